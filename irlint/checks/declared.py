@@ -1,0 +1,120 @@
+"""What the file declares of a value against what its operators give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.checks import graphs
+from irlint.diagnostics import Rule, Severity
+from irlint.dims import Shape, same
+from irlint.model import Declaration, Graph, Node, Problem, Value
+from irlint.propagate import Known
+from irlint.tensor import Tensor, Type, shape_text
+
+SHAPE_CONTRADICTED = Rule(
+    "IRL601",
+    "declared-shape-wrong",
+    Severity.ERROR,
+    "The shape that the file declares is not the one that the operators give.",
+    why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a stale shape
+loads, and misleads every tool and person that reads it until something downstream breaks. A correct writer never writes
+such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning.""",
+    mend="Correct the declaration, or write the model again with the tool that made it.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+TYPE_CONTRADICTED = Rule(
+    "IRL602",
+    "declared-type-wrong",
+    Severity.ERROR,
+    "The element type that the file declares is not the one that the operators give.",
+    why="""ONNX Runtime refuses such a model when it loads it. OpenVINO takes the type that it infers, and leaves everyone who
+reads the file with another one.""",
+    mend="Correct the declaration, or insert the conversion that is missing.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+def problems(known: Known) -> list[Problem]:
+    """Declarations that contradict what was inferred; of a chain of them only the one where it begins."""
+    if known.walk is not None and known.walk.overridden:
+        return []
+    return [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known)]
+
+
+def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
+    disputed: set[Value] = set()
+    for node in graph.nodes:
+        if node in known.faulted or node not in known.calls:
+            continue
+        for port, value in enumerate(node.outputs):
+            if value is None:
+                continue
+            for declaration in value.declared:
+                fault = _contradiction(known.types.get(value), declaration, known, port)
+                if fault is None:
+                    continue
+                first = value not in disputed
+                disputed.add(value)
+                if first and not _follows(node, port, declaration, disputed, known):
+                    yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
+
+
+def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int):  # type: ignore[no-untyped-def]
+    declared = declaration.type
+    if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
+        return None
+    onnx = known.model.format == "onnx"
+    where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
+        declaration.by, f"the graph {declaration.by} that output {port} is"
+    )
+    if inferred.dtype and declared.dtype and inferred.dtype != declared.dtype:
+        return TYPE_CONTRADICTED.fault(
+            f"{where} is declared as {declared.dtype}; the operator gives {inferred.dtype}",
+            help=f"declare {inferred.dtype}, or convert the value to {declared.dtype}",
+            severity=Severity.ERROR if onnx else Severity.WARNING,
+        )
+    text = _clash(inferred.shape, declared.shape, known)
+    if not text:
+        return None
+    return SHAPE_CONTRADICTED.fault(
+        f"{where} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: {text}",
+        help=f"declare {shape_text(inferred.shape)}, or change what leads here",
+        severity=Severity.WARNING if onnx else Severity.ERROR,
+    )
+
+
+def _clash(inferred: Shape | None, declared: Shape | None, known: Known) -> str:
+    """Where two shapes cannot both hold; "" where they can."""
+    if inferred is None or declared is None:
+        return ""
+    if known.model.format == "openvino" and not declared:
+        return ""
+    if len(inferred) != len(declared):
+        return f"{len(declared)} axes against {len(inferred)}"
+    clashes = [
+        f"axis {axis} is {b} against {a}"
+        for axis, (a, b) in enumerate(zip(inferred, declared))
+        if isinstance(b, int) and same(a, b) is False
+    ]
+    return "; ".join(clashes)
+
+
+def _follows(node: Node, port: int, declaration: Declaration, disputed: set[Value], known: Known) -> bool:
+    """Whether the declaration is right for what the file declares of the node's inputs: then the mistake is further up."""
+    if not any(value in disputed for value in node.inputs):
+        return False
+    inputs: list[Type | None] = []
+    for value in node.inputs:
+        given = known.types.get(value) if value is not None else None
+        inputs.append(value.type if value in disputed and value is not None else given)
+    outputs = known.inferred(node, inputs)
+    if outputs is None or port >= len(outputs):
+        return False
+    return _contradiction(outputs[port], declaration, known, port) is None

@@ -1,0 +1,192 @@
+"""The two operator tables, and the families of operators that fill them.
+
+A family's module registers its rules with the decorators ``onnx`` and ``openvino``. A rule is a function from what is
+known of the inputs to what is known of the outputs; its signature is the operator's schema: positional parameters are
+inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context`` receives a ``Context``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeVar
+
+from irlint.model import Graph, Node
+from irlint.tensor import Type
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+#: Modules of this package in the order in which they are searched for an operator, the most used first.
+FAMILIES = (
+    "creation",
+    "elementwise",
+    "convolution",
+    "casting",
+    "reshaping",
+    "joining",
+    "slicing",
+    "gathering",
+    "linear",
+    "activation",
+    "pooling",
+    "reduction",
+    "normalization",
+    "expanding",
+    "rearranging",
+    "selecting",
+    "scattering",
+    "indexing",
+    "quantization",
+    "control",
+    "state",
+    "resampling",
+    "attention",
+    "recurrent",
+    "detection",
+    "sequence",
+    "signal",
+    "text",
+    "trees",
+    "training",
+    "contrib",
+)
+
+_NO_NAMES: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The rule of an operator from one opset version on.
+
+    ``until`` is the last opset that has the operator in this form, None for no end. ``absent`` tells, for OpenVINO
+    attributes that the specification requires, what the library takes where they are missing. ``spelled`` maps a
+    parameter to the attribute's name where that is no identifier. ``missing`` are opsets in between that lack it.
+    """
+
+    name: str
+    since: int
+    function: Callable[..., Any]
+    until: int | None = None
+    absent: Mapping[str, object] = field(default_factory=dict)
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
+
+    ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings. ``unknown(key)`` is the size
+    that depends on data: one per node and key.
+    """
+
+    op: str
+    node: Node
+    version: int
+    outputs: int
+    run: Callable[..., tuple[Type | None, ...]]
+    unknown: Callable[..., Any]
+
+    def body(self, name: str) -> Graph | None:
+        """The graph attribute of that name."""
+        attribute = self.node.attributes.get(name)
+        return attribute.value if attribute is not None and attribute.kind == "GRAPH" else None
+
+
+_onnx: dict[tuple[str, str], list[Operator]] = {}
+_openvino: dict[str, list[Operator]] = {}
+_pending = list(reversed(FAMILIES))
+
+
+def onnx(*names: str, since: int = 1, until: int | None = None, domain: str = "") -> Callable[[Rule], Rule]:
+    """Registers a rule for ONNX operators from opset version ``since`` of ``domain`` on."""
+
+    def register(function: Rule) -> Rule:
+        for name in names:
+            _onnx.setdefault((domain, name), []).append(Operator(name, since, function, until))
+        return function
+
+    return register
+
+
+def openvino(
+    *names: str,
+    since: int = 1,
+    until: int = 16,
+    absent: Mapping[str, object] | None = None,
+    spelled: Mapping[str, str] | None = None,
+    missing: tuple[int, ...] = (),
+) -> Callable[[Rule], Rule]:
+    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``."""
+
+    def register(function: Rule) -> Rule:
+        for name in names:
+            operator = Operator(
+                name, since, function, until, absent or _NO_NAMES, spelled or _NO_NAMES, missing
+            )
+            _openvino.setdefault(name.lower(), []).append(operator)
+        return function
+
+    return register
+
+
+def _load_next() -> bool:
+    """Imports the next family; False where all are there."""
+    if not _pending:
+        return False
+    name = f"{__name__}.{_pending.pop()}"
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+    return True
+
+
+def load_all() -> None:
+    """Imports every family."""
+    while _load_next():
+        pass
+
+
+def _chosen(versions: list[Operator], version: int) -> Operator | None:
+    best: Operator | None = None
+    for operator in versions:
+        if operator.since <= version and (best is None or operator.since >= best.since):
+            best = operator
+    if best is None or version in best.missing or (best.until is not None and version > best.until):
+        return None
+    return best
+
+
+def onnx_versions(domain: str, name: str) -> list[Operator]:
+    """Every rule of an ONNX operator, loading families until one has it."""
+    key = (domain, name)
+    while key not in _onnx and _load_next():
+        pass
+    return _onnx.get(key, [])
+
+
+def openvino_versions(name: str) -> list[Operator]:
+    """Every rule of an OpenVINO operation, looked up without regard to case as the library does."""
+    key = name.lower()
+    while key not in _openvino and _load_next():
+        pass
+    return _openvino.get(key, [])
+
+
+def onnx_operator(domain: str, name: str, version: int) -> Operator | None:
+    """The rule of an ONNX operator at an opset version, None where there is none."""
+    return _chosen(onnx_versions(domain, name), version)
+
+
+def openvino_operator(name: str, version: int) -> Operator | None:
+    """The rule of an OpenVINO operation in an opset, None where there is none."""
+    return _chosen(openvino_versions(name), version)
+
+
+def tables() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
+    """Both operator tables, whole."""
+    load_all()
+    return _onnx, _openvino

@@ -1,0 +1,51 @@
+"""Attributes whose value lies outside of what the operator defines, and the element types that ONNX numbers."""
+
+from __future__ import annotations
+
+from irlint.diagnostics import Rule, Severity
+from irlint.ops import Context
+from irlint.ops.schema import official
+
+ATTRIBUTE_OUT_OF_RANGE = Rule(
+    "IRL510",
+    "attribute-out-of-range",
+    Severity.ERROR,
+    "An attribute's number lies outside of the range that the operator defines.",
+    why="""The operator has no meaning for the number: runtimes refuse the model, divide by zero, or compute something that
+nobody asked for. Where a runtime goes on with a value of its own, it is a warning.""",
+    mend="Use a value in the range that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+)
+
+#: The element types of ONNX's TensorProto.DataType, by their number from 1 on.
+NUMBERED_TYPES = (
+    "float32 uint8 int8 uint16 int16 int32 int64 string bool float16 float64 uint32 uint64 complex64 complex128 "
+    "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz uint4 int4 float4_e2m1 float8_e8m0 uint2 int2"
+).split()
+
+
+def numbered_type(number: int, context: Context, attribute: str = "dtype", output: int = 0) -> str:
+    """The element type that an ONNX attribute names by its number in TensorProto.DataType.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for a number that is none, or one of a type that output ``output`` of the
+    operator cannot have at this version.
+    """
+    if not 1 <= number <= len(NUMBERED_TYPES):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {number}, which is no element type; they are numbered 1 (float) "
+            f"to {len(NUMBERED_TYPES)}",
+            help="use a number of TensorProto.DataType",
+            attribute=attribute,
+        )
+    dtype = NUMBERED_TYPES[number - 1]
+    schema = official(context.op, context.version, context.node.domain)
+    if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {number} ({dtype}), which {context.op} cannot give in opset {context.version}",
+            help=f"use a type that {context.op} gives, or import an opset whose {context.op} gives {dtype}",
+            attribute=attribute,
+        )
+    return dtype

@@ -1,0 +1,194 @@
+"""Which format a file has, told by its first bytes, and the parser that reads it."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from irlint.diagnostics import Fault
+from irlint.model import Model, Place, Problem
+from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
+
+#: So many of a file's first bytes tell its kind.
+HEAD = 4096
+
+Kind = Literal[
+    "onnx",
+    "openvino",
+    "other-xml",
+    "lfs-pointer",
+    "html",
+    "gzip",
+    "zip",
+    "pickle",
+    "safetensors",
+    "gguf",
+    "tflite",
+    "hdf5",
+    "empty",
+    "unknown",
+]
+
+_WHAT: dict[str, str] = {
+    "other-xml": "an XML document whose root element is not <net>",
+    "html": "a web page",
+    "gzip": "a gzip archive",
+    "zip": "a zip archive (a PyTorch checkpoint or a NumPy file is one)",
+    "pickle": "a Python pickle (a PyTorch checkpoint)",
+    "safetensors": "a safetensors file, which has weights and no graph",
+    "gguf": "a GGUF file",
+    "tflite": "a TensorFlow Lite model",
+    "hdf5": "an HDF5 file (a Keras model)",
+    "empty": "an empty file",
+    "unknown": "neither an ONNX model nor an OpenVINO IR",
+}
+_HELP: dict[str, str] = {
+    "other-xml": "Exclude the file, or give the .xml file of an IR.",
+    "html": "Download the file again: the server sent a page instead, such as a login or an error.",
+    "gzip": "Unpack the archive and check the model inside.",
+    "zip": "Unpack the archive, or export the model to ONNX.",
+    "pickle": "Export the model to ONNX, with torch.onnx.export for example.",
+    "safetensors": "Export the model that these weights belong to to ONNX.",
+    "gguf": "Check the ONNX or IR form of the model.",
+    "tflite": "Convert the model to ONNX or IR.",
+    "hdf5": "Convert the model to ONNX or IR.",
+    "empty": "Export or download the model again.",
+}
+_MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
+    (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
+    (0, b"\x1f\x8b", "gzip"),
+    (0, b"PK\x03\x04", "zip"),
+    (0, b"PK\x05\x06", "zip"),
+    (0, b"GGUF", "gguf"),
+    (0, b"\x89HDF\r\n\x1a\n", "hdf5"),
+    (4, b"TFL3", "tflite"),
+)
+
+
+def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
+    """The model in a file, by its contents first and its name second; ``data`` is the file if it was read already.
+
+    A file that is no model gives one without a graph, whose problem says what it is. Raises OSError where the file cannot
+    be opened.
+    """
+    head = _head(path) if data is None else data[:HEAD]
+    found = kind(path, head)
+    if found == "openvino":
+        from irlint.parsers import openvino
+
+        return openvino.read(path, data)
+    if found == "onnx":
+        from irlint.parsers import onnx
+
+        return onnx.read(path, data)
+    fault = _pointer_fault(path, head) if found == "lfs-pointer" else _stranger_fault(found)
+    return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
+
+
+def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
+    """What a file is that begins with ``head``, its first 4 KiB; the name decides only where the bytes do not."""
+    if not head:
+        return "empty"
+    for offset, magic, found in _MAGIC:
+        if head.startswith(magic, offset):
+            return found
+    if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
+        return "pickle"
+    if head[8:9] == b"{" and head[9:10] in (b'"', b"}", b" ") and head[5:8] == b"\0\0\0":
+        return "safetensors"
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix != ".onnx" or head.lstrip()[:1] == b"<":
+        markup = _markup(head)
+        if markup is not None:
+            return markup
+    if suffix == ".xml":
+        return "openvino"
+    if suffix == ".onnx" or _begins_like_onnx(head):
+        return "onnx"
+    return "unknown"
+
+
+def _markup(head: bytes) -> Kind | None:
+    """What kind of markup it is; None for something else or where the root element lies further on."""
+    text = _text(head).lstrip()
+    if not text.startswith("<"):
+        return None
+    at = 0
+    while (at := text.find("<", at)) >= 0:
+        for opening, closing in (("<?", "?>"), ("<!--", "-->")):
+            if text.startswith(opening, at):
+                end = text.find(closing, at)
+                break
+        else:
+            if text[at + 1 : at + 2] != "!":
+                return _by_root(text[at + 1 :])
+            if text[at + 2 : at + 14].lower() == "doctype html":
+                return "html"
+            end = _doctype_end(text, at)
+        if end < 0:
+            return None
+        at = end
+    return None
+
+
+def _by_root(text: str) -> Kind | None:
+    length = next((at for at, character in enumerate(text) if character in " \t\r\n/>"), len(text))
+    name = text[:length].lower()
+    if name == "net":
+        return "openvino"
+    if name in ("html", "head", "body"):
+        return "html"
+    return "other-xml" if name[:1].isalpha() or name[:1] in ("_", ":") else None
+
+
+def _doctype_end(text: str, at: int) -> int:
+    subset, end = text.find("[", at), text.find(">", at)
+    if 0 <= subset < end:
+        return text.find(">", text.find("]", at))
+    return end
+
+
+def _text(head: bytes) -> str:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return head.decode("utf-16", "replace")
+    if head[:3] == b"\xef\xbb\xbf":
+        return head[3:].decode("utf-8", "replace")
+    if head[:4] in (b"<\0?\0", b"<\0n\0", b"<\0N\0"):
+        return head.decode("utf-16-le", "replace")
+    if head[:4] in (b"\0<\0?", b"\0<\0n", b"\0<\0N"):
+        return head.decode("utf-16-be", "replace")
+    return head.decode("utf-8", "replace")
+
+
+def _begins_like_onnx(head: bytes) -> bool:
+    """Whether the bytes begin with ``ir_version`` and another field of a ``ModelProto``."""
+    return len(head) > 2 and head[0] == 0x08 and 0 < head[1] < 0x40 and head[2] in _SECOND_TAGS
+
+
+#: Tags of the fields 2 to 8 and 14 of ``ModelProto``.
+_SECOND_TAGS = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72})
+
+
+def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
+    lines = head.decode("utf-8", "replace").splitlines()
+    size = next((line[5:].strip() for line in lines if line.startswith("size ")), "")
+    real = f"; the model itself has {_size_text(int(size))}" if size.isascii() and size.isdigit() else ""
+    return LFS_POINTER.fault(
+        f"the file is a Git LFS pointer{real}", help=f'Run git lfs pull --include "{os.fspath(path)}".'
+    )
+
+
+def _stranger_fault(found: Kind) -> Fault:
+    return NOT_A_MODEL.fault(f"the file is {_WHAT[found]}", help=_HELP.get(found, NOT_A_MODEL.mend))
+
+
+def _size_text(size: int) -> str:
+    if size < 1000:
+        return f"{size} bytes"
+    power = min(4, (len(str(size)) - 1) // 3)
+    return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]} ({size:,} bytes)"
+
+
+def _head(path: str | os.PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(HEAD)

@@ -1,0 +1,97 @@
+"""The rules about files that cannot be read, or only in part."""
+
+from __future__ import annotations
+
+from irlint.diagnostics import Rule, Severity
+
+_SOUND = """<net version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="1,3" element_type="f32"/>
+      <output><port id="0" precision="FP32"><dim>1</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="1" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>1</dim><dim>3</dim></port></input>
+    </layer>
+  </layers>
+  <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges>
+</net>
+"""
+
+NOT_A_MODEL = Rule(
+    "IRL001",
+    "not-a-model",
+    Severity.ERROR,
+    "The file holds something other than a model.",
+    why="A download that failed leaves a web page, and an archive has to be unpacked first.",
+    mend="Fetch or export the model again, and check that the file is what its name says.",
+    bad="<html><body>404: not found</body></html>\n",
+    good=_SOUND,
+)
+
+LFS_POINTER = Rule(
+    "IRL002",
+    "lfs-pointer",
+    Severity.ERROR,
+    "The file is a Git LFS pointer: the model itself has not been fetched.",
+    why="Git LFS keeps large files elsewhere. A clone without LFS has three lines of text instead.",
+    mend='Run `git lfs pull --include "PATH"`, and let the CI job check out with LFS.',
+    bad="version https://git-lfs.github.com/spec/v1\n"
+    "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n"
+    "size 102400123\n",
+    good=_SOUND,
+)
+
+TRUNCATED_FILE = Rule(
+    "IRL003",
+    "truncated-file",
+    Severity.ERROR,
+    "The file ends before the model does.",
+    why="A copy or a download that was cut short leaves the first part of a file. No runtime loads it.",
+    mend="Copy, download or export the file again, and compare its size with the original's.",
+    bad=_SOUND[: _SOUND.index("  </layers>")],
+    good=_SOUND,
+)
+
+MALFORMED_ONNX = Rule(
+    "IRL004",
+    "malformed-onnx",
+    Severity.ERROR,
+    "The bytes of an ONNX file cannot be decoded.",
+    why="An ONNX file is one protobuf message. Damaged bytes, or converted line ends, break it everywhere.",
+    mend="Export or copy the file again; in Git, mark *.onnx as binary.",
+)
+
+MALFORMED_XML = Rule(
+    "IRL005",
+    "malformed-xml",
+    Severity.ERROR,
+    "The document is broken XML.",
+    why="Tags that do not match leave open which layer an element belongs to. OpenVINO refuses the file.",
+    mend="Mend the tags at the position given, or write the IR again with openvino.save_model.",
+    bad=_SOUND.replace("</layers>", "</layer>"),
+    good=_SOUND,
+)
+
+NOT_WELL_FORMED = Rule(
+    "IRL006",
+    "not-well-formed",
+    Severity.WARNING,
+    "The document is not well-formed XML, though OpenVINO reads it.",
+    why="OpenVINO's parser forgives a bare `&`, an attribute given twice and text after the root. "
+    "Other XML tools stop there.",
+    mend="Write `&amp;` for `&`, give each attribute once, and end the file with `</net>`.",
+    bad=_SOUND.replace('name="x"', 'name="x & y"'),
+    good=_SOUND.replace('name="x"', 'name="x &amp; y"'),
+)
+
+UNSUPPORTED_IR_VERSION = Rule(
+    "IRL007",
+    "unsupported-ir-version",
+    Severity.ERROR,
+    "The IR is of a version that OpenVINO no longer reads, or does not read yet.",
+    why="OpenVINO reads IR 10 and 11. Versions up to 7 have other layers and attributes; they went in 2022.",
+    mend="Convert the original model again with openvino.convert_model.",
+    bad=_SOUND.replace('version="11"', 'version="7"'),
+    good=_SOUND,
+)

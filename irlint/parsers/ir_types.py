@@ -1,0 +1,184 @@
+"""How IR documents spell numbers, element types, shapes and the ties between a layer and its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from irlint.dims import MaybeDim, Shape, symbol
+from irlint.model import Place
+
+_LONGEST = 2**63 - 1
+_DIGITS = frozenset("0123456789")
+
+_BY_ELEMENT_TYPE: dict[str, str | None] = {
+    "dynamic": None,
+    "undefined": None,
+    "boolean": "bool",
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i4": "int4",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u1": "uint1",
+    "u2": "uint2",
+    "u3": "uint3",
+    "u4": "uint4",
+    "u6": "uint6",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "nf4": "nf4",
+    "f4e2m1": "float4_e2m1",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0",
+    "string": "string",
+}
+
+_ONLY_LOWER = frozenset({"dynamic", "undefined", "boolean", "f16", "f32", "f64"})
+
+_BY_PRECISION: dict[str, str | None] = {
+    **_BY_ELEMENT_TYPE,
+    **{name.upper(): dtype for name, dtype in _BY_ELEMENT_TYPE.items() if name not in _ONLY_LOWER},
+    "UNSPECIFIED": None,
+    "BOOL": "bool",
+    "BIN": "uint1",
+    "bin": "uint1",
+    "FP16": "float16",
+    "FP32": "float32",
+    "FP64": "float64",
+}
+
+
+def element_type(text: str) -> str | None:
+    """The element type that an attribute such as ``element_type`` names, in either case; None for a dynamic one.
+
+    Raises ValueError for a name that is none.
+    """
+    try:
+        return _BY_ELEMENT_TYPE[text.lower()]
+    except KeyError:
+        raise ValueError(f'"{text}" is not an element type') from None
+
+
+def port_precision(text: str) -> str | None:
+    """The element type that the ``precision`` of a port names; None for a dynamic one.
+
+    Raises ValueError for a name that OpenVINO does not accept there.
+    """
+    try:
+        return _BY_PRECISION[text]
+    except KeyError:
+        raise ValueError(f'"{text}" is not a precision') from None
+
+
+def whole(text: str) -> int:
+    """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits; raises ValueError."""
+    digits = text.lstrip(" \t\n\v\f\r")
+    digits = digits[1:] if digits[:1] in ("+", "-") else digits
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f'"{text}" is not a whole number')
+    number = -int(digits) if "-" in text else int(digits)
+    if abs(number) > _LONGEST:
+        raise ValueError(f'"{text}" is not a number of 64 bits')
+    return number
+
+
+def natural(text: str) -> int:
+    """The number of at least 0 in a text; raises ValueError."""
+    number = whole(text)
+    if number < 0:
+        raise ValueError(f'"{text}" is below 0')
+    return number
+
+
+def leading_number(text: str) -> tuple[int, str]:
+    """The number that a text begins with, as C++ streams read it, and the rest of the text; raises ValueError."""
+    stripped = text.lstrip(" \t\n\v\f\r")
+    sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
+    length = len(sign)
+    while stripped[length : length + 1] in _DIGITS:
+        length += 1
+    return whole(stripped[:length]), stripped[length:].strip()
+
+
+def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
+    """The shape that a text such as ``1..8,?,3`` states; None for ``...``, a rank that is not known.
+
+    ``?`` and ``-1`` are None, an interval is a symbol with its bounds, called ``name(axis)`` or ``NAME_AXIS``.
+    Raises ValueError where OpenVINO refuses the text.
+    """
+    inner = text.strip()
+    if inner[:1] == "[" and inner[-1:] == "]":
+        inner = inner[1:-1].strip()
+    if inner == "...":
+        return None
+    if not inner:
+        return ()
+    return tuple(_dimension(field, axis, name, text) for axis, field in enumerate(inner.split(",")))
+
+
+def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: str) -> MaybeDim:
+    field = field.strip()
+    if not field:
+        raise ValueError(f'entry {axis} of the shape "{text}" is empty')
+    if field in ("?", "-1"):
+        return None
+    low, interval, high = field.partition("..")
+    try:
+        lower = max(0, _bound(low))
+        upper = _bound(high) if high else None
+    except ValueError:
+        raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is no size') from None
+    if not interval:
+        return lower if lower <= _LONGEST else 0
+    if upper is not None and upper > _LONGEST:
+        upper = None
+    if (upper is None and lower == 0) or (upper is not None and upper < lower):
+        return None
+    return symbol(f"{name}_{axis}" if isinstance(name, str) else name(axis), lower, upper)
+
+
+def _bound(text: str) -> int:
+    if not text:
+        return 0
+    digits = text[1:] if text[0] == "-" else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(text)
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class PortMapEntry:
+    """What ties a port of a layer to a ``Parameter`` or a ``Result`` of its body.
+
+    ``internal_layer_id`` is the ``Node.id`` of that layer. ``axis`` is None where the value is passed whole, and the
+    defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of the reader: 0, -1, 1 and 1.
+    """
+
+    kind: Literal["input", "output"]
+    external_port_id: int | None
+    internal_layer_id: str | None
+    axis: int | None = None
+    start: int = 0
+    end: int = -1
+    stride: int = 1
+    part_size: int = 1
+    purpose: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackEdge:
+    """A ``Result`` of a body whose value the next iteration finds in a ``Parameter``, by their ``Node.id``."""
+
+    from_layer: str | None
+    to_layer: str | None
+    place: Place | None = None

@@ -1,0 +1,281 @@
+"""How an OpenVINO IR document becomes a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from irlint.diagnostics import Fault, Severity
+from irlint.model import Attribute, Graph, Model, Node, Place, Problem, Value
+from irlint.parsers.faults import (
+    MALFORMED_XML,
+    NOT_A_MODEL,
+    NOT_WELL_FORMED,
+    TRUNCATED_FILE,
+    UNSUPPORTED_IR_VERSION,
+)
+from irlint.parsers.ir_constants import Weights, constant, weights_beside
+from irlint.parsers.ir_edges import wired
+from irlint.parsers.ir_layers import Element, Layer, LayerReader, first_children
+from irlint.parsers.ir_types import BackEdge, PortMapEntry, natural
+from irlint.parsers.xml_text import Broken, Leniency, decoded, line_and_column, mended
+
+#: Bodies inside bodies are read so many levels deep.
+DEEPEST = 50
+
+_BODIES = ("body", "then_body", "else_body")
+_PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
+
+
+def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
+    """The model in an IR document; ``graph`` is None where the document cannot be read, and ``problems`` say why.
+
+    ``data`` is the document if it has been read already; the ``.bin`` file is looked for beside ``path``. Raises OSError
+    where the document cannot be opened.
+    """
+    name = os.fspath(path)
+    if data is None:
+        with open(path, "rb") as file:
+            data = file.read()
+    root, problems = _document(data)
+    if root is None:
+        return Model(name, "openvino", problems=tuple(problems))
+    version, fault = _version(root)
+    if fault is not None:
+        place = Place(0, "version" if "version" in root.attrib else None)
+        return Model(name, "openvino", version, problems=(*problems, Problem(fault, place=place)))
+    weights = weights_beside(path)
+    try:
+        reader = _GraphReader(root, weights, int(version or 0))
+        graph = reader.graph(root, "", root.get("name", ""), live=True)
+    finally:
+        weights.close()
+    problems += reader.problems
+    problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
+    return Model(name, "openvino", version, graph, problems=tuple(problems))
+
+
+def _version(root: Element) -> tuple[str | None, Fault | None]:
+    """The version of the format, and the fault if it is one that OpenVINO does not read."""
+    if str(root.tag).lower() != "net":
+        return None, NOT_A_MODEL.fault(f"the root element is <{root.tag}>, where an IR has <net>")
+    text = root.get("version")
+    if text is None:
+        return None, UNSUPPORTED_IR_VERSION.fault(
+            "<net> has no version, where 10 or 11 is expected", help='Write version="11" if the IR is of that version.'
+        )
+    try:
+        version = natural(text)
+    except ValueError:
+        version = -1
+    if version in (10, 11):
+        return str(version), None
+    return text, UNSUPPORTED_IR_VERSION.fault(
+        f'the IR is of version "{text}", where 10 or 11 is expected',
+        help="Convert the original model again with openvino.convert_model."
+        if version < 10
+        else "Use a release of OpenVINO that writes version 11.",
+    )
+
+
+def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
+    """The root element, None for a document that OpenVINO's parser refuses, and what is wrong with its XML."""
+    from lxml import etree
+
+    try:
+        return _plain(etree.fromstring(data, _parser(etree))), []
+    except (etree.XMLSyntaxError, ValueError) as error:
+        reason = str(error)
+    text = decoded(data).text
+    try:
+        document = mended(text)
+    except Broken as broken:
+        return None, [_broken(broken, text)]
+    encoded = document.text.encode("utf-8", "replace")
+    problems = _forgiven(document.leniencies, text)
+    try:
+        return _plain(etree.fromstring(encoded, _parser(etree, huge_tree=True))), problems
+    except (etree.XMLSyntaxError, ValueError):
+        root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
+    if root is None:
+        return None, [Problem(MALFORMED_XML.fault(reason), place=Place(0))]
+    if not problems:
+        problems = [Problem(NOT_WELL_FORMED.fault(f"{reason}; OpenVINO reads it nevertheless"), place=Place(0))]
+    return _plain(root), problems
+
+
+def _parser(etree: Any, **options: bool) -> Any:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+        **options,
+    )
+
+
+def _plain(root: Element) -> Element:
+    """The same tree, with names that have no namespace: OpenVINO knows none."""
+    if "{" in str(root.tag) or root.nsmap:
+        for element in root.iter("*"):
+            element.tag = str(element.tag).rpartition("}")[2]
+    return root
+
+
+def _broken(broken: Broken, text: str) -> Problem:
+    line, column = line_and_column(text, broken.at)
+    rule = TRUNCATED_FILE if broken.truncated else MALFORMED_XML
+    help = "Copy or download the file again." if broken.truncated else "Mend the tags, or write the IR again."
+    return Problem(
+        rule.fault(f"line {line}, column {column}: {broken.message}", help=help), place=Place(broken.ordinal)
+    )
+
+
+def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
+    """One problem for each kind of leniency, at its first place."""
+    kinds: dict[str, list[Leniency]] = {}
+    for leniency in leniencies:
+        kinds.setdefault(leniency.kind, []).append(leniency)
+    problems = []
+    for kind, places in kinds.items():
+        line, column = line_and_column(text, places[0].at)
+        more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
+        fault = NOT_WELL_FORMED.fault(
+            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it nevertheless, other XML tools do not",
+            help=NOT_WELL_FORMED.mend,
+        )
+        problems.append(Problem(fault, place=Place(places[0].ordinal, places[0].attribute)))
+    return problems
+
+
+@dataclass(slots=True)
+class _GraphReader:
+    """Reads the graphs of one document."""
+
+    layers: LayerReader
+    weights: Weights
+    version: int
+    problems: list[Problem]
+
+    def __init__(self, root: Element, weights: Weights, version: int) -> None:
+        self.layers = LayerReader({element: ordinal for ordinal, element in enumerate(root.iter("*"))})
+        self.weights = weights
+        self.version = version
+        self.problems = []
+
+    def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
+        """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
+        before, self.layers.complaints = self.layers.complaints, []
+        children = first_children(element)
+        layers = [self.layers.layer(child, at) for at, child in enumerate(_children(children, "layers", "layer"))]
+        inputs = wired(layers, _children(children, "edges", "edge"), self.layers, version=self.version, live=live)
+        constants = {
+            value: constant(layer, self.weights, self.layers)
+            for layer in layers
+            if layer.op == "Const"
+            for value in layer.values[:1]
+        }
+        nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
+        self._report(nodes, path, live)
+        self.layers.complaints = before
+        return Graph(
+            path,
+            name,
+            tuple(value for layer in layers if layer.type == "Parameter" for value in layer.values[:1]),
+            tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None),
+            constants,
+            tuple(nodes.values()),
+        )
+
+    def _report(self, nodes: dict[Layer, Node], path: str, live: bool) -> None:
+        for complaint in self.layers.complaints:
+            fault = complaint.fault if live else complaint.fault.lowered(Severity.WARNING)
+            node = None if complaint.layer is None else nodes.get(complaint.layer)
+            self.problems.append(Problem(fault, path, node, place=complaint.place))
+
+    def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
+        return Node(
+            name=layer.name,
+            op=layer.op,
+            domain="openvino",
+            version=layer.version,
+            inputs=inputs,
+            outputs=layer.values,
+            attributes={**layer.attributes, **self._bodies(layer, path, depth)},
+            index=layer.index,
+            place=layer.place,
+            id=layer.id or None,
+            input_ports=layer.inputs,
+            output_ports=layer.outputs,
+        )
+
+    def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
+        found: dict[str, Attribute] = {}
+        for name in _PORT_MAPS:
+            element = layer.children.get(name)
+            if element is not None:
+                found[name] = Attribute("PORT_MAP", self._port_map(element, layer), place=self._place(element))
+        edges = layer.children.get("back_edges")
+        if edges is not None:
+            records = tuple(self._back_edge(edge, layer) for edge in edges.iterchildren("edge"))
+            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._place(edges))
+        for name in _BODIES:
+            element = layer.children.get(name)
+            if element is not None:
+                found |= self._body(element, name, layer, path, depth)
+        return found
+
+    def _body(self, element: Element, name: str, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
+        if depth >= DEEPEST:
+            message = f"bodies are nested more than {DEEPEST} deep: {layer.text} is not looked into"
+            self.layers.complain(MALFORMED_XML.fault(message, severity=Severity.WARNING), layer.place, layer)
+            return {}
+        inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
+        graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
+        return {name: Attribute("GRAPH", graph, place=self._place(element))}
+
+    def _port_map(self, element: Element, layer: Layer) -> tuple[PortMapEntry, ...]:
+        return tuple(
+            self._port_map_entry(entry, layer)
+            for entry in element.iterchildren("*")
+            if entry.tag in ("input", "output")
+        )
+
+    def _port_map_entry(self, element: Element, layer: Layer) -> PortMapEntry:
+        internal = self.layers.number(element, "internal_layer_id", layer)
+        sliced = "axis" in element.attrib
+        numbers = {
+            name: number
+            for name in ("axis", "start", "end", "stride", "part_size")
+            if sliced and name in element.attrib
+            for number in (self.layers.number(element, name, layer, signed=True),)
+            if number is not None
+        }
+        return PortMapEntry(
+            kind="input" if element.tag == "input" else "output",
+            external_port_id=self.layers.number(element, "external_port_id", layer, signed=True),
+            internal_layer_id=None if internal is None else str(internal),
+            purpose=element.get("purpose", ""),
+            place=self._place(element),
+            **numbers,
+        )
+
+    def _back_edge(self, element: Element, layer: Layer) -> BackEdge:
+        source = self.layers.number(element, "from-layer", layer)
+        target = self.layers.number(element, "to-layer", layer)
+        return BackEdge(
+            None if source is None else str(source),
+            None if target is None else str(target),
+            self._place(element),
+        )
+
+    def _place(self, element: Element) -> Place:
+        return Place(self.layers.ordinals[element])
+
+
+def _children(children: dict[str, Element], parent: str, name: str) -> Iterable[Element]:
+    element = children.get(parent)
+    return () if element is None else element.iterchildren(name)

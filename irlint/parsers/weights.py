@@ -1,0 +1,103 @@
+"""How the contents of a tensor lie in little-endian bytes, and how to reach a few of them in a large file."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable
+
+from irlint.tensor import BITS, SIGNED, Contents
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
+
+#: Letters of the ``struct`` module for the types that it reads by itself.
+_LETTERS = {
+    "bool": "?",
+    "int8": "b",
+    "uint8": "B",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float16": "e",
+    "float32": "f",
+    "float64": "d",
+}
+
+#: Small floats: bits of exponent, bits of mantissa, bias, and what their topmost codes mean.
+_SMALL_FLOATS = {
+    "float8_e4m3fn": (4, 3, 7, "one nan"),
+    "float8_e4m3fnuz": (4, 3, 8, "negative zero is nan"),
+    "float8_e5m2": (5, 2, 15, "ieee"),
+    "float8_e5m2fnuz": (5, 2, 16, "negative zero is nan"),
+    "float4_e2m1": (2, 1, 1, "finite"),
+}
+
+
+def byte_size(dtype: str | None, count: int) -> int | None:
+    """The bytes that ``count`` elements take up, types below 8 bits packed; None for strings and unknown types."""
+    bits = BITS.get(dtype or "")
+    return None if bits is None or count < 0 else -(-count * bits // 8)
+
+
+def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
+    """The first ``count`` elements in little-endian ``data`` (packed types: lowest bits first).
+
+    None where ``data`` is too short or the type is not one that has Python scalars in a known layout.
+    """
+    size = byte_size(dtype, count)
+    if dtype is None or size is None or len(data) < size:
+        return None
+    data = bytes(data[:size])
+    if dtype in _LETTERS:
+        return struct.unpack(f"<{count}{_LETTERS[dtype]}", data)
+    if dtype == "bfloat16":
+        return struct.unpack(f"<{count}f", b"".join(b"\0\0" + data[at : at + 2] for at in range(0, size, 2)))
+    if dtype == "float8_e8m0":
+        return tuple(float("nan") if code == 255 else 2.0 ** (code - 127) for code in data)
+    if dtype in _SMALL_FLOATS:
+        table = [_small_float(dtype, code) for code in range(1 << BITS[dtype])]
+        return tuple(table[code] for code in _codes(data, BITS[dtype], count))
+    if dtype in {"int2", "uint2", "int4", "uint4"}:
+        bits = BITS[dtype]
+        half = 1 << (bits - 1) if dtype in SIGNED else 0
+        return tuple((code ^ half) - half for code in _codes(data, bits, count))
+    return None
+
+
+def is_lfs_pointer(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is a Git LFS pointer instead of the file itself."""
+    return bytes(head[: len(_LFS_POINTER)]) == _LFS_POINTER
+
+
+def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
+    """``size`` bytes from ``offset`` in a file, fewer where it ends before; raises OSError."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(offset)
+        return file.read(size)
+
+
+def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:
+    """The first ``count`` groups of ``bits`` bits (a divisor of 8), lowest bits of a byte first."""
+    each = 8 // bits
+    mask = (1 << bits) - 1
+    return (data[index // each] >> index % each * bits & mask for index in range(count))
+
+
+def _small_float(dtype: str, code: int) -> float:
+    exponent_bits, mantissa_bits, bias, special = _SMALL_FLOATS[dtype]
+    sign = -1.0 if code >> (exponent_bits + mantissa_bits) else 1.0
+    exponent = code >> mantissa_bits & (1 << exponent_bits) - 1
+    mantissa = code & (1 << mantissa_bits) - 1
+    top = exponent == (1 << exponent_bits) - 1
+    if special == "negative zero is nan" and code == 0x80:
+        return float("nan")
+    if special == "one nan" and code & 0x7F == 0x7F:
+        return float("nan")
+    if special == "ieee" and top:
+        return float("nan") if mantissa else sign * float("inf")
+    if exponent == 0:
+        return sign * mantissa * 2.0 ** (1 - bias - mantissa_bits)
+    return sign * (1 + mantissa / (1 << mantissa_bits)) * 2.0 ** (exponent - bias)

@@ -1,0 +1,252 @@
+"""What the text of an XML document holds, tag by tag, read as leniently as OpenVINO's parser reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
+_ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_TOKEN = re.compile(
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
+    rf"|</(?P<end>{_NAME})\s*>"
+    rf"|<(?P<start>{_NAME})(?P<attributes>(?:\s+{_NAME}\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?P<empty>/?)>"
+    r"|<",
+    re.DOTALL,
+)
+_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']((?:iso-8859|windows-125)[-0-9]+|latin1)[\"']", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_FIRST_BYTES = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The text of a document, its encoding, and the number of bytes of its byte order mark."""
+
+    text: str
+    encoding: str
+    mark: int
+
+
+def decoded(data: bytes) -> Decoded:
+    """The text of ``data``, by its byte order mark, its first bytes or its declaration, else as UTF-8.
+
+    Bytes that are not UTF-8 become lone surrogates, so that encoding a part again gives its very bytes.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return Decoded(_text(data[len(mark) :], encoding), encoding, len(mark))
+    for first, encoding in _FIRST_BYTES:
+        if data.startswith(first):
+            return Decoded(_text(data, encoding), encoding, 0)
+    declared = _ENCODING.match(data[:256].lstrip())
+    if declared is None:
+        return Decoded(_text(data, "utf-8"), "utf-8", 0)
+    name = declared[1].decode("ascii")
+    try:
+        return Decoded(data.decode(name, "replace"), name, 0)
+    except LookupError:
+        return Decoded(_text(data, "utf-8"), "utf-8", 0)
+
+
+def _text(data: bytes, encoding: str) -> str:
+    return data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class StartTag:
+    """The ``ordinal``-th start tag of a document, and where it begins, ends and has its attributes."""
+
+    ordinal: int
+    start: int
+    end: int
+    attributes_start: int
+    attributes: str
+
+    @property
+    def names(self) -> Iterator[tuple[str, int]]:
+        """The names of the attributes, each with its index in the text."""
+        for attribute in _ATTRIBUTE.finditer(self.attributes):
+            yield attribute[1], self.attributes_start + attribute.start(1)
+
+
+def start_tags(text: str) -> Iterator[StartTag]:
+    """The start tags of a text in order, up to the first place that is no markup."""
+    ordinal = 0
+    for token in _TOKEN.finditer(text):
+        if token["start"]:
+            yield StartTag(ordinal, token.start(), token.end(), token.start("attributes"), token["attributes"])
+            ordinal += 1
+        elif token[0] == "<":
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Leniency:
+    """A place that XML does not allow and OpenVINO's parser forgives; ``ordinal`` is that of the last start tag."""
+
+    kind: str
+    at: int
+    ordinal: int
+    attribute: str | None = None
+
+
+@dataclass(eq=False)
+class Broken(Exception):
+    """A document that no parser reads: what is wrong at which index, and whether the file just ends too early.
+
+    ``ordinal`` is that of the element that is open there.
+    """
+
+    message: str
+    at: int
+    ordinal: int
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """The root element of a document as well-formed XML with the same start tags, and what had to be mended."""
+
+    text: str
+    leniencies: tuple[Leniency, ...]
+
+
+def mended(text: str) -> Mended:
+    """The document as OpenVINO's parser understands it; raises Broken where that refuses it."""
+    return _Mender(text.rstrip("\0")).result()
+
+
+class _Mender:
+    """One pass over the tokens of a text."""
+
+    __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "done")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.parts: list[str] = []
+        self.leniencies: list[Leniency] = []
+        self.open: list[tuple[str, int, int]] = []
+        self.ordinal = -1
+        self.done = False
+
+    def result(self) -> Mended:
+        end = 0
+        for token in _TOKEN.finditer(self.text):
+            self._characters(end, token.start())
+            self._token(token)
+            end = token.end()
+        if self.open:
+            raise Broken(f"the file ends inside {self._inside()}", len(self.text), self.open[-1][2], truncated=True)
+        if not self.done:
+            raise Broken("the file has no element", len(self.text), 0)
+        self._characters(end, len(self.text))
+        return Mended("".join(self.parts), tuple(self.leniencies))
+
+    def _token(self, token: re.Match[str]) -> None:
+        if token["start"]:
+            self._start(token)
+        elif token["end"]:
+            self._end(token)
+        elif token[0] == "<":
+            self._broken(token.start())
+        elif self.open and not self.done and token[0].startswith("<![CDATA["):
+            self.parts.append(_ILLEGAL.sub("\ufffd", token[0]))
+
+    def _start(self, token: re.Match[str]) -> None:
+        self.ordinal += 1
+        name = token["start"]
+        if self.done and not self.open:
+            self._forgive("content after the root element", token.start())
+        if not self.done:
+            self.parts.append(f"<{name}{self._attributes(token)}{token['empty']}>")
+        if not token["empty"]:
+            self.open.append((name, token.start(), self.ordinal))
+        elif not self.open:
+            self.done = True
+
+    def _attributes(self, token: re.Match[str]) -> str:
+        kept: dict[str, str] = {}
+        for attribute in _ATTRIBUTE.finditer(token["attributes"]):
+            name = attribute[1]
+            value = attribute[2] if attribute[2] is not None else attribute[3]
+            at = token.start("attributes") + attribute.start(1)
+            if name in kept:
+                self._forgive(f'the attribute "{name}" for the second time', at, name)
+                continue
+            if "<" in value:
+                self._forgive(f'a bare "<" in the attribute "{name}"', at, name)
+            kept[name] = self._escaped(value, at, name).replace("<", "&lt;").replace('"', "&quot;")
+        return "".join(f' {name}="{value}"' for name, value in kept.items())
+
+    def _escaped(self, value: str, at: int, attribute: str | None = None) -> str:
+        where = f' in the attribute "{attribute}"' if attribute else ""
+        if _ILLEGAL.search(value):
+            self._forgive(f"a character that XML does not allow{where}", at, attribute)
+            value = _ILLEGAL.sub("\ufffd", value)
+        if "&" in value and _REFERENCE.search(value):
+            self._forgive(f'a bare "&"{where}', at, attribute)
+            value = _REFERENCE.sub("&amp;", value)
+        return value
+
+    def _end(self, token: re.Match[str]) -> None:
+        name = token["end"]
+        if not self.open:
+            raise Broken(f"</{name}> closes an element that is not open", token.start(), max(self.ordinal, 0))
+        opened, start, ordinal = self.open[-1]
+        if opened != name:
+            at = line_and_column(self.text, start)
+            message = f"</{name}> stands where </{opened}> was expected, which was opened in line {at[0]}"
+            raise Broken(message, token.start(), ordinal)
+        self.open.pop()
+        if not self.done:
+            self.parts.append(f"</{name}>")
+            self.done = not self.open
+
+    def _characters(self, start: int, end: int) -> None:
+        characters = self.text[start:end]
+        if not characters or characters.isspace():
+            return
+        if "\0" in characters:
+            at = start + characters.index("\0")
+            raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
+        if not self.open or self.done:
+            self._forgive(f"text {'after' if self.done else 'before'} the root element", start)
+            return
+        first = start + len(characters) - len(characters.lstrip())
+        self.parts.append(self._escaped(characters, first).replace("]]>", "]]&gt;"))
+
+    def _broken(self, at: int) -> None:
+        rest = self.text[at : at + 100_000]
+        ordinal = self.open[-1][2] if self.open else max(self.ordinal, 0)
+        if rest.startswith(("<!--", "<![CDATA[", "<?", "<!DOCTYPE")) or ">" not in rest:
+            raise Broken(f"the file ends inside a tag{self._within()}", at, ordinal, truncated=True)
+        shown = rest[:40].split("\n", 1)[0]
+        raise Broken(f'"{shown}" is no tag: a "<" or a quotation mark is out of place', at, ordinal)
+
+    def _within(self) -> str:
+        return f" of {self._inside()}" if self.open else ""
+
+    def _inside(self) -> str:
+        name, start, _ = self.open[-1]
+        return f"<{name}>, which was opened in line {line_and_column(self.text, start)[0]}"
+
+    def _forgive(self, kind: str, at: int, attribute: str | None = None) -> None:
+        self.leniencies.append(Leniency(kind, at, max(self.ordinal, 0), attribute))
+
+
+def line_and_column(text: str, index: int) -> tuple[int, int]:
+    """The line and the column of an index of a text, both from 1; ``\\r\\n``, ``\\n`` and ``\\r`` end a line."""
+    before = text[:index]
+    if "\r" in before:
+        before = before.replace("\r\n", "\n").replace("\r", "\n")
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1

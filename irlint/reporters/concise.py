@@ -1,0 +1,23 @@
+"""One finding, one line."""
+
+from __future__ import annotations
+
+from irlint.diagnostics import Finding, Report
+from irlint.reporters.plain import place, safe, summary
+
+
+def rendered(report: Report) -> str:
+    """A line for each finding, then the summary."""
+    lines = [line(finding) for finding in report.findings]
+    gap = "\n" if lines else ""
+    return "".join(f"{text}\n" for text in lines) + gap + summary(report)
+
+
+def line(finding: Finding) -> str:
+    """``m.xml:418:3: error[IRL201] Add: … (add_12)``."""
+    op = f" {safe(finding.op)}:" if finding.op else ""
+    where = finding.node if finding.node is not None else finding.value
+    graph = f"{finding.graph}: " if finding.graph else ""
+    told = f" ({safe(graph + where)})" if where else f" ({safe(finding.graph)})" if finding.graph else ""
+    head = f"{finding.severity.value}[{finding.rule.code}]"
+    return f"{place(finding)}: {head}{op} {safe(finding.message)}{told}"

@@ -1,0 +1,12 @@
+"""The report as one JSON document."""
+
+from __future__ import annotations
+
+from irlint.diagnostics import Report
+
+
+def rendered(report: Report) -> str:
+    """``irlint-report-1``, as the public interface states it."""
+    import json
+
+    return json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n"

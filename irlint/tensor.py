@@ -1,0 +1,143 @@
+"""What is known of a value: its element type, its shape and, where they are small, its contents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from irlint.dims import Dim, MaybeDim, Shape
+
+#: Contents are kept for at most so many elements.
+CONTENTS_LIMIT = 256
+
+#: Element types by NumPy's names, with their size in bits; ``string`` has none.
+BITS: dict[str, int] = {
+    "bool": 8,
+    "int2": 2,
+    "uint1": 1,
+    "uint2": 2,
+    "uint3": 3,
+    "int4": 4,
+    "uint4": 4,
+    "uint6": 6,
+    "int8": 8,
+    "uint8": 8,
+    "int16": 16,
+    "uint16": 16,
+    "int32": 32,
+    "uint32": 32,
+    "int64": 64,
+    "uint64": 64,
+    "nf4": 4,
+    "float4_e2m1": 4,
+    "float8_e4m3fn": 8,
+    "float8_e4m3fnuz": 8,
+    "float8_e5m2": 8,
+    "float8_e5m2fnuz": 8,
+    "float8_e8m0": 8,
+    "bfloat16": 16,
+    "float16": 16,
+    "float32": 32,
+    "float64": 64,
+    "complex64": 64,
+    "complex128": 128,
+}
+
+SIGNED = frozenset({"int2", "int4", "int8", "int16", "int32", "int64"})
+UNSIGNED = frozenset({"uint1", "uint2", "uint3", "uint4", "uint6", "uint8", "uint16", "uint32", "uint64"})
+INTEGERS = SIGNED | UNSIGNED
+FLOATS = frozenset(name for name in BITS if "float" in name or name == "nf4")
+
+Scalar = Union[Dim, float, bool, None]
+Contents = tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A dense tensor.
+
+    ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an
+    ``Expr`` or None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT``
+    elements; an entry is None where it is not known.
+    """
+
+    dtype: str | None = None
+    shape: Shape | None = None
+    value: Contents | None = None
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def scalar(self) -> Scalar:
+        """The one element of a tensor of one element, else None."""
+        return self.value[0] if self.value is not None and len(self.value) == 1 else None
+
+    @property
+    def ints(self) -> tuple[MaybeDim, ...] | None:
+        """The contents as whole numbers, or None where they are not known or not whole numbers."""
+        if self.value is None or any(isinstance(entry, float) for entry in self.value):
+            return None
+        return tuple(int(entry) if isinstance(entry, bool) else entry for entry in self.value)  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTensor:
+    """A sparse tensor (ONNX ``sparse_tensor_type``)."""
+
+    dtype: str | None = None
+    shape: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A sequence; ``length`` is None where unknown, ``element`` covers every element."""
+
+    element: Type | None = None
+    length: MaybeDim = None
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """An optional value; ``present`` is None where it is not known whether there is one."""
+
+    element: Type | None = None
+    present: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A map from scalar keys to values."""
+
+    key: str | None = None
+    value: Type | None = None
+
+
+Type = Union[Tensor, SparseTensor, Sequence, Optional, Map]
+
+UNKNOWN = Tensor()
+
+
+def shape_text(shape: Shape | None) -> str:
+    """``[1, 3, H, ?]``; ``[...]`` for an unknown rank."""
+    if shape is None:
+        return "[...]"
+    return f"[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"
+
+
+def type_text(known: Type | None) -> str:
+    """``float32[1, 3, H, W]``, ``seq(float32[?])``, ``optional(...)``, ``map(string, float32)``."""
+    match known:
+        case None:
+            return "?"
+        case Tensor(dtype, shape):
+            return f"{dtype or '?'}{shape_text(shape)}"
+        case SparseTensor(dtype, shape):
+            return f"sparse({dtype or '?'}{shape_text(shape)})"
+        case Sequence(element):
+            return f"seq({type_text(element)})"
+        case Optional(element):
+            return f"optional({type_text(element)})"
+        case Map(key, value):
+            return f"map({key or '?'}, {type_text(value)})"
