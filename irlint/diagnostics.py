@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from irlint.dims import Dim, Expr, MaybeDim, at_least, divisible, same
+from irlint.dims import Dim, MaybeDim, at_least, divisible, same
+from irlint.records import record
 
 
 class Severity(Enum):
@@ -27,7 +27,7 @@ class Severity(Enum):
 RULES: dict[str, Rule] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """A rule and its page.
 
@@ -49,12 +49,38 @@ class Rule:
             raise ValueError(f"two rules have the code {self.code}")
         RULES[self.code] = self
 
+    @property
+    def advice(self) -> str:
+        """``mend`` as the help of a fault, which begins in lower case and has no full stop."""
+        return f"{self.mend[:1].lower()}{self.mend[1:]}".removesuffix(".")
+
     def fault(self, message: str, **details: Any) -> Fault:
         """The fault that breaks this rule; ``details`` are the other fields of ``Fault``."""
         return Fault(self, message, **details)
 
 
-@dataclass(eq=False)
+#: A message up to so many characters stays as it is; in longer ones, lists and then the middle are left out.
+LONGEST = 600
+
+#: Of a list that is cut so many entries are shown.
+SHOWN_ENTRIES = 8
+
+
+def shortened(text: str) -> str:
+    """A text of at most LONGEST characters, its lists cut first."""
+    parts = text.split("]")
+    for index, part in enumerate(parts):
+        before, bracket, inside = part.rpartition("[")
+        entries = inside.split(", ", SHOWN_ENTRIES)
+        if bracket and len(entries) > SHOWN_ENTRIES:
+            count = inside.count(", ") + 1
+            shown = ", ".join(entries[:SHOWN_ENTRIES])
+            parts[index] = f"{before}[{shown}, ... ({count} entries)"
+    told = "]".join(parts)
+    half = LONGEST // 2 - 3
+    return told if len(told) <= LONGEST else f"{told[:half]} ... {told[-half:]}"
+
+
 class Fault(Exception):
     """One place that breaks a rule, before anyone has said where it stands.
 
@@ -63,26 +89,41 @@ class Fault(Exception):
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's.
     """
 
-    rule: Rule
-    message: str
-    help: str = ""
-    input: int | None = None
-    marks: tuple[tuple[int, int], ...] = ()
-    aligned: str = "right"
-    remark: str = ""
-    attribute: str | None = None
-    severity: Severity | None = None
-    notes: tuple[str, ...] = ()
+    def __init__(
+        self,
+        rule: Rule,
+        message: str,
+        help: str = "",
+        input: int | None = None,
+        marks: tuple[tuple[int, int], ...] = (),
+        aligned: str = "right",
+        remark: str = "",
+        attribute: str | None = None,
+        severity: Severity | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message if len(message) <= LONGEST else shortened(message)
+        self.help = help if len(help) <= LONGEST else shortened(help)
+        self.input = input
+        self.marks = marks
+        self.aligned = aligned
+        self.remark = remark
+        self.attribute = attribute
+        self.severity = severity
+        self.notes = notes
 
-    def __post_init__(self) -> None:
-        Exception.__init__(self, self.message)
+    def changed(self, **details: Any) -> Fault:
+        """The same fault with other values for some of its fields."""
+        return Fault(**{**self.__dict__, **details})
 
     def lowered(self, severity: Severity) -> Fault:
         """The same fault as a finding of another severity."""
-        return replace(self, severity=severity)
+        return self.changed(severity=severity)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """``left == right``, ``left >= right`` or ``left % right == 0`` between two dims."""
 
@@ -92,12 +133,14 @@ class Relation:
 
     def __str__(self) -> str:
         if self.kind == "%":
-            left = f"({self.left})" if isinstance(self.left, Expr) else self.left
-            return f"{left} % {self.right} == 0"
+            left, right = (
+                text if text.replace("_", "").isalnum() else f"({text})" for text in map(str, (self.left, self.right))
+            )
+            return f"{left} % {right} == 0"
         return f"{self.left} {self.kind} {self.right}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """What an operator needs and could not prove: at least one of the relations holds."""
 
@@ -110,12 +153,14 @@ class Requirement:
         return " or ".join(str(relation) for relation in self.any_of)
 
 
-@dataclass(slots=True)
 class Statements:
     """What the rule of one node has stated: requirements, and faults that do not stop it."""
 
-    requirements: list[Requirement] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    __slots__ = ("faults", "requirements")
+
+    def __init__(self) -> None:
+        self.requirements: list[Requirement] = []
+        self.faults: list[Fault] = []
 
 
 _current = Statements()
@@ -168,7 +213,7 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
     return proven is not False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Related:
     """Another node that a finding speaks of."""
 
@@ -177,7 +222,7 @@ class Related:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A fault with its place in a file; ``detail`` is what the text report draws, plain data only."""
 
@@ -196,7 +241,7 @@ class Finding:
     column: int | None = None
     related: tuple[Related, ...] = ()
     fingerprint: str = ""
-    detail: Any = field(default=None, compare=False)
+    detail: Any = None
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -220,9 +265,17 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, slots=True)
+#: Why a Git LFS pointer is skipped where the configuration allows that.
+POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
+
+
+@record
 class CheckedFile:
-    """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (then with a ``reason``)."""
+    """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (then with a ``reason``).
+
+    ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden`` holds the
+    code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check.
+    """
 
     path: str
     format: str | None
@@ -230,6 +283,10 @@ class CheckedFile:
     nodes: int = 0
     status: str = "checked"
     reason: str | None = None
+    suppressed: int = 0
+    used: tuple[int, ...] = ()
+    hidden: tuple[tuple[str, str], ...] = ()
+    notices: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {
@@ -242,7 +299,7 @@ class CheckedFile:
         return entry if self.reason is None else {**entry, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """What one run has to say."""
 
@@ -252,6 +309,16 @@ class Report:
 
     def count(self, severity: Severity) -> int:
         return sum(finding.severity is severity for finding in self.findings)
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings suppressions hide."""
+        return sum(file.suppressed for file in self.files)
+
+    @property
+    def hidden(self) -> int:
+        """How many findings the baseline hides."""
+        return sum(len(file.hidden) for file in self.files)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as ``check --format json`` prints it."""
@@ -265,5 +332,6 @@ class Report:
                 "errors": self.count(Severity.ERROR),
                 "warnings": self.count(Severity.WARNING),
                 "notes": self.count(Severity.NOTE),
+                **{key: count for key in ("suppressed", "hidden") if (count := getattr(self, key))},
             },
         }

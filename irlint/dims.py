@@ -195,6 +195,14 @@ def largest(*dims: MaybeDim) -> MaybeDim:
     return None if None in dims else guarded(_extreme, "max", dims)
 
 
+def broadcast_size(*dims: MaybeDim) -> MaybeDim:
+    """The size that sizes which are equal or 1 are broadcast to, None if any is None or the result is too complex.
+
+    The result for sizes that are neither equal nor 1 means nothing.
+    """
+    return None if None in dims else guarded(_broadcast_size, dims)
+
+
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
     """`a` with the named symbols replaced by sizes that lie within their bounds; raises TooComplex."""
     return _mapped(a, lambda atom: sizes.get(atom.name), {})
@@ -486,6 +494,8 @@ def _extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
         inner = _alone(dim, kind)
         flat.extend(inner[0].parts if inner and inner[1] == 0 else (dim,))
     numbers = [dim for dim in flat if isinstance(dim, int)]
+    if numbers:
+        flat = [_absorbed(kind, dim, pick(numbers)) for dim in flat]
     candidates: list[Dim] = sorted({dim for dim in flat if isinstance(dim, Expr)}, key=str)
     candidates += [pick(numbers)] if numbers else []
     kept: list[Dim] = []
@@ -494,6 +504,53 @@ def _extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
         if not any(at_least(other, dim) if kind == "max" else at_least(dim, other) for other in others):
             kept.append(dim)
     return kept[0] if len(kept) == 1 else _atom_dim(_operation(kind, tuple(kept)))
+
+
+def _broadcast_size(dims: tuple[Dim, ...]) -> Dim:
+    """The maximum, or 0 where the minimum is 0."""
+    parts = tuple(part for dim in dims for part in _broadcast_parts(dim) if part != 1) or (1,)
+    if sum(atom.size for part in parts for atom in _atoms(part)) > MAX_BRANCHING_SIZE:
+        raise TooComplex(f"{len(parts)} sizes broadcast together")
+    return _stretched(parts)
+
+
+def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
+    """`dim` as a part of an extreme that has the number `limit`: max(min(x, max(y, 0)), 0) is max(min(x, y), 0)."""
+    outer = _alone(dim, "max" if kind == "min" else "min")
+    if outer is None or outer[1]:
+        return dim
+    parts = tuple(_loosened(kind, part, limit) for part in outer[0].parts)
+    return dim if parts == outer[0].parts else _extreme(outer[0].kind, parts)
+
+
+def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
+    """`dim` without the number of an extreme that `limit` makes irrelevant."""
+    inner = _alone(dim, kind)
+    if inner is None or inner[1]:
+        return dim
+    numbers = [part for part in inner[0].parts if isinstance(part, int)]
+    if not numbers or any((number > limit) if kind == "max" else (number < limit) for number in numbers):
+        return dim
+    return _extreme(kind, tuple(part for part in inner[0].parts if isinstance(part, Expr)))
+
+
+def _stretched(parts: tuple[Dim, ...]) -> Dim:
+    widest, present = _extreme("max", parts), _extreme("min", (*parts, 1))
+    return widest if present in (1, _extreme("min", (widest, 1))) else widest * present
+
+
+def _broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
+    """The sizes that `dim` is the broadcast size of: itself, or those of which it was made."""
+    terms = _terms(dim)
+    atoms = next(iter(terms), ())
+    limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)
+    if limit is None or terms != {atoms: 1}:
+        return (dim,)
+    widest: Dim = Expr({_without(atoms, (limit,)) or (): 1}) if len(atoms) > 1 else 1
+    largest_of = _alone(widest, "max")
+    parts = (*(largest_of[0].parts if largest_of else (widest,)), *limit.parts)
+    parts = tuple(part for part in parts if part != 1)
+    return parts if _stretched(parts) == dim else (dim,)
 
 
 def _quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from irlint.records import NOTHING, record
 from irlint.tensor import Tensor, Type
 
 if TYPE_CHECKING:
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 Format = Literal["onnx", "openvino"]
 
+#: The key in ``metadata_props`` (ONNX) and ``rt_info`` (IR) whose value lists rules not to report.
+IGNORE = "irlint.ignore"
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Place:
     """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
 
@@ -25,7 +28,7 @@ class Place:
     attribute: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declaration:
     """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``."""
 
@@ -34,7 +37,7 @@ class Declaration:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Value:
     """A value of a graph, equal only to itself.
 
@@ -53,7 +56,7 @@ class Value:
         return self.declared[0].type if self.declared else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stored:
     """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
@@ -68,7 +71,7 @@ class Stored:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small."""
 
@@ -77,7 +80,7 @@ class Constant:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attribute:
     """An attribute as the file has it.
 
@@ -92,7 +95,7 @@ class Attribute:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Port:
     """An input or output port of an IR layer: its XML id, and what it declares."""
 
@@ -102,12 +105,13 @@ class Port:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Node:
     """An ONNX node or an IR layer.
 
     ``version`` is the opset version that the file imports for the domain (ONNX: int, None where it imports none), or
     the layer's ``version`` text. ``inputs`` and ``outputs`` hold None for an ONNX empty name and an unconnected port.
+    ``metadata`` holds the entries of ``metadata_props`` or ``rt_info`` that are meant for irlint: those under IGNORE.
     """
 
     name: str
@@ -116,13 +120,14 @@ class Node:
     version: int | str | None
     inputs: tuple[Value | None, ...]
     outputs: tuple[Value | None, ...]
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = NOTHING
     index: int = 0
     place: Place | None = None
     id: str | None = None
     input_ports: tuple[Port, ...] = ()
     output_ports: tuple[Port, ...] = ()
     overload: str = ""
+    metadata: Mapping[str, str] = NOTHING
 
     @property
     def label(self) -> str:
@@ -135,6 +140,8 @@ class Node:
     def bodies(self) -> Iterator[tuple[str, Graph]]:
         """The graphs among its attributes, by the attribute's name."""
         for name, attribute in self.attributes.items():
+            if attribute.reference is not None:
+                continue
             if attribute.kind == "GRAPH":
                 yield name, attribute.value
             elif attribute.kind == "GRAPHS":
@@ -142,7 +149,7 @@ class Node:
                     yield f"{name}[{position}]", graph
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Graph:
     """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or that of a function.
 
@@ -160,7 +167,7 @@ class Graph:
     captured: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Function:
     """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none."""
 
@@ -172,7 +179,7 @@ class Function:
     opsets: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """A fault that a parser met, and the place that it belongs to."""
 
@@ -183,7 +190,7 @@ class Problem:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Model:
     """A model file.
 
@@ -195,10 +202,10 @@ class Model:
     format: Format | None
     format_version: str | None = None
     graph: Graph | None = None
-    functions: Mapping[tuple[str, str, str], Function] = field(default_factory=dict)
-    opsets: Mapping[str, int] = field(default_factory=dict)
-    symbols: Mapping[str, str] = field(default_factory=dict)
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[tuple[str, str, str], Function] = NOTHING
+    opsets: Mapping[str, int] = NOTHING
+    symbols: Mapping[str, str] = NOTHING
+    metadata: Mapping[str, str] = NOTHING
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -214,7 +221,7 @@ class Model:
         return count
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Order:
     """The nodes of a graph so that each comes after those that it uses.
 
@@ -292,3 +299,17 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
             if not users[other] and other in cyclic:
                 ends.append(other)
     return cyclic
+
+
+def live(graph: Graph) -> set[Node]:
+    """The layers of an IR's graph that a Result or an Assign needs; OpenVINO never creates the others."""
+    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    waiting = [node for node in graph.nodes if node.op in ("Result", "Assign", "Parameter")]
+    found = set(waiting)
+    while waiting:
+        for value in waiting.pop().inputs:
+            producer = producers.get(value) if value is not None else None
+            if producer is not None and producer not in found:
+                found.add(producer)
+                waiting.append(producer)
+    return found

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
-
-from irlint.bind import Call, bound, output_type, type_key, type_variables
+from irlint.bind import bound
+from irlint.calls import OUTPUT_COUNT, Call, counted
 from irlint.diagnostics import Fault, Requirement, Rule, Severity, Statements, stated
-from irlint.dims import Dim, MaybeDim, Shape, TooComplex, symbol
-from irlint.model import Attribute, Function, Graph, Model, Node, Problem, Value, ordered
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, same, symbol, symbols
+from irlint.model import Attribute, Declaration, Function, Graph, Model, Node, Problem, Value, live, ordered
 from irlint.ops import Context
-from irlint.tensor import UNKNOWN, Optional, Sequence as SequenceType, SparseTensor, Tensor, Type
+from irlint.ops.type_variables import output_type, type_key, type_variables
+from irlint.tensor import UNKNOWN, Optional, SparseTensor, Tensor, Type
+from irlint.tensor import Sequence as SequenceType
 
 NOT_WORKED_OUT = Rule(
     "IRL599",
@@ -27,8 +28,10 @@ NOT_WORKED_OUT = Rule(
 #: Functions that call each other deeper than this are taken as the file declares them.
 MAX_DEPTH = 64
 
+#: So many nodes are worked out inside functions; the calls behind them give what their functions declare.
+CALLED_NODES = 200_000
 
-@dataclass(slots=True)
+
 class Known:
     """What was worked out of a model.
 
@@ -37,14 +40,15 @@ class Known:
     prove; ``faulted`` the nodes whose outputs are only what the file declares.
     """
 
-    model: Model
-    types: dict[Value, Type | None] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    requires: list[tuple[str, Node, Requirement]] = field(default_factory=list)
-    faulted: set[Node] = field(default_factory=set)
-    calls: dict[Node, Call] = field(default_factory=dict)
-    symbols: dict[str, str] = field(default_factory=dict)
-    walk: _Walk | None = None
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.types: dict[Value, Type | None] = {}
+        self.problems: list[Problem] = []
+        self.requires: list[tuple[str, Node, Requirement]] = []
+        self.faulted: set[Node] = set()
+        self.calls: dict[Node, Call] = {}
+        self.symbols = dict(model.symbols)
+        self.walk: _Walk | None = None
 
     def inferred(self, node: Node, inputs: Sequence[Type | None]) -> tuple[Type | None, ...] | None:
         """What the node's rule says of its outputs for other inputs, None where it has no rule or raises a fault."""
@@ -58,16 +62,12 @@ def propagated(model: Model, shapes: Mapping[str, Shape] | None = None) -> Known
     ``shapes`` replaces the shapes of graph inputs, by name (ONNX: the value's; IR: the Parameter layer's or tensor's).
     Raises ValueError where ``shapes`` names an input that the model does not have.
     """
-    known = Known(model, symbols=dict(model.symbols))
+    known = Known(model)
     if model.graph is None:
         return known
     walk = _Walk(model, known, shapes or {})
     known.walk = walk
     walk.main(model.graph)
-    called = {call.function for call in known.calls.values() if call.function is not None}
-    for function in model.functions.values():
-        if function not in called:
-            walk.function(function, [UNKNOWN] * len(function.graph.inputs), {})
     return known
 
 
@@ -95,10 +95,18 @@ class _Walk:
         self.unknowns: dict[object, Dim] = {}
         self.counts: dict[str, int] = {}
         self.names = set(model.symbols)
-        self.mentioned: set[tuple[str, str]] = set()
+        self.mentioned: set[tuple[str | None, ...]] = set()
         self.said: set[tuple[object, ...]] = set()
         self.depth = 0
+        self.results: dict[object, tuple[Type | None, ...]] = {}
+        self.called = 0
         self.overridden = self._overrides(shapes)
+        errors = (
+            each for each in model.problems if (each.fault.severity or each.fault.rule.severity) is Severity.ERROR
+        )
+        self.damaged = {problem.node for problem in errors if problem.node is not None}
+        self.dead: set[Node] = set()
+        self.given: set[Value] = set()
 
     def _overrides(self, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
         if not shapes:
@@ -121,11 +129,13 @@ class _Walk:
             declared = value.type
             if position < len(arguments):
                 given = arguments[position]
-                types[value] = _filled(given, declared) if given is not None else None
-            elif declared is not None:
+                fits = given is not None and self.model.format == "onnx"
+                types[value] = _filled(given, declared) if fits else given
+                self.given.add(value)
+            elif declared is not None and self.model.format == "onnx":
                 types[value] = self.input_type(value, declared)
         for value, constant in graph.constants.items():
-            types[value] = constant.tensor
+            types[value] = _sound(constant.tensor, value.type if self.model.format == "onnx" else None)
 
     def input_type(self, value: Value, declared: Type) -> Type:
         """The type of a graph input, with a symbol for every size that the model leaves open."""
@@ -157,13 +167,12 @@ class _Walk:
 
     def nodes(self, graph: Graph) -> tuple[Type | None, ...]:
         order = ordered(graph)
+        if self.model.format == "openvino":
+            self.dead |= set(graph.nodes) - live(graph)
         for node in order.nodes:
             self.node(graph, node)
         for node in order.cyclic:
-            self.known.faulted.add(node)
-            for value in node.outputs:
-                if value is not None and value.type is not None:
-                    self.known.types[value] = value.type
+            self.take_declared(node)
         return tuple(self.known.types.get(value, UNKNOWN) for value in graph.outputs)
 
     def body(self, graph: Graph, inputs: Sequence[Type | None] = (), *, quiet: bool = False) -> tuple[Type | None, ...]:
@@ -180,19 +189,35 @@ class _Walk:
             self.depth -= 1
 
     def function(
-        self, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute]
+        self, node: Node, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute]
     ) -> tuple[Type | None, ...]:
-        given = [*inputs, *[None] * (len(function.graph.inputs) - len(inputs))]
+        """What a call of a model-local function gives; a call of the same types is worked out once."""
+        given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         outer = self.scope
         resolved = {
             name: outer.get(attribute.reference) if attribute.reference is not None else attribute
             for name, attribute in attributes.items()
         }
-        self.scope = {**function.attributes, **resolved}
+        key = (function, given, tuple(sorted((name, id(attribute)) for name, attribute in resolved.items())))
+        if key in self.results:
+            return self.results[key]
+        if self.called > CALLED_NODES:
+            return tuple(value.type for value in function.graph.outputs)
+        self.called += len(function.graph.nodes)
+        self.scope, self.path = {**function.attributes, **resolved}, (*self.path, node)
         try:
-            return self.body(function.graph, given)
+            outputs = self.body(function.graph, given)
         finally:
-            self.scope = outer
+            self.scope, self.path = outer, self.path[:-1]
+        if _names(outputs) <= _names(given) | self.names:
+            self.results[key] = outputs
+        return outputs
+
+    def take_declared(self, node: Node) -> None:
+        self.known.faulted.add(node)
+        for port, value in enumerate(node.outputs):
+            if value is not None:
+                self.known.types[value] = self.settled(node, port, value, None)
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -201,7 +226,10 @@ class _Walk:
         if node.op == "Parameter" and self.model.format == "openvino":
             self.parameter(graph, node)
             return
-        call, faults = bound(node, self.model, self.scope)
+        if node in self.damaged:
+            self.take_declared(node)
+            return
+        call, faults = bound(node, self.model, self.scope, within_function=graph.path.startswith("function:"))
         self.known.calls[node] = call
         for fault in faults:
             self.report(graph, node, fault)
@@ -224,10 +252,8 @@ class _Walk:
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
-        if graph is not self.model.graph and value in self.known.types and self.depth:
-            given = self.known.types[value]
-            if given is not None and given != value.type:
-                return
+        if value in self.given and self.known.types.get(value) is not None:
+            return
         call, faults = bound(node, self.model, self.scope)
         self.known.calls[node] = call
         for fault in faults:
@@ -250,7 +276,7 @@ class _Walk:
             return None
         try:
             if call.function is not None:
-                return self.function(call.function, inputs, call.attributes or {})
+                return self.function(node, call.function, inputs, call.attributes or {})
             return self.evaluated(node, call, inputs)
         except Fault as fault:
             self.report(graph, node, fault)
@@ -261,13 +287,15 @@ class _Walk:
         except Exception as error:
             if os.environ.get("IRLINT_DEBUG"):
                 raise
-            self.report(graph, node, NOT_WORKED_OUT.fault(f"irlint's rule for {node.op} failed: {error!r}"))
+            self.report(
+                graph, node, NOT_WORKED_OUT.fault(f"irlint's rule for it failed: {error!r}", help=NOT_WORKED_OUT.advice)
+            )
         return None
 
     def evaluated(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Sequence[Type | None] | None:
         variables: Mapping[str, str] = {}
         if call.schema is not None:
-            variables = type_variables(call.schema, inputs, node.op)
+            variables = type_variables(call.schema, inputs)
         if call.operator is None or call.signature is None:
             if call.schema is None:
                 return None
@@ -276,12 +304,23 @@ class _Walk:
         if call.signature.context:
             arguments["context"] = self.context(node, call)
         given = list(inputs) if call.signature.variadic else list(inputs[: len(call.signature.inputs)])
+        if call.signature.variadic and self.model.format == "openvino":
+            given = [UNKNOWN if known is None else known for known in given]
+        if any(known is None for known in given[: call.signature.required]):
+            return None
         result = call.operator.function(*given, **arguments)
-        if not isinstance(result, (tuple, list)):
-            result = (result,)
+        outputs: Sequence[Type | None] = result if isinstance(result, (tuple, list)) else (result,)
         if call.schema is None:
-            return result
-        return [_typed(known, call, port, variables) for port, known in enumerate(result)]
+            return self.counted_outputs(node, outputs)
+        return [_typed(known, call, port, variables) for port, known in enumerate(outputs)]
+
+    def counted_outputs(self, node: Node, outputs: Sequence[Type | None]) -> Sequence[Type | None]:
+        if self.model.format == "openvino" and len(node.outputs) > max(len(outputs), 1):
+            raise OUTPUT_COUNT.fault(
+                f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {len(outputs)} here",
+                help="remove the ports that no output goes to",
+            )
+        return outputs
 
     def context(self, node: Node, call: Call) -> Context:
         return Context(call.op, node, call.version, len(node.outputs), self.body, partial(self.unknown, node))
@@ -301,22 +340,29 @@ class _Walk:
 
     def settled(self, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
         """An output's type: what was inferred, its holes filled from the declaration, what is left given a symbol."""
-        declared = None if self.overridden and inferred is not None else value.type
-        known = inferred if inferred is not None else declared
-        if known is None:
-            return UNKNOWN
-        for declaration in value.declared if declared is not None else ():
-            known = _filled(known, declaration.type)
+        declarations = () if self.overridden and inferred is not None else value.declared
+        known: Type = inferred if inferred is not None else UNKNOWN
+        for declaration in declarations:
+            known = _filled(known, self.declared(declaration)) or known
         if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
             return known
-        dims = tuple(
-            self.unknown(node, (port, axis)) if dim is None else dim for axis, dim in enumerate(known.shape)
-        )
+        dims = tuple(self.unknown(node, (port, axis)) if dim is None else dim for axis, dim in enumerate(known.shape))
         return Tensor(known.dtype, dims, known.value)
+
+    def declared(self, declaration: Declaration) -> Type:
+        """A declared type; an IR's port without dims is a scalar or of unknown rank, and nobody can tell which."""
+        declared = declaration.type
+        if self.model.format == "openvino" and isinstance(declared, Tensor) and declared.shape == ():
+            return Tensor(declared.dtype)
+        return declared
 
     def unknown(self, node: Node, key: object, upper: int | None = None) -> Dim:
         """The size that nothing tells: one for each node and key, or for each key that is a value."""
-        place = (key, self.path) if isinstance(key, tuple) and key and isinstance(key[-1], Value) else (node, key, self.path)
+        place = (
+            (key, self.path)
+            if isinstance(key, tuple) and key and isinstance(key[-1], Value)
+            else (node, key, self.path)
+        )
         if place not in self.unknowns:
             stem = _identifier(f"_{node.op.lower()}")
             self.counts[stem] = count = self.counts.get(stem, -1) + 1
@@ -334,10 +380,13 @@ class _Walk:
     def report(self, graph: Graph, node: Node, fault: Fault) -> None:
         if self.quiet:
             return
-        if fault.rule.code == "IRL502":
-            if (node.domain, node.op) in self.mentioned:
+        if (fault.severity or fault.rule.severity) is Severity.NOTE:
+            mention = (fault.rule.code, node.domain, node.op, fault.attribute)
+            if mention in self.mentioned:
                 return
-            self.mentioned.add((node.domain, node.op))
+            self.mentioned.add(mention)
+        if node in self.dead and (fault.severity or fault.rule.severity) is Severity.ERROR:
+            fault = fault.lowered(Severity.WARNING)
         key = (fault.rule.code, node, fault.message)
         if key in self.said:
             return
@@ -346,6 +395,34 @@ class _Walk:
         if fault.attribute is not None and fault.attribute in node.attributes:
             place = node.attributes[fault.attribute].place or place
         self.known.problems.append(Problem(fault, graph.path, node, None, place))
+
+
+def _names(types: Sequence[Type | None]) -> frozenset[str]:
+    """The symbols in the shapes and contents of ``types``."""
+    found: set[str] = set()
+    for known in types:
+        if isinstance(known, Tensor):
+            for dim in (*(known.shape or ()), *(known.value or ())):
+                if isinstance(dim, Expr):
+                    found |= symbols(dim)
+    return frozenset(found)
+
+
+def _sound(tensor: Tensor, declared: Type | None) -> Tensor:
+    """A constant's type; without what its declaration contradicts, and without a shape that has a size below 0."""
+    shape, dtype = tensor.shape, tensor.dtype
+    if isinstance(declared, Tensor):
+        if declared.dtype and dtype != declared.dtype:
+            dtype = None
+        if shape is not None and declared.shape is not None and not _alike(shape, declared.shape):
+            shape = None
+    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
+        shape = None
+    return tensor if (shape, dtype) == (tensor.shape, tensor.dtype) else Tensor(dtype, shape)
+
+
+def _alike(one: Shape, other: Shape) -> bool:
+    return len(one) == len(other) and all(same(a, b) is not False for a, b in zip(one, other))
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
@@ -399,5 +476,3 @@ def _identifier(text: str) -> str:
     while "__" in name:
         name = name.replace("__", "_")
     return f"d{name}" if name[:1].isdigit() else name or "_"
-
-

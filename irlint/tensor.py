@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Union
-
 from irlint.dims import Dim, MaybeDim, Shape
+from irlint.records import record
 
 #: Contents are kept for at most so many elements.
 CONTENTS_LIMIT = 256
@@ -48,11 +46,11 @@ UNSIGNED = frozenset({"uint1", "uint2", "uint3", "uint4", "uint6", "uint8", "uin
 INTEGERS = SIGNED | UNSIGNED
 FLOATS = frozenset(name for name in BITS if "float" in name or name == "nf4")
 
-Scalar = Union[Dim, float, bool, None]
+Scalar = Dim | float | bool | None
 Contents = tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor:
     """A dense tensor.
 
@@ -77,12 +75,12 @@ class Tensor:
     @property
     def ints(self) -> tuple[MaybeDim, ...] | None:
         """The contents as whole numbers, or None where they are not known or not whole numbers."""
-        if self.value is None or any(isinstance(entry, float) for entry in self.value):
+        if self.value is None or any(isinstance(entry, float) and not entry.is_integer() for entry in self.value):
             return None
-        return tuple(int(entry) if isinstance(entry, bool) else entry for entry in self.value)  # type: ignore[misc]
+        return tuple(int(entry) if isinstance(entry, (bool, float)) else entry for entry in self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SparseTensor:
     """A sparse tensor (ONNX ``sparse_tensor_type``)."""
 
@@ -90,7 +88,7 @@ class SparseTensor:
     shape: Shape | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """A sequence; ``length`` is None where unknown, ``element`` covers every element."""
 
@@ -98,7 +96,7 @@ class Sequence:
     length: MaybeDim = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Optional:
     """An optional value; ``present`` is None where it is not known whether there is one."""
 
@@ -106,7 +104,7 @@ class Optional:
     present: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Map:
     """A map from scalar keys to values."""
 
@@ -114,7 +112,7 @@ class Map:
     value: Type | None = None
 
 
-Type = Union[Tensor, SparseTensor, Sequence, Optional, Map]
+Type = Tensor | SparseTensor | Sequence | Optional | Map
 
 UNKNOWN = Tensor()
 

@@ -8,11 +8,11 @@ inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parame
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
 from irlint.model import Graph, Node
+from irlint.records import NOTHING, record
 from irlint.tensor import Type
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
@@ -26,6 +26,7 @@ FAMILIES = (
     "reshaping",
     "joining",
     "slicing",
+    "striding",
     "gathering",
     "linear",
     "activation",
@@ -41,13 +42,24 @@ FAMILIES = (
     "control",
     "state",
     "resampling",
+    "imaging",
+    "blocks",
     "attention",
+    "fused_attention",
+    "transformer",
     "recurrent",
+    "ctc",
     "detection",
+    "regions",
+    "priors",
+    "proposals",
     "sequence",
+    "sampling",
     "signal",
     "text",
     "trees",
+    "encoders",
+    "predictors",
     "training",
     "contrib",
 )
@@ -55,7 +67,7 @@ FAMILIES = (
 _NO_NAMES: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operator:
     """The rule of an operator from one opset version on.
 
@@ -68,12 +80,12 @@ class Operator:
     since: int
     function: Callable[..., Any]
     until: int | None = None
-    absent: Mapping[str, object] = field(default_factory=dict)
-    spelled: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, object] = NOTHING
+    spelled: Mapping[str, str] = NOTHING
     missing: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
 
@@ -122,9 +134,7 @@ def openvino(
 
     def register(function: Rule) -> Rule:
         for name in names:
-            operator = Operator(
-                name, since, function, until, absent or _NO_NAMES, spelled or _NO_NAMES, missing
-            )
+            operator = Operator(name, since, function, until, absent or _NO_NAMES, spelled or _NO_NAMES, missing)
             _openvino.setdefault(name.lower(), []).append(operator)
         return function
 

@@ -21,10 +21,34 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x
 )
 
 #: The element types of ONNX's TensorProto.DataType, by their number from 1 on.
-NUMBERED_TYPES = (
-    "float32 uint8 int8 uint16 int16 int32 int64 string bool float16 float64 uint32 uint64 complex64 complex128 "
-    "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz uint4 int4 float4_e2m1 float8_e8m0 uint2 int2"
-).split()
+NUMBERED_TYPES = [
+    "float32",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "int32",
+    "int64",
+    "string",
+    "bool",
+    "float16",
+    "float64",
+    "uint32",
+    "uint64",
+    "complex64",
+    "complex128",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "uint4",
+    "int4",
+    "float4_e2m1",
+    "float8_e8m0",
+    "uint2",
+    "int2",
+]
 
 
 def numbered_type(number: int, context: Context, attribute: str = "dtype", output: int = 0) -> str:
@@ -44,8 +68,8 @@ def numbered_type(number: int, context: Context, attribute: str = "dtype", outpu
     schema = official(context.op, context.version, context.node.domain)
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number} ({dtype}), which {context.op} cannot give in opset {context.version}",
-            help=f"use a type that {context.op} gives, or import an opset whose {context.op} gives {dtype}",
+            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",
+            help=f"use a type that the operator gives, or import an opset in which it gives {dtype}",
             attribute=attribute,
         )
     return dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, require, warn
-from irlint.dims import Dim, MaybeDim, Shape, bounds, same
+from irlint.dims import Dim, MaybeDim, Shape, bounds, broadcast_size, same, symbols
 from irlint.tensor import shape_text
 
 BROADCAST_MISMATCH = Rule(
@@ -33,7 +33,7 @@ UNIDIRECTIONAL_MISMATCH = Rule(
 axes, and each of its sizes has to be 1 or that of the axis that it stands under.""",
     mend="Give the input a shape that is stretched onto the other by NumPy's rule, with no axis larger than it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,3,4,4] x, float[2,1,3,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
+g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[3,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
 )
@@ -45,7 +45,7 @@ SHAPES_DIFFER = Rule(
     "Inputs that have to be of one shape are not.",
     why="""Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean below 8, in
 ONNX) nothing is implied: every size has to be the same.""",
-    mend="Make the shapes equal, or ask for broadcasting: `auto_broadcast=\"numpy\"`, or a newer opset.",
+    mend='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6]>
@@ -91,9 +91,11 @@ input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_b
 axis. Other readers follow the specification: the file means two things.""",
     mend="""Write the axis under the name that the library reads, and give the second input a shape that needs no trailing
 1s past the first one's end.""",
-    bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis").replace("2,3,4,5", "3,4,4,5").replace(
-        "<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>"
-    ).replace('"3,4"', '"4,4"').replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
+    bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
+    .replace("2,3,4,5", "3,4,4,5")
+    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
+    .replace('"3,4"', '"4,4"')
+    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
     good=PDPD_MISMATCH.good,
 )
 
@@ -143,11 +145,11 @@ def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
     clashes: list[tuple[int, int, Dim, int, Dim]] = []
     for axis in range(rank):
         column = [(index, shape[axis - rank]) for index, shape in known if len(shape) >= rank - axis]
-        clash = _clash(column)
-        if clash is None:
-            result.append(_joined(column, axis))
+        found = clash(column)
+        if found is None:
+            result.append(joined(column, f"axis {axis}"))
             continue
-        clashes.append((axis, *clash))
+        clashes.append((axis, *found))
         result.append(None)
     if clashes:
         raise _mismatch(shapes, rank, clashes, first)
@@ -161,7 +163,7 @@ def _mismatch(
     first: int,
 ) -> Fault:
     axis, left, _, right, _ = clashes[0]
-    padded: list[Shape | None] = [None] * first + list(shapes)
+    padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
     marks = []
     for clash_axis, a, _, b, _ in clashes:
         for index in (a, b):
@@ -175,9 +177,12 @@ def _mismatch(
     )
 
 
-def _clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """The first two entries of an axis that can neither be equal nor 1."""
-    wide = [(index, dim) for index, dim in column if dim is not None and same(dim, 1) is False]
+def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
+    """The first two of the sizes on one axis, (index, size) pairs, that can neither be equal nor 1."""
+    wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
+    if len(wide) < 2:
+        return None
+    wide = [(index, dim) for index, dim in wide if same(dim, 1) is False]
     for position, (right, b) in enumerate(wide):
         for left, a in wide[:position]:
             if same(a, b) is False:
@@ -185,8 +190,11 @@ def _clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] 
     return None
 
 
-def _joined(column: Sequence[tuple[int, MaybeDim]], axis: int) -> MaybeDim:
-    """The size of one axis, its entries being free of clashes; states what it takes for granted."""
+def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
+    """The size of one axis, its entries being free of clashes; states what it takes for granted.
+
+    ``where`` names the axis in what is stated.
+    """
     entries: list[MaybeDim] = []
     for _, dim in column:
         if dim != 1 and dim not in entries:
@@ -195,14 +203,15 @@ def _joined(column: Sequence[tuple[int, MaybeDim]], axis: int) -> MaybeDim:
         return 1
     if len(entries) == 1:
         return entries[0]
-    sure = next((dim for dim in entries if dim is not None and same(dim, 1) is False), None)
+    wide = [dim for dim in entries if dim is not None and same(dim, 1) is False]
+    sure = next((dim for dim in wide if isinstance(dim, int)), wide[0] if wide else None)
     for other in entries:
         if sure is None or other is None or other is sure or same(other, sure):
             continue
         require(
             Relation("==", other, sure),
             Relation("==", other, 1),
-            why=f"axis {axis} joins {sure} with {other}",
+            why=f"{where} joins {sure} with {other}",
         )
     if sure is not None:
         return sure
@@ -213,9 +222,11 @@ def _joined(column: Sequence[tuple[int, MaybeDim]], axis: int) -> MaybeDim:
             Relation("==", a, b),
             Relation("==", a, 1),
             Relation("==", b, 1),
-            why=f"axis {axis} joins {a} with {b}",
+            why=f"{where} joins {a} with {b}",
         )
-    return None
+    if any(name.startswith("_") for dim in entries if dim is not None for name in symbols(dim)):
+        return None
+    return broadcast_size(*entries)
 
 
 def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int = 0, what: str = "") -> Shape | None:
@@ -246,7 +257,7 @@ def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int =
     offset = len(target) - len(shape)
     clashes = []
     for axis, dim in enumerate(shape):
-        if not _stretches(dim, target[offset + axis], f"axis {offset + axis} of {what} is stretched"):
+        if not stretches(dim, target[offset + axis], f"axis {offset + axis} of {what} is stretched"):
             clashes.append((offset + axis, axis))
     if clashes:
         axis, own = clashes[0]
@@ -261,7 +272,7 @@ def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int =
     return target
 
 
-def _stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
+def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
     """Whether a size can be ``onto`` or 1; states it where it is not proven."""
     if dim == 1 or dim is None or onto is None:
         return True
@@ -276,7 +287,9 @@ def _stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
     return True
 
 
-def merged(shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal") -> Shape | None:
+def merged(
+    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal"
+) -> Shape | None:
     """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
 
     Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) where two ranks or two sizes differ.
@@ -318,7 +331,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
     """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
 
     ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` tells whether 1s at the end of ``b`` may reach past the last
-    axis of ``a``: the specification ignores them, the library does not.
+    axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
 
     Raises a ``PDPD_MISMATCH`` fault.
     Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
@@ -331,7 +344,8 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
         small = small[:-1]
     if axis < -1:
         raise PDPD_MISMATCH.fault(
-            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins", help="use -1 or more"
+            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
+            help="use -1 or more",
         )
     if start < 0 or start + len(small) > len(a):
         raise PDPD_MISMATCH.fault(
@@ -342,13 +356,11 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
         )
     result, clashes = list(a), []
     for position, dim in enumerate(small):
-        onto = a[start + position]
-        if same(onto, 1) and dim is not None and same(dim, 1) is not True:
-            result[start + position], fits = _enlarged(dim)
-        else:
-            fits = _stretches(dim, onto, f"axis {start + position} of input 0 takes axis {position} of input 1")
+        wide = start + position
+        why = f"axis {wide} of input 0 takes axis {position} of input 1"
+        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why)
         if not fits:
-            clashes.append((start + position, position))
+            clashes.append((wide, position))
     if clashes:
         wide, own = clashes[0]
         raise PDPD_MISMATCH.fault(
@@ -360,6 +372,16 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
             remark="differ, and input 1 is not 1",
         )
     return tuple(result)
+
+
+def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
+    if same(onto, 1) and dim is not None and same(dim, 1) is not True:
+        return _enlarged(dim)
+    if library and same(onto, 0) and same(dim, 1):
+        return onto, False
+    told = isinstance(dim, int) and dim != 1 and not isinstance(onto, int)
+    return dim if told else onto, stretches(dim, onto, why)
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from irlint.diagnostics import Rule, Severity
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, NUMBERED_TYPES, numbered_type
-from irlint.ops.broadcast import stretched
+from irlint.ops.broadcast import broadcast, merged, stretched
 from irlint.ops.contents import cast as converted
-from irlint.ops.element_types import expect_type
-from irlint.tensor import BITS, FLOATS, INTEGERS, SIGNED, Tensor, Type
+from irlint.ops.element_types import common_type, expect_type
+from irlint.tensor import BITS, FLOATS, SIGNED, Tensor, Type
 
 DType = str
+
+_EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
+_FAKED = frozenset({"bfloat16", "float16", "float32"})
+_PROMOTED = frozenset({"bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64"})
+_PROMOTED |= {"int4", "int8", "int16", "int32", "int64", "float64"} | _EIGHT_BITS | _FAKED
 
 NOT_CONVERTIBLE = Rule(
     "IRL364",
@@ -80,7 +85,7 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     dtype = numbered_type(to, context, "to")
     if x.dtype in BITS and BITS[x.dtype] != BITS[dtype]:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: BitCast keeps the bits",
+            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the bits are kept",
             help=f"name a type of {BITS[x.dtype]} bits",
             input=0,
             attribute="to",
@@ -98,3 +103,93 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
 def convert_like(data: Tensor, like: Tensor) -> Tensor:
     """OpenVINO ConvertLike-1."""
     return retyped(data, like.dtype)
+
+
+@openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"})
+def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
+    """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the data."""
+    if destination_type not in _EIGHT_BITS:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation takes f8e4m3 and f8e5m2",
+            help='write destination_type="f8e4m3" or "f8e5m2"',
+            attribute="destination_type",
+        )
+    expect_type(data, 0, _FAKED)
+    dtype = common_type((data, scale, shift))
+    stretched(data.shape, scale.shape, 1)
+    shape = broadcast((data.shape, scale.shape))
+    if shift is not None:
+        merged((None, scale.shape, shift.shape), why="scale and shift have to be of one shape")
+    return Tensor(dtype, shape)
+
+
+# --- ConvertPromoteTypes ----------------------------------------------------------------------------------------------
+
+
+def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
+    """The element type that holds both ``a`` and ``b``, None where there is none.
+
+    ``unsafe`` lets whole numbers lose digits; ``target`` is the type for uint64 with a signed type.
+    Source: OpenVINO ConvertPromoteTypes-14.
+    """
+    if a == b or "bool" in (a, b):
+        return b if a == "bool" else a
+    narrow, wide = sorted((a, b), key=BITS.__getitem__)
+    if (a in FLOATS) != (b in FLOATS):
+        number, whole = (a, b) if a in FLOATS else (b, a)
+        return number if unsafe or 2 * BITS[whole] <= BITS[number] else None
+    if a in FLOATS:
+        return wide if BITS[narrow] < BITS[wide] else f"float{2 * BITS[wide]}" if unsafe else None
+    if (a in SIGNED) == (b in SIGNED):
+        return wide
+    signed, unsigned = (a, b) if a in SIGNED else (b, a)
+    if BITS[signed] > BITS[unsigned]:
+        return signed
+    if not unsafe:
+        return None
+    return target if unsigned == "uint64" else f"int{2 * BITS[unsigned]}"
+
+
+def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
+    """The element type for a tensor of ``dtype`` and a scalar, as PyTorch has it: the tensor's in its own category.
+
+    None where the scalar might not fit and ``unsafe`` is not set. Source: OpenVINO ConvertPromoteTypes-14.
+    """
+    if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
+        return promoted(dtype, scalar, unsafe=unsafe, target=target)
+    if unsafe:
+        return dtype
+    if dtype not in FLOATS and scalar in SIGNED and dtype not in SIGNED:
+        return None
+    room = 2 * BITS[dtype] if dtype in SIGNED and scalar not in SIGNED else BITS[dtype]
+    return dtype if BITS[scalar] <= room else None
+
+
+@openvino("ConvertPromoteTypes", since=14)
+def convert_promote_types(
+    input_0: Tensor,
+    input_1: Tensor,
+    *,
+    promote_unsafe: bool = False,
+    pytorch_scalar_promotion: bool = False,
+    u64_integer_promotion_target: DType | None = "float32",
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO ConvertPromoteTypes-14: both inputs as the one element type that holds both."""
+    expect_type(input_0, 0, _PROMOTED)
+    expect_type(input_1, 1, _PROMOTED)
+    a, b = input_0.dtype, input_1.dtype
+    if a is None or b is None or (pytorch_scalar_promotion and (input_0.shape is None or input_1.shape is None)):
+        return retyped(input_0, None), retyped(input_1, None)
+    dtype: str | None
+    if not pytorch_scalar_promotion or bool(input_0.shape) == bool(input_1.shape):
+        dtype = promoted(a, b, unsafe=promote_unsafe, target=u64_integer_promotion_target)
+    else:
+        wide, scalar = (a, b) if input_0.shape else (b, a)
+        dtype = promoted_by_scalar(wide, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
+    if dtype is None and u64_integer_promotion_target is not None:
+        raise NOT_CONVERTIBLE.fault(
+            f"input 0 is {a} and input 1 is {b}: no element type holds both without loss",
+            help='convert one of them, or write promote_unsafe="true"',
+            input=1,
+        )
+    return retyped(input_0, dtype), retyped(input_1, dtype)

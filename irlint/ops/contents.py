@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, largest, same, smallest
-from irlint.tensor import CONTENTS_LIMIT, INTEGERS, UNSIGNED, BITS, Contents, Scalar, Tensor
+from irlint.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Scalar, Tensor
 
 Fold = Callable[..., Scalar]
 
@@ -26,13 +26,19 @@ def strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(result)
 
 
+def static(shape: Shape) -> tuple[int, ...]:
+    """A shape that is known to be static, as plain numbers."""
+    assert all(isinstance(dim, int) for dim in shape)
+    return shape  # type: ignore[return-value]
+
+
 def spread(value: Contents, shape: Shape, onto: Shape) -> Contents:
     """The contents of a static tensor, broadcast to the static shape ``onto``."""
     if shape == onto:
         return value
     if len(value) == 1:
-        return value * math.prod(onto)  # type: ignore[arg-type]
-    own = strides(shape)  # type: ignore[arg-type]
+        return value * math.prod(static(onto))
+    own = strides(static(shape))
     offset = len(onto) - len(shape)
     steps = [0] * offset + [0 if dim == 1 else own[axis] for axis, dim in enumerate(shape)]
     return tuple(value[index] for index in _offsets(onto, steps))
@@ -57,22 +63,56 @@ def positions(shape: Shape) -> list[tuple[int, ...]]:
     return list(product(*(range(size) for size in shape)))  # type: ignore[arg-type]
 
 
-def folded(fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, dtype: str | None) -> Contents | None:
-    """The contents of an elementwise operator's output, None where an input's are not known or too many."""
-    if not fits(shape) or any(x.value is None or x.shape is None for x in tensors):
+def folded(
+    fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, dtype: str | None, *, partial: bool = False
+) -> Contents | None:
+    """The contents of an elementwise operator's output, None where an input's are not known or too many.
+
+    With ``partial`` the fold is asked where an entry is not known (None) too: it may know the result without it.
+    """
+    if not fits(shape) or any(x.shape is None or (x.value is None and not partial) for x in tensors):
         return None
     assert shape is not None
-    columns = [spread(x.value, x.shape, shape) for x in tensors]  # type: ignore[arg-type]
-    return tuple(_entry(fold, row, dtype) for row in zip(*columns))
+    columns = [
+        spread(x.value, x.shape, shape) if x.value is not None and x.shape is not None else (None,) * _count(shape)
+        for x in tensors
+    ]
+    entries = tuple(_entry(fold, row, dtype, partial) for row in zip(*columns))
+    return None if partial and entries and all(entry is None for entry in entries) else entries
 
 
-def _entry(fold: Fold, row: Sequence[Scalar], dtype: str | None) -> Scalar:
-    if None in row:
+def _count(shape: Shape) -> int:
+    return math.prod(static(shape))
+
+
+def _entry(fold: Fold, row: Sequence[Scalar], dtype: str | None, partial: bool) -> Scalar:
+    if None in row and not partial:
         return None
     try:
         return cast(fold(*row), dtype)
     except (ArithmeticError, TypeError, ValueError):
         return None
+
+
+def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """``a`` or ``b``, whichever the condition says; what both are where it is not known."""
+    if condition is None:
+        return a if a is not None and equal(a, b) else None
+    return a if condition else b
+
+
+def both(a: Scalar, b: Scalar) -> Scalar:
+    """Logical and, which one false entry decides."""
+    if any(entry is not None and not entry for entry in (a, b)):
+        return False
+    return None if a is None or b is None else True
+
+
+def either(a: Scalar, b: Scalar) -> Scalar:
+    """Logical or, which one true entry decides."""
+    if any(entry is not None and bool(entry) for entry in (a, b)):
+        return True
+    return None if a is None or b is None else False
 
 
 def cast(entry: Scalar, dtype: str | None) -> Scalar:
@@ -139,7 +179,7 @@ def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, float) or isinstance(b, float):
         return _float_quotient(a, b)
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return floordiv(a, b) if at_least(a, 0) and at_least(b, 1) else None
+        return floordiv(a, b) if at_least(a, 0) and at_least(b, 1) else None  # type: ignore[arg-type]
     assert a is not None and b is not None
     magnitude = abs(a) // abs(b)
     return magnitude if (a < 0) == (b < 0) else -magnitude
@@ -173,7 +213,7 @@ def truncated_remainder(a: Scalar, b: Scalar) -> Scalar:
         return floored_remainder(a, b)
     if isinstance(a, float) or isinstance(b, float):
         return math.fmod(a, b)  # type: ignore[arg-type]
-    return a - b * truncated_quotient(a, b)  # type: ignore[operator]
+    return a - b * truncated_quotient(a, b)  # type: ignore[operator, arg-type]
 
 
 def power(a: Scalar, b: Scalar) -> Scalar:

@@ -7,16 +7,16 @@ import operator
 from collections.abc import Callable
 from typing import Literal
 
-from irlint.diagnostics import Rule, Severity, require, warn
-from irlint.diagnostics import Relation
-from irlint.dims import Expr, Shape, same, symbols
+from irlint.diagnostics import Fault, Rule, Severity, warn
+from irlint.dims import Expr, Shape, same
 from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
-from irlint.ops.broadcast import broadcast, merged, pdpd, stretched, _stretches
+from irlint.ops.broadcast import broadcast, merged, pdpd, stretches
 from irlint.ops.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
-from irlint.tensor import INTEGERS, Scalar, Tensor, shape_text
+from irlint.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 
 AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
+RoundMode = Literal["half_to_even", "half_away_from_zero"]
 
 _AXIS = {"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"}
 
@@ -45,10 +45,10 @@ FOLDS: dict[str, Callable[..., Scalar]] = {
     "Greater": lambda a, b: fold.less(b, a),
     "GreaterOrEqual": fold.not_less,
     "GreaterEqual": fold.not_less,
-    "And": lambda a, b: a and b,
-    "LogicalAnd": lambda a, b: a and b,
-    "Or": lambda a, b: a or b,
-    "LogicalOr": lambda a, b: a or b,
+    "And": fold.both,
+    "LogicalAnd": fold.both,
+    "Or": fold.either,
+    "LogicalOr": fold.either,
     "Xor": lambda a, b: a != b,
     "LogicalXor": lambda a, b: a != b,
     "BitwiseAnd": operator.and_,
@@ -72,9 +72,14 @@ FOLDS: dict[str, Callable[..., Scalar]] = {
     "Sign": lambda x: None if isinstance(x, Expr) else (x > 0) - (x < 0),
 }
 
+#: Folds that can know the result without one of their entries.
+PARTIAL = frozenset({"And", "LogicalAnd", "Or", "LogicalOr"})
+
 
 def _elementwise(op: str, tensors: tuple[Tensor, ...], shape: Shape | None, dtype: str | None) -> Tensor:
-    return Tensor(dtype, shape, fold.folded(FOLDS[op], tensors, shape, dtype) if op in FOLDS else None)
+    if op not in FOLDS:
+        return Tensor(dtype, shape)
+    return Tensor(dtype, shape, fold.folded(FOLDS[op], tensors, shape, dtype, partial=op in PARTIAL))
 
 
 def _spread_together(
@@ -212,19 +217,15 @@ def ov_select(
     if auto_broadcast == "numpy":
         shape = broadcast((cond.shape, then.shape, otherwise.shape))
     elif auto_broadcast == "pdpd":
-        axes = {"library_axis": auto_broadcast_axis, "specified_axis": axis}
-        shape = pdpd(then.shape, otherwise.shape, **axes)
-        shape = pdpd(shape, cond.shape, **axes)
+        shape = pdpd(then.shape, otherwise.shape, library_axis=auto_broadcast_axis, specified_axis=axis)
+        shape = pdpd(shape, cond.shape, library_axis=auto_broadcast_axis, specified_axis=axis)
     else:
         shape = merged((cond.shape, then.shape, otherwise.shape), why="nothing is broadcast")
     return _selected(cond, then, otherwise, shape, dtype)
 
 
 def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
-    def choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
-        return a if condition else b
-
-    return Tensor(dtype, shape, fold.folded(choose, (cond, then, otherwise), shape, dtype))
+    return Tensor(dtype, shape, fold.folded(fold.chosen, (cond, then, otherwise), shape, dtype, partial=True))
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -269,8 +270,8 @@ def variadic(*xs: Tensor, context: Context) -> Tensor:
 
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
-def variadic_of_one_shape(*xs: Tensor) -> Tensor:
-    """ONNX Max, Min, Sum and Mean before opset 8: all inputs of one shape."""
+def variadic_of_one_shape(*xs: Tensor, consumed_inputs: object = None) -> Tensor:
+    """ONNX Max, Min, Sum and Mean before opset 8: all inputs of one shape; ``consumed_inputs`` is of version 1."""
     shape = merged([x.shape for x in xs], why="before opset 8 the operator does not broadcast")
     return Tensor(_first_type(xs), shape)
 
@@ -315,22 +316,29 @@ def _legacy(a: Shape | None, b: Shape | None, enabled: int, axis: int | None) ->
             help="set `axis` to the axis of input 0 on which input 1 begins",
             input=1,
         )
-    clashes = [
-        (start + axis, axis)
-        for axis, dim in enumerate(b)
-        if not _stretches(dim, a[start + axis], "the second input is a part of the first")
-    ]
+    clashes, ones = [], []
+    for own, dim in enumerate(b):
+        if not stretches(dim, a[start + own], "the second input is a part of the first"):
+            clashes.append((start + own, own))
+        elif same(dim, 1) and same(a[start + own], 1) is False:
+            ones.append((start + own, own))
     if clashes:
-        wide, own = clashes[0]
-        raise AXIS_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
-            f"axis {wide} is {a[wide]} against {b[own]}",
-            help="set `axis` to the axis of input 0 on which input 1 begins",
-            input=1,
-            marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
-            remark="differ",
-        )
+        raise _part_fault(a, b, start, clashes)
+    if ones:
+        warn(_part_fault(a, b, start, ones).lowered(Severity.WARNING))
     return a
+
+
+def _part_fault(a: Shape, b: Shape, start: int, clashes: list[tuple[int, int]]) -> Fault:
+    wide, own = clashes[0]
+    return AXIS_MISMATCH.fault(
+        f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
+        f"axis {wide} is {a[wide]} against {b[own]}",
+        help="set `axis` to the axis of input 0 on which input 1 begins",
+        input=1,
+        marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
+        remark="differ",
+    )
 
 
 @onnx("Add", "Sub", "Mul", "Div", since=1)
@@ -363,16 +371,42 @@ def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | N
 @onnx("Not", "Softplus", "Softsign", since=1)
 @onnx("HardSwish", since=14)
 @onnx("Mish", "BitwiseNot", since=18)
-@openvino("Abs", "Acos", "Asin", "Atan", "Ceiling", "Cos", "Cosh", "Erf", "Exp", "Floor", "Log", "LogicalNot")
-@openvino("Negative", "Relu", "Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")
-@openvino("Acosh", "Asinh", "Atanh", "HSwish", "Mish", "SoftPlus", since=4)
-@openvino("HSigmoid", since=5)
-@openvino("SoftSign", since=9)
-@openvino("BitwiseNot", since=13)
-@openvino("ErfInv", since=17, until=17)
+@openvino("LogicalNot")
 def unary(x: Tensor, *, context: Context) -> Tensor:
     """Element by element; the result has the input's type and shape."""
     return _elementwise(context.op, (x,), x.shape, x.dtype)
+
+
+@openvino("Abs", "Acos", "Asin", "Atan", "Ceiling", "Cos", "Cosh", "Erf", "Exp", "Floor", "Log", "Negative")
+@openvino("Relu", "Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")
+@openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
+@openvino("HSigmoid", since=5)
+def ov_unary(x: Tensor, *, context: Context) -> Tensor:
+    """OpenVINO arithmetic on one tensor of numbers."""
+    expect_type(x, 0, ARITHMETIC)
+    return unary(x, context=context)
+
+
+@openvino("Mish", "SoftPlus", since=4)
+@openvino("SoftSign", since=9)
+@openvino("ErfInv", since=17, until=17)
+def ov_float_unary(x: Tensor) -> Tensor:
+    """OpenVINO activations of floating-point numbers."""
+    expect_type(x, 0, FLOATS)
+    return Tensor(x.dtype, x.shape)
+
+
+@openvino("Round", since=5)
+def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
+    """OpenVINO Round-5 of any element type."""
+    return _elementwise("Round" if mode == "half_to_even" else "", (x,), x.shape, x.dtype)
+
+
+@openvino("BitwiseNot", since=13)
+def ov_bitwise_not(x: Tensor) -> Tensor:
+    """OpenVINO BitwiseNot-13 on integers or booleans."""
+    expect_type(x, 0, BITWISE)
+    return Tensor(x.dtype, x.shape)
 
 
 @onnx("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", since=1)

@@ -1,19 +1,24 @@
-"""What an operator accepts: the schema in a rule's signature, and ONNX's own schemas."""
+"""What an operator accepts: the schema in a rule's signature, and the schemas of ONNX and of ONNX Runtime.
+
+ONNX's schemas stand in ``onnx_schemas.txt``, written from the ``onnx`` package by ``tests/make_schemas.py``: reading a few
+lines of it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer
+than the table is the installed package asked. ``onnxruntime_schemas.txt`` has those of the domain com.microsoft.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
+
+from irlint.records import record
 
 _VARIADIC = 0x04
 
 REQUIRED = object()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
 
@@ -28,14 +33,14 @@ class Signature:
     context: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def signature(function: Callable[..., Any]) -> Signature:
     """Reads a rule's signature; annotations are taken as texts and never evaluated."""
-    code = function.__code__  # type: ignore[attr-defined]
+    code = function.__code__
     names = code.co_varnames
     positional, keywords = code.co_argcount, code.co_kwonlyargcount
-    defaults = function.__defaults__ or ()  # type: ignore[attr-defined]
-    keyword_defaults = function.__kwdefaults__ or {}  # type: ignore[attr-defined]
+    defaults = function.__defaults__ or ()
+    keyword_defaults = function.__kwdefaults__ or {}
     annotations = function.__annotations__
     attributes = {
         name: (str(annotations.get(name, "")), keyword_defaults.get(name, REQUIRED))
@@ -47,7 +52,7 @@ def signature(function: Callable[..., Any]) -> Signature:
     return Signature(names[:positional], positional - len(defaults), variadic, attributes, context)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formal:
     """A formal input or output of an ONNX schema; ``option`` is ``single``, ``optional`` or ``variadic``."""
 
@@ -58,7 +63,7 @@ class Formal:
     homogeneous: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OfficialSchema:
     """An operator's schema as the ``onnx`` package states it; ``attributes`` maps names to (kind, required)."""
 
@@ -76,51 +81,108 @@ class OfficialSchema:
 
 
 #: Domains that the ``onnx`` package has schemas for.
-OFFICIAL_DOMAINS = frozenset(
-    {"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"}
-)
+OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"})
+
+_OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
+
+
+MICROSOFT = "com.microsoft"
+
+
+@cache
+def _table(name: str) -> str:
+    import os
+
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
+        return file.read()
+
+
+def _lines(start: str, domain: str) -> list[str]:
+    """The lines that begin with ``start``, without it, of the table that has ``domain``."""
+    table, found = _table("onnxruntime_schemas.txt" if domain == MICROSOFT else "onnx_schemas.txt"), []
+    at = table.find(f"\n{start}")
+    while at >= 0:
+        end = table.index("\n", at + 1)
+        found.append(table[at + 1 + len(start) : end])
+        at = table.find(f"\n{start}", end)
+    return found
+
+
+@cache
+def _types(number: str, domain: str) -> frozenset[str]:
+    return frozenset(_lines(f"types {number} ", domain)[0].split())
+
+
+def _formals(text: str, domain: str) -> tuple[Formal, ...]:
+    result = []
+    for entry in text.split(";") if text else ():
+        name, option, variable, types, homogeneous = entry.split(":")
+        result.append(Formal(name, _OPTIONS[option], variable, _types(types, domain), homogeneous == "1"))
+    return tuple(result)
+
+
+def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
+    numbers, inputs, outputs, attributes = line.split("|")
+    since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
+    pairs = (entry.split(":") for entry in attributes.split(";")) if attributes else ()
+    return OfficialSchema(
+        name,
+        domain,
+        since,
+        bool(deprecated),
+        _formals(inputs, domain),
+        _formals(outputs, domain),
+        least_in,
+        most_in,
+        least_out,
+        most_out,
+        {key: (kind, required == "1") for key, kind, required in pairs},
+    )
+
+
+@cache
+def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
+    return tuple(_parsed(name, domain, line) for line in _lines(f"{domain}:{name} ", domain))
+
+
+@cache
+def official(name: str, version: int, domain: str) -> OfficialSchema | None:
+    """The official schema of an operator at an opset version, None where ``onnx`` has none."""
+    if version > latest_opset(domain):
+        return installed(name, version, domain)
+    return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
+
+
+@cache
+def of_runtime(name: str) -> OfficialSchema | None:
+    """ONNX Runtime's schema of an operator of the domain com.microsoft, None where it has none."""
+    return next(iter(_versions(name, MICROSOFT)), None)
+
+
+@cache
+def official_versions(name: str, domain: str) -> tuple[int, ...]:
+    """The opset versions at which the official schema of an operator changed, () for an unknown one."""
+    return tuple(schema.since for schema in _versions(name, domain))
+
+
+@cache
+def official_names(domain: str) -> frozenset[str]:
+    """The names of all operators of a domain."""
+    return frozenset(line.partition(" ")[0] for line in _lines(f"{domain}:", domain))
+
+
+@cache
+def latest_opset(domain: str) -> int:
+    """The newest opset version of a domain that the table has, 0 for none."""
+    return next((int(line) for line in _lines(f"opset {domain} ", domain)), 0)
+
+
+# --- the installed package --------------------------------------------------------------------------------------------
 
 _DTYPES = {"float": "float32", "double": "float64", "float8e4m3fn": "float8_e4m3fn"}
 _DTYPES |= {"float8e4m3fnuz": "float8_e4m3fnuz", "float8e5m2": "float8_e5m2", "float8e5m2fnuz": "float8_e5m2fnuz"}
 _DTYPES |= {"float8e8m0": "float8_e8m0", "float4e2m1": "float4_e2m1"}
-
-
-@lru_cache(maxsize=1)
-def _defs() -> Any:
-    """``onnx.defs`` in C++; the extension alone loads in a tenth of the time of the package."""
-    if "onnx" in sys.modules:
-        import onnx.onnx_cpp2py_export as extension
-
-        return extension.defs
-    try:
-        return _extension().defs
-    except Exception:
-        import onnx.onnx_cpp2py_export as extension
-
-        return extension.defs
-
-
-def _extension() -> Any:
-    import importlib.machinery
-    import importlib.util
-    import os
-
-    package = importlib.machinery.PathFinder.find_spec("onnx")
-    if package is None or not package.submodule_search_locations:
-        raise ImportError("the onnx package is not installed")
-    name = "onnx.onnx_cpp2py_export"
-    folder = next(iter(package.submodule_search_locations))
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = os.path.join(folder, f"onnx_cpp2py_export{suffix}")
-        if os.path.exists(path):
-            loader = importlib.machinery.ExtensionFileLoader(name, path)
-            spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-            assert spec is not None
-            module = importlib.util.module_from_spec(spec)
-            loader.exec_module(module)
-            sys.modules.setdefault(name, module)
-            return module
-    raise ImportError("the onnx package has no compiled schemas")
+_DTYPES |= {"float6e2m3": "float6_e2m3", "float6e3m2": "float6_e3m2"}
 
 
 def type_name(text: str) -> str:
@@ -137,32 +199,16 @@ def type_name(text: str) -> str:
     return f"{head}({type_name(inner)})"
 
 
-@lru_cache(maxsize=None)
-def _type_names(texts: frozenset[str]) -> frozenset[str]:
-    return frozenset(type_name(text) for text in texts)
-
-
 def _formal(parameter: Any) -> Formal:
-    return Formal(
-        parameter.name,
-        parameter.option.name.lower(),
-        parameter.type_str,
-        _type_names(frozenset(parameter.types)),
-        parameter.is_homogeneous,
-    )
+    types = frozenset(type_name(text) for text in parameter.types)
+    return Formal(parameter.name, parameter.option.name.lower(), parameter.type_str, types, parameter.is_homogeneous)
 
 
-@lru_cache(maxsize=None)
-def official(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The official schema of an operator at an opset version, None where ``onnx`` has none."""
-    defs = _defs()
-    try:
-        schema = defs.get_schema(name, version, domain)
-    except Exception:
-        return None
+def from_package(schema: Any) -> OfficialSchema:
+    """A schema of the ``onnx`` package."""
     return OfficialSchema(
-        name=name,
-        domain=domain,
+        name=schema.name,
+        domain=schema.domain,
         since=schema.since_version,
         deprecated=schema.deprecated,
         inputs=tuple(_formal(parameter) for parameter in schema.inputs),
@@ -171,30 +217,15 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
         max_input=schema.max_input,
         min_output=schema.min_output,
         max_output=schema.max_output,
-        attributes={key: (entry.type.name, entry.required) for key, entry in schema.attributes.items()},
+        attributes={key: (entry.type.name, entry.required) for key, entry in sorted(schema.attributes.items())},
     )
 
 
-@lru_cache(maxsize=None)
-def official_versions(name: str, domain: str) -> tuple[int, ...]:
-    """The opset versions at which the official schema of an operator changed, () for an unknown one."""
-    found = {
-        schema.since_version
-        for schema in _defs().get_all_schemas_with_history()
-        if schema.name == name and schema.domain == domain
-    }
-    return tuple(sorted(found))
+def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
+    """The schema that the installed ``onnx`` package has, None where it has none."""
+    import onnx.defs
 
-
-@lru_cache(maxsize=None)
-def official_names(domain: str) -> frozenset[str]:
-    """The names of all operators of a domain."""
-    return frozenset(
-        schema.name for schema in _defs().get_all_schemas_with_history() if schema.domain == domain
-    )
-
-
-@lru_cache(maxsize=None)
-def latest_opset(domain: str) -> int:
-    """The newest opset version of a domain that the installed ``onnx`` knows, 0 for none."""
-    return int(_defs().schema_version_map().get(domain, (0, 0))[1])
+    try:
+        return from_package(onnx.defs.get_schema(name, version, domain))
+    except onnx.defs.SchemaError:
+        return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from typing import Literal
 
 from irlint.diagnostics import Fault
@@ -39,20 +41,21 @@ _WHAT: dict[str, str] = {
     "gguf": "a GGUF file",
     "tflite": "a TensorFlow Lite model",
     "hdf5": "an HDF5 file (a Keras model)",
-    "empty": "an empty file",
+    "empty": "empty",
     "unknown": "neither an ONNX model nor an OpenVINO IR",
 }
 _HELP: dict[str, str] = {
-    "other-xml": "Exclude the file, or give the .xml file of an IR.",
-    "html": "Download the file again: the server sent a page instead, such as a login or an error.",
-    "gzip": "Unpack the archive and check the model inside.",
-    "zip": "Unpack the archive, or export the model to ONNX.",
-    "pickle": "Export the model to ONNX, with torch.onnx.export for example.",
-    "safetensors": "Export the model that these weights belong to to ONNX.",
-    "gguf": "Check the ONNX or IR form of the model.",
-    "tflite": "Convert the model to ONNX or IR.",
-    "hdf5": "Convert the model to ONNX or IR.",
-    "empty": "Export or download the model again.",
+    "other-xml": "exclude the file, or give the .xml file of an IR",
+    "html": "download the file again: the server sent a page instead, such as a login or an error",
+    "gzip": "unpack the archive and check the model inside",
+    "zip": "unpack the archive, or export the model to ONNX",
+    "pickle": "export the model to ONNX, with torch.onnx.export for example",
+    "safetensors": "export to ONNX the model that these weights belong to",
+    "gguf": "check the ONNX or IR form of the model",
+    "tflite": "convert the model to ONNX or IR",
+    "hdf5": "convert the model to ONNX or IR",
+    "empty": "export or download the model again",
+    "unknown": "check the .onnx file or the .xml file of the model",
 }
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
@@ -66,12 +69,12 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in a file, by its contents first and its name second; ``data`` is the file if it was read already.
+    """The model in a file, by its contents first and its name second; ``data`` is its bytes if read.
 
-    A file that is no model gives one without a graph, whose problem says what it is. Raises OSError where the file cannot
-    be opened.
+    A file that is no model gives one without a graph, whose problem says what it is. Raises OSError where the
+    file cannot be opened.
     """
-    head = _head(path) if data is None else data[:HEAD]
+    head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
     if found == "openvino":
         from irlint.parsers import openvino
@@ -86,7 +89,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
-    """What a file is that begins with ``head``, its first 4 KiB; the name decides only where the bytes do not."""
+    """What a file is that begins with ``head``, its first 4 KiB; the name decides where the bytes do not."""
     if not head:
         return "empty"
     for offset, magic, found in _MAGIC:
@@ -102,10 +105,19 @@ def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
         if markup is not None:
             return markup
     if suffix == ".xml":
-        return "openvino"
+        return "openvino" if _may_be_ir(head) else "other-xml"
     if suffix == ".onnx" or _begins_like_onnx(head):
         return "onnx"
     return "unknown"
+
+
+def _may_be_ir(head: bytes) -> bool:
+    """Whether a root element ``<net>`` is in sight, or may follow the comments that fill the first 4 KiB."""
+    text = _text(head).lower()
+    before, net, _ = text.partition("<net")
+    if net:
+        return "\0" not in before
+    return text.lstrip().startswith(("<!--", "<?", "<!doctype")) or "<net".startswith(text.strip())
 
 
 def _markup(head: bytes) -> Kind | None:
@@ -174,12 +186,12 @@ def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
     size = next((line[5:].strip() for line in lines if line.startswith("size ")), "")
     real = f"; the model itself has {_size_text(int(size))}" if size.isascii() and size.isdigit() else ""
     return LFS_POINTER.fault(
-        f"the file is a Git LFS pointer{real}", help=f'Run git lfs pull --include "{os.fspath(path)}".'
+        f"the file is a Git LFS pointer{real}", help=f'fetch it: git lfs pull --include "{os.fspath(path)}"'
     )
 
 
 def _stranger_fault(found: Kind) -> Fault:
-    return NOT_A_MODEL.fault(f"the file is {_WHAT[found]}", help=_HELP.get(found, NOT_A_MODEL.mend))
+    return NOT_A_MODEL.fault(f"the file is {_WHAT[found]}", help=_HELP[found])
 
 
 def _size_text(size: int) -> str:
@@ -189,6 +201,11 @@ def _size_text(size: int) -> str:
     return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]} ({size:,} bytes)"
 
 
-def _head(path: str | os.PathLike[str]) -> bytes:
+def first_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The first 4 KiB of a file; raises OSError where it cannot be opened, and where it is a pipe or a device."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        told = "it is no regular file; for a model from a pipe give - and --stdin-filename NAME"
+        raise OSError(errno.EINVAL, told, os.fspath(path))
     with open(path, "rb") as file:
         return file.read(HEAD)

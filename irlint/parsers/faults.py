@@ -85,6 +85,15 @@ NOT_WELL_FORMED = Rule(
     good=_SOUND.replace('name="x"', 'name="x &amp; y"'),
 )
 
+CHECK_CRASHED = Rule(
+    "IRL008",
+    "check-crashed",
+    Severity.ERROR,
+    "The check of this file broke off: a defect of irlint, or a lack of memory.",
+    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same.",
+    mend="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
+)
+
 UNSUPPORTED_IR_VERSION = Rule(
     "IRL007",
     "unsupported-ir-version",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from math import prod
 from typing import BinaryIO
 
@@ -12,6 +11,7 @@ from irlint.model import Attribute, Constant, Place, Stored
 from irlint.parsers.ir_layers import Layer, LayerReader
 from irlint.parsers.ir_types import element_type, leading_number, natural
 from irlint.parsers.weights import byte_size, contents, is_lfs_pointer
+from irlint.records import record
 from irlint.tensor import CONTENTS_LIMIT, Contents, Tensor
 
 _GOOD = """<net version="11">
@@ -33,15 +33,15 @@ INVALID_CONST = Rule(
     "invalid-const",
     Severity.ERROR,
     "A Const layer does not say what it holds or where its bytes lie.",
-    why="element_type, shape, offset and size tell where a constant lies in the .bin file. OpenVINO refuses a Const "
-    "that lacks one of them, or that has something other than numbers there.",
+    why="element_type, shape, offset and size tell where a constant lies in the .bin file. "
+    "OpenVINO refuses a Const that lacks one of them, or that has something other than numbers there.",
     mend="Write the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' offset="0"', ""),
     good=_GOOD,
 )
 
 
-@dataclass(slots=True)
+@record(frozen=False, eq=False)
 class Weights:
     """The ``.bin`` file that belongs to an IR; ``reason`` says why its bytes cannot be had."""
 
@@ -121,9 +121,8 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
         _complain(layer, reader, f"has an unknown element type: {error}", attribute.place)
         return None
     if dtype is None:
-        _complain(
-            layer, reader, f'has the element type "{attribute.value}", which no contents can have', attribute.place
-        )
+        message = f'has the element type "{attribute.value}", which no contents can have'
+        _complain(layer, reader, message, attribute.place, Severity.WARNING)
     return dtype
 
 
@@ -177,7 +176,7 @@ def _complain(
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help="A Const needs element_type, shape, offset and size.",
+        help="give the Const element_type, shape, offset and size",
         attribute=place.attribute if place else None,
         severity=severity,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from irlint.diagnostics import Rule, Severity
 from irlint.model import Place, Value
 from irlint.parsers.ir_layers import INVALID_PORT, Element, Layer, LayerReader
+from irlint.records import record
 
 _GOOD = """<net version="11">
   <layers>
@@ -40,8 +40,8 @@ DANGLING_EDGE = Rule(
     "dangling-edge",
     Severity.ERROR,
     "An edge leads from or to a layer or a port that does not exist.",
-    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. Only an edge to a layer "
-    "that does not exist is passed over in silence.",
+    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. "
+    "Only an edge to a layer that does not exist is passed over in silence.",
     mend="Give the edge the ids of the layers and of the ports that it is to join.",
     bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
     good=_GOOD,
@@ -52,8 +52,8 @@ DUPLICATE_LAYER_ID = Rule(
     "duplicate-layer-id",
     Severity.ERROR,
     "Two layers of a graph have the same id.",
-    why="Edges name layers by their id: with two of them it is open which one is meant. OpenVINO takes the last one and "
-    "drops the others without a word.",
+    why="Edges name layers by their id: with two of them it is open which one is meant. "
+    "OpenVINO takes the last one and drops the others without a word.",
     mend="Give each layer an id of its own, and the edges the id of the layer that is meant.",
     bad=_GOOD.replace(
         '    <layer id="2"',
@@ -93,8 +93,45 @@ UNCONNECTED_PORT = Rule(
 
 _SOURCES = frozenset({"Result", "Assign"})
 
+#: Operations whose last inputs OpenVINO may fill in by itself: it accepts ports without an edge there.
+_FILLED_IN = frozenset(
+    {
+        "Broadcast",
+        "CTCGreedyDecoderSeqLen",
+        "CTCLoss",
+        "CumSum",
+        "DFT",
+        "DeformableConvolution",
+        "DeformablePSROIPooling",
+        "DetectionOutput",
+        "EmbeddingBagOffsets",
+        "EmbeddingBagOffsetsSum",
+        "EmbeddingBagPacked",
+        "EmbeddingBagPackedSum",
+        "EmbeddingSegmentsSum",
+        "Eye",
+        "FakeConvert",
+        "GRUCell",
+        "GroupConvolutionBackpropData",
+        "GroupedMatMul",
+        "IDFT",
+        "ISTFT",
+        "Interpolate",
+        "LSTMCell",
+        "NonMaxSuppression",
+        "Pad",
+        "PriorBoxClustered",
+        "RNNCell",
+        "SegmentMax",
+        "Slice",
+        "SliceScatter",
+        "StridedSlice",
+        "Unique",
+    }
+)
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Edge:
     """An ``<edge>``: layers and ports by their ids."""
 
@@ -105,14 +142,25 @@ class Edge:
     place: Place
 
 
-@dataclass(slots=True, eq=False)
+@record(frozen=False, eq=False)
 class Wiring:
-    """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read."""
+    """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
+
+    ``nameless`` counts the layers that no edge can mean, for want of an id of their own.
+    """
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
-    incomplete: bool
+    reported: set[tuple[str, int, int]]
+    incomplete: bool = False
+    nameless: int = 0
+
+    @property
+    def unknown(self) -> set[int]:
+        """The ids that edges name and no layer has."""
+        named = {edge.from_layer for edge in self.edges} | {edge.to_layer for edge in self.edges}
+        return named - self.by_key.keys()
 
 
 def wired(
@@ -120,18 +168,20 @@ def wired(
 ) -> dict[Layer, tuple[Value | None, ...]]:
     """The value that an edge brings to each input port of each layer, in the order of the ports in the file.
 
-    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges and ports
-    that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over.
+    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges
+    and ports that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over.
     """
     wiring = _wiring(layers, elements, reader)
     if live:
         _mark_live(wiring)
     _complain_of_duplicate_layers(wiring, reader)
+    if len(wiring.unknown) <= wiring.nameless:
+        wiring.reported.update(("layer", key, 0) for key in wiring.unknown)
     inputs, excused = _connected(wiring, reader)
     for layer in layers:
         _complain_of_duplicate_ports(layer, wiring, reader)
-        shadowed = layer.key is not None and wiring.by_key[layer.key][-1] is not layer
-        if not (wiring.incomplete or layer.key is None or shadowed or layer in excused):
+        ambiguous = layer.key is None or len(wiring.by_key[layer.key]) > 1
+        if not (wiring.incomplete or ambiguous or layer in excused):
             _complain_of_unconnected_ports(layer, inputs[layer], version, reader)
     return {layer: tuple(values) for layer, values in inputs.items()}
 
@@ -141,7 +191,7 @@ def _wiring(layers: Sequence[Layer], elements: Iterable[Element], reader: LayerR
     for layer in layers:
         if layer.key is not None:
             by_key.setdefault(layer.key, []).append(layer)
-    wiring = Wiring(layers, [], by_key, incomplete=False)
+    wiring = Wiring(layers, [], by_key, set(), nameless=sum(layer.key is None for layer in layers))
     for element in elements:
         from_layer = reader.number(element, "from-layer")
         from_port = reader.number(element, "from-port")
@@ -173,10 +223,11 @@ def _mark_live(wiring: Wiring) -> None:
 def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
     for key, layers in wiring.by_key.items():
+        wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
             fault = DUPLICATE_LAYER_ID.fault(
                 f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
-                help="Give one of the two another id, and change the edges that mean it.",
+                help="give one of the two another id, and change the edges that mean it",
                 severity=Severity.ERROR if key in used else Severity.WARNING,
             )
             reader.complain(fault, Place(again.place.element, "id"), again)
@@ -215,16 +266,20 @@ def _end(edge: Edge, wiring: Wiring, reader: LayerReader, side: str) -> Layer | 
     for layer in reversed(layers):
         if any(port.id == id for port in (layer.outputs if side == "from" else layer.inputs)):
             return layer
-    if not layers:
-        _complain_of_unknown_layer(edge, side, wiring, reader)
-    elif not any(port.id < 0 for port in (layers[-1].outputs if side == "from" else layers[-1].inputs)):
+    ids = [port.id for layer in layers for port in (layer.outputs if side == "from" else layer.inputs)]
+    token = ("layer", key, 0) if not layers else (side, key, id)
+    if token in wiring.reported or min(ids, default=0) < 0 or len(set(ids)) < len(ids):
+        return None
+    if side == "from" or not layers:
+        wiring.reported.add(token)
+    if layers:
         _complain_of_unknown_port(edge, side, wiring, reader)
+    else:
+        _complain_of_unknown_layer(edge, side, wiring, reader)
     return None
 
 
 def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: LayerReader) -> None:
-    if any(layer.key is None for layer in wiring.layers):
-        return
     key, other = (edge.from_layer, edge.to_layer) if side == "from" else (edge.to_layer, edge.from_layer)
     others = wiring.by_key.get(other)
     text = others[-1].text if others else f"layer {other}"
@@ -232,7 +287,7 @@ def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: La
     refused = side == "from" and bool(others) and others[-1].live  # type: ignore[index]
     fault = DANGLING_EDGE.fault(
         f"edge {ends}: no layer has the id {key}",
-        help=f'Correct "{side}-layer" of the edge, or remove it.',
+        help=f'correct "{side}-layer" of the edge, or remove it',
         severity=Severity.ERROR if refused else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.place.element, f"{side}-layer"), others[-1] if others else None)
@@ -245,8 +300,8 @@ def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: Lay
     target = wiring.by_key.get(edge.to_layer)
     fault = DANGLING_EDGE.fault(
         f"edge {side} port {id} of {layer.text}, which has {_listed(kind, [port.id for port in ports])}",
-        help=f'Correct "{side}-port" of the edge, or give the layer the port.'
-        + f" Of several <{kind}> elements in a layer only the first counts.",
+        help=f'correct "{side}-port" of the edge, or give the layer the port;'
+        + f" of several <{kind}> elements in a layer only the first counts",
         severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.place.element, f"{side}-port"), layer)
@@ -256,7 +311,7 @@ def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, "
         "into which another edge leads already",
-        help="Remove one of the two edges, or lead it to another port.",
+        help="remove one of the two edges, or lead it to another port",
         severity=Severity.ERROR if layer.live else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.place.element, "to-port"), layer)
@@ -277,7 +332,7 @@ def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, reader: LayerRead
             )
             fault = INVALID_PORT.fault(
                 f"two {kind} ports of {layer.text} have the id {port.id}",
-                help="Give each port of a layer an id of its own.",
+                help="give each port of a layer an id of its own",
                 attribute="id",
                 severity=Severity.ERROR if used and layer.live else Severity.WARNING,
             )
@@ -291,12 +346,13 @@ def _complain_of_unconnected_ports(layer: Layer, inputs: list[Value | None], ver
     for at, port in enumerate(layer.inputs):
         if inputs[at] is not None or port.id < 0:
             continue
-        gap = version > 10 or layer.type in _SOURCES or any(value is not None for value in inputs[at:])
+        gap = layer.type in _SOURCES or any(value is not None for value in inputs[at:])
+        refused = gap or (version > 10 and (at == 0 or layer.op not in _FILLED_IN))
         fault = UNCONNECTED_PORT.fault(
             f"no edge leads into input port {port.id} of {layer.text}",
-            help=f'Add an edge with to-layer="{layer.id}" to-port="{port.id}", or remove the port.',
+            help=f'add an edge with to-layer="{layer.id}" to-port="{port.id}", or remove the port',
             input=at,
-            severity=Severity.ERROR if layer.live and gap else Severity.WARNING,
+            severity=Severity.ERROR if layer.live and refused else Severity.WARNING,
         )
         reader.complain(fault, port.place, layer)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import MaybeDim
 from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.parsers.ir_types import leading_number, natural, port_precision, whole
+from irlint.records import record
 from irlint.tensor import Tensor
 
 #: An element of an lxml tree.
@@ -40,8 +40,8 @@ MISSING_ATTRIBUTE = Rule(
     "missing-layer-attribute",
     Severity.ERROR,
     "A layer, a port or an edge lacks an attribute that it must have, or has no number where one must stand.",
-    why="Without id, name, type and version a layer cannot be created or connected. OpenVINO refuses the file, "
-    "even where the layer is not used.",
+    why="Without id, name, type and version a layer cannot be created or connected. "
+    "OpenVINO refuses the file, even where the layer is not used.",
     mend="Write the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' name="y"', ""),
     good=_GOOD,
@@ -52,7 +52,7 @@ INVALID_PORT = Rule(
     "invalid-port",
     Severity.ERROR,
     "A port has a dim, a precision or an id that cannot be read.",
-    why='A dim is a whole number, or -1 for a size that is not known; only the attribute "shape" of a Parameter '
+    why="A dim is a whole number, or -1 for a size that is not known; only the shape of a Parameter "
     "has intervals. OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
     mend="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
@@ -63,7 +63,7 @@ INVALID_PORT = Rule(
 _ALIASES = {"Constant": "Const", "PReLU": "PRelu", "ReLU": "Relu", "SoftMax": "Softmax"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Complaint:
     """A fault, where it stands, and the layer that it speaks of."""
 
@@ -72,12 +72,12 @@ class Complaint:
     layer: Layer | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(frozen=False, eq=False)
 class Layer:
     """A ``<layer>`` as it is written; ``key`` is its id as a number, None where it has none that can be read.
 
-    A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO creates no
-    other layers.
+    A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO
+    creates no other layers.
     """
 
     index: int
@@ -88,10 +88,10 @@ class Layer:
     type: str
     version: str | None
     children: dict[str, Element]
+    attributes: dict[str, Attribute]
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
     values: tuple[Value, ...] = ()
-    attributes: dict[str, Attribute] = field(default_factory=dict)
     live: bool = False
     data: Place | None = None
 
@@ -103,11 +103,11 @@ class Layer:
     @property
     def text(self) -> str:
         """How messages speak of it."""
-        return f'layer {self.id} "{self.name}"' if self.id else f'layer "{self.name}"'
+        return "layer" + f" {self.id}" * bool(self.id) + f' "{self.name}"' * bool(self.name)
 
 
 class LayerReader:
-    """Reads the layers of a document, of which ``ordinals`` has the start tags, and keeps the ``complaints``."""
+    """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
 
     __slots__ = ("ordinals", "complaints", "types", "numbers")
 
@@ -129,25 +129,27 @@ class LayerReader:
             type=texts.get("type", ""),
             version=texts.get("version"),
             children=first_children(element),
+            attributes={},
         )
-        layer.key = self.number(element, "id", layer)
+        absent = [name for name in ("id", "name", "type", "version") if name not in texts]
+        if absent:
+            self.missing(element, absent, layer)
+        if "id" in texts:
+            layer.key = self.number(element, "id", layer)
         if layer.key is not None:
             layer.id = str(layer.key)
-        for name in ("name", "type", "version"):
-            if name not in texts:
-                self.missing(element, name, layer)
         self._read_ports(layer)
         self._read_data(layer)
         return layer
 
     def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
-        """The whole number in an attribute; complains and gives None where it is missing or cannot be read."""
+        """The whole number in an attribute; complains and gives None where there is none."""
         text = element.get(name)
         known = self.numbers.get(text)
         if known is not None:
             return known
         if text is None:
-            self.missing(element, name, layer)
+            self.missing(element, [name], layer)
             return None
         try:
             if signed:
@@ -156,14 +158,16 @@ class LayerReader:
         except ValueError:
             expected = "a whole number" if signed else "a whole number of at least 0"
             message = f'{_described(element, layer)} has {name}="{text}", where {expected} is expected'
-            fault = MISSING_ATTRIBUTE.fault(message, help=f'Write the number into "{name}".', attribute=name)
+            fault = MISSING_ATTRIBUTE.fault(message, help=f'write the number into "{name}"', attribute=name)
             self.complain(fault, Place(self.ordinals[element], name), layer)
             return None
 
-    def missing(self, element: Element, name: str, layer: Layer | None) -> None:
-        """Complains that an element lacks an attribute."""
-        message = f'{_described(element, layer)} has no attribute "{name}"'
-        fault = MISSING_ATTRIBUTE.fault(message, help=f'Write the attribute "{name}".')
+    def missing(self, element: Element, names: list[str], layer: Layer | None) -> None:
+        """Complains that an element lacks attributes."""
+        listed = ", ".join(f'"{name}"' for name in names)
+        some = "attribute" if len(names) == 1 else "attributes"
+        message = f"{_described(element, layer)} has no {some} {listed}"
+        fault = MISSING_ATTRIBUTE.fault(message, help=f"write the {some} {listed}")
         self.complain(fault, Place(self.ordinals[element]), layer)
 
     def complain(self, fault: Fault, place: Place, layer: Layer | None = None) -> None:
@@ -224,7 +228,7 @@ class LayerReader:
         text = element.get("precision")
         if text is None:
             if side == "output":
-                self.missing(element, "precision", layer)
+                self.missing(element, ["precision"], layer)
             return None
         try:
             return port_precision(text)
@@ -232,7 +236,7 @@ class LayerReader:
             severity = Severity.ERROR if side == "output" else Severity.WARNING
             fault = INVALID_PORT.fault(
                 f'{shown} has precision "{text}", which is no element type that a port can have',
-                help="Write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
+                help="write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
                 attribute="precision",
                 severity=severity,
             )
@@ -256,8 +260,8 @@ class LayerReader:
             outcome, severity = f"which OpenVINO reads as {number}", Severity.WARNING
         fault = INVALID_PORT.fault(
             f'dim {axis} of {shown} is "{text.strip()}", {outcome}',
-            help='Write a whole number, or -1 for a size that is not known; intervals belong into the "shape" of a '
-            "Parameter.",
+            help="write a whole number, or -1 for a size that is not known; only the shape of a Parameter "
+            "has intervals",
             severity=severity,
         )
         self.complain(fault, Place(self.ordinals[element]), layer)

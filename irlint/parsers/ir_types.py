@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from irlint.dims import MaybeDim, Shape, symbol
 from irlint.model import Place
+from irlint.records import record
 
 _LONGEST = 2**63 - 1
 _DIGITS = frozenset("0123456789")
@@ -58,7 +58,7 @@ _BY_PRECISION: dict[str, str | None] = {
 
 
 def element_type(text: str) -> str | None:
-    """The element type that an attribute such as ``element_type`` names, in either case; None for a dynamic one.
+    """The element type that an attribute like ``element_type`` names, in either case; None for a dynamic one.
 
     Raises ValueError for a name that is none.
     """
@@ -100,7 +100,7 @@ def natural(text: str) -> int:
 
 
 def leading_number(text: str) -> tuple[int, str]:
-    """The number that a text begins with, as C++ streams read it, and the rest of the text; raises ValueError."""
+    """The number that a text begins with, as C++ streams read it, and the rest; raises ValueError."""
     stripped = text.lstrip(" \t\n\v\f\r")
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
@@ -112,8 +112,8 @@ def leading_number(text: str) -> tuple[int, str]:
 def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     """The shape that a text such as ``1..8,?,3`` states; None for ``...``, a rank that is not known.
 
-    ``?`` and ``-1`` are None, an interval is a symbol with its bounds, called ``name(axis)`` or ``NAME_AXIS``.
-    Raises ValueError where OpenVINO refuses the text.
+    ``?`` and ``-1`` are None, an interval is a symbol with its bounds, called ``name(axis)`` or
+    ``NAME_AXIS``. Raises ValueError where OpenVINO refuses the text.
     """
     inner = text.strip()
     if inner[:1] == "[" and inner[-1:] == "]":
@@ -155,12 +155,13 @@ def _bound(text: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PortMapEntry:
     """What ties a port of a layer to a ``Parameter`` or a ``Result`` of its body.
 
-    ``internal_layer_id`` is the ``Node.id`` of that layer. ``axis`` is None where the value is passed whole, and the
-    defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of the reader: 0, -1, 1 and 1.
+    ``internal_layer_id`` is the ``Node.id`` of that layer. ``axis`` is None where the value is passed whole,
+    and the defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of the reader: 0, -1, 1 and
+    1.
     """
 
     kind: Literal["input", "output"]
@@ -175,9 +176,9 @@ class PortMapEntry:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BackEdge:
-    """A ``Result`` of a body whose value the next iteration finds in a ``Parameter``, by their ``Node.id``."""
+    """A ``Result`` of a body whose value the next iteration finds in a ``Parameter``: both by ``Node.id``."""
 
     from_layer: str | None
     to_layer: str | None

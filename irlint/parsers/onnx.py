@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from irlint.parsers.protobuf import Buffer, Fields
     from irlint.tensor import Type
 
-    Types = Mapping[bytes | None, Type | Fault | None]
+    Types = Mapping[bytes, Type | Fault | None]
     Scope = dict[str, Value]
-    Names = list[tuple[str, bytes | None]]
 
 _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _FUNCTIONS = (
     1 << 3,
@@ -86,7 +85,7 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, "onnx", problems=(Problem(_unreadable(data, found, damage)),))
     version = str(protobuf.last(found, _IR_VERSION)) if _IR_VERSION in found else None
     if _GRAPH not in found:
-        fault = NOT_A_MODEL.fault("the file holds no graph", help="Check that it is an ONNX model.")
+        fault = NOT_A_MODEL.fault("the file holds no graph", help="check that it is an ONNX model")
         return Model(path, "onnx", version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(os.path.dirname(path)))
@@ -107,22 +106,31 @@ def _model(path: str, data: Buffer) -> Model:
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
     """The fault of a file that is no whole message."""
-    if _IR_VERSION not in found and damage.field != _GRAPH >> 3:
-        return NOT_A_MODEL.fault("the file is no ONNX model", help="Export or download the model again.")
+    if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
+        return NOT_A_MODEL.fault("the file is no ONNX model", help="export or download the model again")
     if not damage.excess:
-        return onnx_messages.damaged("the file", damage)
+        return onnx_messages.converted(damage) if _converted(data) else onnx_messages.damaged("the file", damage)
     size = len(data)
+    if _converted(data):
+        return onnx_messages.converted(damage)
     name = _FIELD_NAMES.get(damage.field, f"with the number {damage.field}")
     return TRUNCATED_FILE.fault(
-        f"the field {name} runs {damage.excess} bytes past the end of the file, which has {size} bytes",
-        help=f"Copy or download the file again: it has at least {size + damage.excess} bytes.",
+        f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has {size} byte{'s' * (size != 1)}",
+        help=f"copy or download the file again: it has at least {size + damage.excess} bytes",
     )
+
+
+def _converted(data: Buffer) -> bool:
+    """Whether all of several line feeds follow a carriage return, as in a file whose line ends were converted."""
+    raw = bytes(data[:1_000_000])
+    feeds = raw.count(b"\n")
+    return feeds > 2 and feeds == raw.count(b"\r\n")
 
 
 def _types(collected: Iterable[bytes]) -> tuple[Types, dict[str, str]]:
     """Each TypeProto's type, or the fault in it, and the texts behind the symbols that have another name."""
     texts: dict[str, None] = {}
-    types: dict[bytes | None, Type | Fault | None] = {}
+    types: dict[bytes, Type | Fault | None] = {}
 
     def noted(name: str) -> None:
         texts[name] = None
@@ -135,7 +143,7 @@ def _types(collected: Iterable[bytes]) -> tuple[Types, dict[str, str]]:
     names = _identifiers(texts)
     sizes = {name: symbol(identifier) for name, identifier in names.items()}
     for raw, known in types.items():
-        if raw is not None and not isinstance(known, Fault):
+        if not isinstance(known, Fault):
             types[raw] = onnx_messages.type_of(raw, sizes.get)
     return types, {identifier: name for name, identifier in names.items() if identifier != name}
 
@@ -161,7 +169,7 @@ def _identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _identifier(text: str) -> str:
-    kept = [letter if letter.isascii() and letter.isalnum() or letter == "_" else " " for letter in text]
+    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text]
     name = "_".join("".join(kept).split()).strip("_") or "dim"
     name = f"d{name}" if name[0].isdigit() else name
     return name if _plain(name) else f"dim_{name}"
@@ -188,20 +196,16 @@ class _Linker:
                 functions[key] = self._function(record)
         return functions
 
-    def graph(
-        self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]
-    ) -> Graph:
+    def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
         """The graph of a record; ``outer`` are the scopes around it, innermost first."""
         self.problems += [Problem(fault, path, value=name) for name, fault in record.faults]
         links = _Links(self._declared(record, path), outer)
-        inputs = [
-            links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs
-        ]
+        inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
         constants = links.constants(record)
         outputs = [links.defined(node.outputs) for node in record.nodes]
+        links.prefer_last([*constants, *(outputs[at][0] for at in _constant_nodes(record) if outputs[at])])
         nodes = tuple(
-            self._node(node, index, outputs[index], path, opsets, links)
-            for index, node in enumerate(record.nodes)
+            self._node(node, index, outputs[index], path, opsets, links) for index, node in enumerate(record.nodes)
         )
         left = [links.used(name) for name, _ in record.outputs]
         return Graph(
@@ -237,6 +241,7 @@ class _Linker:
         links: _Links,
     ) -> Node:
         faults = list(record.faults)
+        inputs = links.all_used(record.inputs)
         attributes = record.attributes
         if record.linked:
             label = record.name or next((name for name in record.outputs if name), "")
@@ -250,11 +255,12 @@ class _Linker:
             record.op,
             record.domain,
             opsets.get(record.domain),
-            links.all_used(record.inputs),
+            inputs,
             outputs,
             attributes,
             index,
             overload=record.overload,
+            metadata=record.metadata,
         )
         self.problems += [Problem(fault, path, node) for fault in faults]
         return node
@@ -272,7 +278,7 @@ class _Linker:
             paths = [f"{path}[{position}]" for position in range(len(value))]
             graphs = [self.graph(body, at, opsets, links.scopes) for body, at in zip(value, paths)]
             return Attribute(kind, tuple(map(links.body, graphs)))
-        types = [self.types[raw] for raw in (value if kind == "TYPE_PROTOS" else [value])]
+        types = [self.types.get(raw) for raw in (value if kind == "TYPE_PROTOS" else [value])]
         faults += [known for known in types if isinstance(known, Fault)]
         sound = tuple(None if isinstance(known, Fault) else known for known in types)
         return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
@@ -287,12 +293,16 @@ class _Linker:
                     declared[name] = declared.get(name, ()) + declaration
         return declared
 
-    def _declaration(self, by: str, name: str, raw: bytes | None, path: str) -> tuple[Declaration, ...]:
+    def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
         known = self.types.get(raw)
         if isinstance(known, Fault):
             self.problems.append(Problem(known, path, value=name))
             return ()
         return () if known is None else (Declaration(by, known),)
+
+
+def _constant_nodes(record: GraphRecord) -> list[int]:
+    return [index for index, node in enumerate(record.nodes) if node.op == "Constant"]
 
 
 class _Links:
@@ -320,6 +330,16 @@ class _Links:
                 value = self._first(Value(name, self.declared.get(name, ())))
             constants[value] = constant
         return constants
+
+    def prefer_last(self, constants: Iterable[Value | None]) -> None:
+        """Lets uses of a name that several constants have refer to the last of them, as ONNX Runtime does."""
+        seen: set[Value] = set()
+        for value in constants:
+            if value is None:
+                continue
+            seen.add(value)
+            if self.scope.get(value.name) in seen:
+                self.scope[value.name] = value
 
     def defined(self, names: Iterable[str]) -> tuple[Value | None, ...]:
         """New values for the outputs of a node."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from irlint.diagnostics import Fault
-from irlint.model import Attribute, Constant
+from irlint.model import IGNORE, Attribute, Constant
 from irlint.parsers import onnx_tensors
 from irlint.parsers.faults import MALFORMED_ONNX
 from irlint.parsers.onnx_tensors import DTYPES
@@ -21,6 +20,7 @@ from irlint.parsers.protobuf import (
     merged,
     text,
 )
+from irlint.records import record
 from irlint.tensor import Map, Optional, Sequence, SparseTensor, Tensor, Type
 
 if TYPE_CHECKING:
@@ -90,7 +90,12 @@ _SHARED_BYTES = 128
 _STRING_BYTES = 1 << 16
 
 
-@dataclass(slots=True)
+#: The key of metadata that irlint looks for, and the first bytes of an entry among which it is.
+_IGNORE = IGNORE.encode()
+_KEY_BYTES = 64
+
+
+@record(frozen=False)
 class NodeRecord:
     name: str
     op: str
@@ -101,22 +106,25 @@ class NodeRecord:
     attributes: dict[str, Attribute]
     linked: bool
     faults: list[Fault]
+    metadata: dict[str, str]
 
 
-@dataclass(slots=True)
 class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto."""
+    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none."""
 
-    name: str = ""
-    inputs: list[tuple[str, bytes | None]] = field(default_factory=list)
-    outputs: list[tuple[str, bytes | None]] = field(default_factory=list)
-    declared: list[tuple[str, bytes | None]] = field(default_factory=list)
-    constants: list[tuple[str, Constant]] = field(default_factory=list)
-    nodes: list[NodeRecord] = field(default_factory=list)
-    faults: list[tuple[str, Fault]] = field(default_factory=list)
+    __slots__ = ("constants", "declared", "faults", "inputs", "name", "nodes", "outputs")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[tuple[str, bytes]] = []
+        self.outputs: list[tuple[str, bytes]] = []
+        self.declared: list[tuple[str, bytes]] = []
+        self.constants: list[tuple[str, Constant]] = []
+        self.nodes: list[NodeRecord] = []
+        self.faults: list[tuple[str, Fault]] = []
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class FunctionRecord:
     domain: str
     name: str
@@ -133,7 +141,7 @@ class Reader:
         self.data = data
         self.files = files
         self.types: dict[bytes, None] = {}
-        self._shared: dict[bytes, tuple[str, Attribute | None]] = {}
+        self._shared: dict[bytes, tuple[str, Attribute]] = {}
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
@@ -156,12 +164,12 @@ class Reader:
         data = self.data
         found = fields(data, start, end)
         graph = GraphRecord(last_text(data, found, 1))
-        graph.inputs = [(text(data, span), None) for span in found.get(4 << 3 | 2, ())]
-        graph.outputs = [(text(data, span), None) for span in found.get(5 << 3 | 2, ())]
+        graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
+        graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
-        graph.nodes = [self._node(*span, 4) for span in found.get(7 << 3 | 2, ())]
+        graph.nodes = [self._node(start, end, 4) for start, end in found.get(7 << 3 | 2, ())]
         attributes: dict[str, Attribute | None] = {text(data, s): None for s in found.get(6 << 3 | 2, ())}
-        attributes.update(self._attribute(*span, 3) for span in found.get(11 << 3 | 2, ()))
+        attributes.update(self._attribute(start, end, 3) for start, end in found.get(11 << 3 | 2, ()))
         return FunctionRecord(
             standard(last_text(data, found, 10)),
             graph.name,
@@ -179,16 +187,15 @@ class Reader:
             opsets[standard(last_text(self.data, found, 1))] = last(found, 2 << 3)
         return opsets
 
-    def _value_info(self, start: int, end: int) -> tuple[str, bytes | None]:
+    def _value_info(self, start: int, end: int) -> tuple[str, bytes]:
         data = self.data
         found = fields(data, start, end)
-        known = self._type(found.get(2 << 3 | 2, ()))
-        return last_text(data, found, 1), known
+        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()))
 
-    def _type(self, spans: Iterable[Span]) -> bytes | None:
+    def _type(self, spans: Iterable[Span]) -> bytes:
         known = b"".join([self.data[start:end] for start, end in spans])
         self.types[known] = None
-        return known or None
+        return known
 
     def _initializer(self, record: GraphRecord, span: Span) -> None:
         """Adds a TensorProto to a graph; one that is damaged behind its name becomes a constant of unknown type."""
@@ -210,16 +217,15 @@ class Reader:
         attributes: dict[str, Attribute] = {}
         linked = False
         faults = []
-        for span in found.get(5 << 3 | 2, ()):
+        for begin, stop in found.get(5 << 3 | 2, ()):
             try:
-                name, attribute = self._attribute(*span, depth)
+                name, attribute = self._attribute(begin, stop, depth)
             except Damage as damage:
-                name = _name_before_damage(data, span)
+                name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
-            if attribute is not None:
-                attributes[name] = attribute
-                linked = linked or attribute.kind in LINKED
+            attributes[name] = attribute
+            linked = linked or attribute.kind in LINKED
         return NodeRecord(
             last_text(data, found, 3),
             last_text(data, found, 4),
@@ -230,10 +236,17 @@ class Reader:
             attributes,
             linked,
             faults,
+            self._metadata(found[9 << 3 | 2]) if 9 << 3 | 2 in found else {},
         )
 
-    def _attribute(self, start: int, end: int, depth: int) -> tuple[str, Attribute | None]:
-        """The name and value of an AttributeProto; None where the message that it should hold is missing."""
+    def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
+        """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""
+        data = self.data
+        meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
+        return onnx_tensors.string_entries(data, meant) if meant else {}
+
+    def _attribute(self, start: int, end: int, depth: int) -> tuple[str, Attribute]:
+        """The name and value of an AttributeProto; raises Damage."""
         data = self.data
         raw = data[start:end] if end - start <= _SHARED_BYTES else b""
         shared = self._shared.get(raw)
@@ -241,14 +254,14 @@ class Reader:
             return shared
         found = fields(data, start, end)
         name = last_text(data, found, 1)
-        kind = _KINDS.get(last(found, 20 << 3)) or next(
-            (k for key, k in _INFERRED if key in found), "UNDEFINED"
-        )
+        kind = _KINDS.get(last(found, 20 << 3)) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
         reference = last_text(data, found, 21)
         if reference:
             return name, Attribute(kind, None, reference)
         value = self._value(kind, found, depth)
-        attribute = None if value is None and kind in _MESSAGES else Attribute(kind, value)
+        if value is None and kind in _MESSAGES:
+            raise Damage(f"its type is {kind}, and it holds none", 20, start)
+        attribute = Attribute(kind, value)
         if raw and kind in _PLAIN:
             self._shared[raw] = name, attribute
         return name, attribute
@@ -282,7 +295,8 @@ class Reader:
             case "SPARSE_TENSORS":
                 return tuple(self._sparse_tensor([span]) for span in found.get(23 << 3 | 2, ()))
             case "TYPE_PROTO":
-                return self._type(found.get(14 << 3 | 2, ()))
+                spans = found.get(14 << 3 | 2)
+                return self._type(spans) if spans else None
             case "TYPE_PROTOS":
                 return tuple(self._type([span]) for span in found.get(15 << 3 | 2, ()))
             case _:
@@ -302,8 +316,14 @@ def standard(domain: str) -> str:
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
     """The fault of a place in the file that is left out."""
+    return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
+
+
+def converted(damage: Damage) -> Fault:
+    """The fault of a file whose line ends were converted: it is no text."""
     return MALFORMED_ONNX.fault(
-        f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details
+        f"the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were converted ({damage})",
+        help="mark *.onnx as binary in .gitattributes (*.onnx -text), and check out or copy the file again",
     )
 
 
@@ -357,10 +377,10 @@ def _string(data: Buffer, span: Span) -> str:
     return text(data, (start, min(end, start + _STRING_BYTES)))
 
 
-def _name_before_damage(data: Buffer, span: Span) -> str:
+def _name_before_damage(data: Buffer, start: int, end: int) -> str:
     found: Fields = {}
     try:
-        fields(data, *span, found)
+        fields(data, start, end, found)
     except Damage:
         pass
     return last_text(data, found, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from typing import TYPE_CHECKING
 
 from irlint.model import Constant, Stored
@@ -42,6 +43,8 @@ DTYPES = dict(
             "float8_e8m0",
             "uint2",
             "int2",
+            "float6_e2m3",
+            "float6_e3m2",
         ],
         start=1,
     )
@@ -126,9 +129,7 @@ def sparse_constant(data: Buffer, found: Fields) -> tuple[str, Constant]:
     return protobuf.last_text(data, values, 8), Constant(Tensor(dtype, dims))
 
 
-def _raw(
-    data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]
-) -> tuple[Stored, Contents | None]:
+def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
     start, end = span
     stored = Stored(end - start, offset=start, available=end - start)
     count = _small_count(dims)
@@ -137,16 +138,12 @@ def _raw(
     return stored, weights.contents(dtype, count, data[start:end])
 
 
-def _typed(
-    data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
-) -> tuple[Stored, Contents | None]:
+def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
     if dtype is None or dtype == "string":
         return Stored(None), None
     number = _TYPED_FIELDS.get(dtype, _INT32_DATA)
     width = {_FLOAT_DATA: 4, _DOUBLE_DATA: 8}.get(number)
-    entries = (
-        protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
-    )
+    entries = protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
     if entries is None:
         return Stored(None), None
     each = width or max(1, BITS[dtype] // 8)
@@ -158,9 +155,7 @@ def _typed(
         return stored, weights.contents(dtype, count, protobuf.fixed(data, found, number, width))
     mask = (1 << 8 * each) - 1
     codes = protobuf.integers(data, found, number)
-    return stored, weights.contents(
-        dtype, count, b"".join((c & mask).to_bytes(each, "little") for c in codes)
-    )
+    return stored, weights.contents(dtype, count, b"".join((c & mask).to_bytes(each, "little") for c in codes))
 
 
 def _external(
@@ -182,13 +177,9 @@ def _external(
     if count is None or reason or not size or length not in {None, size} or size > (available or 0):
         return stored, None
     try:
-        return stored, weights.contents(
-            dtype, count, weights.slice_of(files.path(location), offset or 0, size)
-        )
+        return stored, weights.contents(dtype, count, weights.slice_of(files.path(location), offset or 0, size))
     except OSError as error:
-        return Stored(
-            length, offset or 0, location, available, f"{location} cannot be read: {error.strerror}"
-        ), None
+        return Stored(length, offset or 0, location, available, f"{location} cannot be read: {error.strerror}"), None
 
 
 def string_entries(data: Buffer, spans: list[Span] | tuple[()]) -> dict[str, str]:
@@ -215,11 +206,7 @@ def _whole(text: str) -> int | None:
 
 
 def _escapes(location: str) -> bool:
-    """Whether a path leads out of the folder that it is relative to, under POSIX or Windows rules."""
-    parts = os.path.normpath(location.replace("\\", "/")).split("/")
-    return (
-        location.startswith(("/", "\\"))
-        or os.path.isabs(location)
-        or parts[0] == ".."
-        or parts[0].endswith(":")
-    )
+    """Whether a path leads out of the folder that it is relative to; a backslash counts as a slash everywhere."""
+    path = location.replace("\\", "/")
+    drive, _ = os.path.splitdrive(location)
+    return bool(drive) or path.startswith("/") or posixpath.normpath(path).split("/")[0] == ".."

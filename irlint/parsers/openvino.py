@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irlint.diagnostics import Fault, Severity
-from irlint.model import Attribute, Graph, Model, Node, Place, Problem, Value
+from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value
 from irlint.parsers.faults import (
     MALFORMED_XML,
     NOT_A_MODEL,
@@ -20,7 +19,9 @@ from irlint.parsers.ir_constants import Weights, constant, weights_beside
 from irlint.parsers.ir_edges import wired
 from irlint.parsers.ir_layers import Element, Layer, LayerReader, first_children
 from irlint.parsers.ir_types import BackEdge, PortMapEntry, natural
-from irlint.parsers.xml_text import Broken, Leniency, decoded, line_and_column, mended
+
+if TYPE_CHECKING:
+    from irlint.parsers.xml_text import Broken, Leniency
 
 #: Bodies inside bodies are read so many levels deep.
 DEEPEST = 50
@@ -30,10 +31,10 @@ _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in an IR document; ``graph`` is None where the document cannot be read, and ``problems`` say why.
+    """The model in an IR document; ``graph`` is None where that cannot be read, and ``problems`` say why.
 
-    ``data`` is the document if it has been read already; the ``.bin`` file is looked for beside ``path``. Raises OSError
-    where the document cannot be opened.
+    ``data`` is the document if it has been read already; the ``.bin`` file is looked for beside ``path``.
+    Raises OSError where the document cannot be opened.
     """
     name = os.fspath(path)
     if data is None:
@@ -54,17 +55,33 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         weights.close()
     problems += reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
-    return Model(name, "openvino", version, graph, problems=tuple(problems))
+    metadata = _metadata(first_children(root).get("rt_info"))
+    return Model(name, "openvino", version, graph, metadata=metadata, problems=tuple(problems))
+
+
+def _metadata(info: Element | None) -> dict[str, str]:
+    """What the ``rt_info`` of a model or a layer tells irlint: ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>``
+    or ``<attribute name="irlint.ignore" value="…"/>``."""
+    if info is None:
+        return {}
+    first, _, second = IGNORE.partition(".")
+    found = [each for each in info.iterchildren(IGNORE, "attribute") if IGNORE in (each.tag, each.get("name"))]
+    found += [each for parent in info.iterchildren(first) for each in parent.iterchildren(second)]
+    texts = [each.get("value", "") for each in found]
+    return {IGNORE: " ".join(texts)} if texts else {}
 
 
 def _version(root: Element) -> tuple[str | None, Fault | None]:
     """The version of the format, and the fault if it is one that OpenVINO does not read."""
     if str(root.tag).lower() != "net":
-        return None, NOT_A_MODEL.fault(f"the root element is <{root.tag}>, where an IR has <net>")
+        return None, NOT_A_MODEL.fault(
+            f"the root element is <{root.tag}>, where an IR has <net>", help="give the .xml file of an IR"
+        )
     text = root.get("version")
     if text is None:
         return None, UNSUPPORTED_IR_VERSION.fault(
-            "<net> has no version, where 10 or 11 is expected", help='Write version="11" if the IR is of that version.'
+            "<net> has no version, where 10 or 11 is expected",
+            help='write version="11" if the IR is of that version',
         )
     try:
         version = natural(text)
@@ -74,20 +91,22 @@ def _version(root: Element) -> tuple[str | None, Fault | None]:
         return str(version), None
     return text, UNSUPPORTED_IR_VERSION.fault(
         f'the IR is of version "{text}", where 10 or 11 is expected',
-        help="Convert the original model again with openvino.convert_model."
+        help="convert the original model again with openvino.convert_model"
         if version < 10
-        else "Use a release of OpenVINO that writes version 11.",
+        else "use a release of OpenVINO that writes version 11",
     )
 
 
 def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
-    """The root element, None for a document that OpenVINO's parser refuses, and what is wrong with its XML."""
+    """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
     from lxml import etree
 
     try:
-        return _plain(etree.fromstring(data, _parser(etree))), []
+        return _without_namespaces(etree.fromstring(data, _parser(etree))), []
     except (etree.XMLSyntaxError, ValueError) as error:
-        reason = str(error)
+        refusal = error
+    from irlint.parsers.xml_text import Broken, decoded, mended
+
     text = decoded(data).text
     try:
         document = mended(text)
@@ -96,14 +115,31 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     encoded = document.text.encode("utf-8", "replace")
     problems = _forgiven(document.leniencies, text)
     try:
-        return _plain(etree.fromstring(encoded, _parser(etree, huge_tree=True))), problems
+        return _without_namespaces(etree.fromstring(encoded, _parser(etree, huge_tree=True))), problems
     except (etree.XMLSyntaxError, ValueError):
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
-    if root is None:
-        return None, [Problem(MALFORMED_XML.fault(reason), place=Place(0))]
+    if root is None or sum(1 for _ in root.iter("*")) < document.elements:
+        message, place = _refused(refusal, text)
+        return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
     if not problems:
-        problems = [Problem(NOT_WELL_FORMED.fault(f"{reason}; OpenVINO reads it nevertheless"), place=Place(0))]
-    return _plain(root), problems
+        message, place = _refused(refusal, text)
+        fault = NOT_WELL_FORMED.fault(
+            f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
+        )
+        problems = [Problem(fault, place=place)]
+    return _without_namespaces(root), problems
+
+
+def _refused(error: Exception, text: str) -> tuple[str, Place]:
+    """What libxml2 says of a document, and the element in or before which it says so."""
+    from irlint.parsers.xml_text import start_tags
+
+    line, column = getattr(error, "position", (1, 1))
+    told = str(getattr(error, "msg", error)).partition(", line ")[0]
+    told = told.partition(": ")[2] if told.startswith("xml") else told
+    end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
+    before = sum(tag.start < end for tag in start_tags(text))
+    return f"line {line}, column {column}: {told}", Place(max(0, before - 1))
 
 
 def _parser(etree: Any, **options: bool) -> Any:
@@ -117,7 +153,7 @@ def _parser(etree: Any, **options: bool) -> Any:
     )
 
 
-def _plain(root: Element) -> Element:
+def _without_namespaces(root: Element) -> Element:
     """The same tree, with names that have no namespace: OpenVINO knows none."""
     if "{" in str(root.tag) or root.nsmap:
         for element in root.iter("*"):
@@ -126,9 +162,11 @@ def _plain(root: Element) -> Element:
 
 
 def _broken(broken: Broken, text: str) -> Problem:
+    from irlint.parsers.xml_text import line_and_column
+
     line, column = line_and_column(text, broken.at)
     rule = TRUNCATED_FILE if broken.truncated else MALFORMED_XML
-    help = "Copy or download the file again." if broken.truncated else "Mend the tags, or write the IR again."
+    help = "copy or download the file again" if broken.truncated else "mend the tags, or write the IR again"
     return Problem(
         rule.fault(f"line {line}, column {column}: {broken.message}", help=help), place=Place(broken.ordinal)
     )
@@ -136,6 +174,8 @@ def _broken(broken: Broken, text: str) -> Problem:
 
 def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
     """One problem for each kind of leniency, at its first place."""
+    from irlint.parsers.xml_text import line_and_column
+
     kinds: dict[str, list[Leniency]] = {}
     for leniency in leniencies:
         kinds.setdefault(leniency.kind, []).append(leniency)
@@ -144,27 +184,21 @@ def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
         line, column = line_and_column(text, places[0].at)
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
         fault = NOT_WELL_FORMED.fault(
-            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it nevertheless, other XML tools do not",
-            help=NOT_WELL_FORMED.mend,
+            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, other XML tools do not",
+            help=NOT_WELL_FORMED.advice,
         )
         problems.append(Problem(fault, place=Place(places[0].ordinal, places[0].attribute)))
     return problems
 
 
-@dataclass(slots=True)
 class _GraphReader:
     """Reads the graphs of one document."""
-
-    layers: LayerReader
-    weights: Weights
-    version: int
-    problems: list[Problem]
 
     def __init__(self, root: Element, weights: Weights, version: int) -> None:
         self.layers = LayerReader({element: ordinal for ordinal, element in enumerate(root.iter("*"))})
         self.weights = weights
         self.version = version
-        self.problems = []
+        self.problems: list[Problem] = []
 
     def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
         """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
@@ -210,6 +244,7 @@ class _GraphReader:
             id=layer.id or None,
             input_ports=layer.inputs,
             output_ports=layer.outputs,
+            metadata=_metadata(layer.children.get("rt_info")),
         )
 
     def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
@@ -231,7 +266,9 @@ class _GraphReader:
     def _body(self, element: Element, name: str, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
         if depth >= DEEPEST:
             message = f"bodies are nested more than {DEEPEST} deep: {layer.text} is not looked into"
-            self.layers.complain(MALFORMED_XML.fault(message, severity=Severity.WARNING), layer.place, layer)
+            self.layers.complain(
+                MALFORMED_XML.fault(message, help="nest them less deep", severity=Severity.WARNING), layer.place, layer
+            )
             return {}
         inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
         graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
@@ -246,12 +283,12 @@ class _GraphReader:
 
     def _port_map_entry(self, element: Element, layer: Layer) -> PortMapEntry:
         internal = self.layers.number(element, "internal_layer_id", layer)
-        sliced = "axis" in element.attrib
+        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib else ()
         numbers = {
             name: number
-            for name in ("axis", "start", "end", "stride", "part_size")
-            if sliced and name in element.attrib
-            for number in (self.layers.number(element, name, layer, signed=True),)
+            for name in names
+            if name in element.attrib
+            for number in (self.layers.number(element, name, layer, signed=element.tag == "output" or name != "axis"),)
             if number is not None
         }
         return PortMapEntry(

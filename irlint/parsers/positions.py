@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from irlint.parsers.xml_text import Decoded, decoded, start_tags
+from irlint.records import record
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
 
-    The end is the place just behind its ``>``. ``attributes`` holds the name, the line and the column of each attribute.
+    The end is the place just behind its ``>``. ``attributes`` holds the name, the line and the column of each
+    attribute.
     """
 
     line: int

@@ -166,9 +166,7 @@ def fixed_count(found: Fields, number: int, width: int) -> int:
     count = len(found.get(number << 3 | wire, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
         if (end - start) % width:
-            raise Damage(
-                f"field {number} packs elements of {width} bytes into {end - start} bytes", number, start
-            )
+            raise Damage(f"field {number} packs elements of {width} bytes into {end - start} bytes", number, start)
         count += (end - start) // width
     return count
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from irlint.records import record
+
 _NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
 _ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _TOKEN = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
+    rf"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?{_NAME}.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
     rf"|</(?P<end>{_NAME})\s*>"
     rf"|<(?P<start>{_NAME})(?P<attributes>(?:\s+{_NAME}\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?P<empty>/?)>"
     r"|<",
@@ -25,10 +27,15 @@ _BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
-_FIRST_BYTES = ((b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
+_FIRST_BYTES = (
+    (b"<\0\0\0", "utf-32-le"),
+    (b"\0\0\0<", "utf-32-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decoded:
     """The text of a document, its encoding, and the number of bytes of its byte order mark."""
 
@@ -62,7 +69,7 @@ def _text(data: bytes, encoding: str) -> str:
     return data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StartTag:
     """The ``ordinal``-th start tag of a document, and where it begins, ends and has its attributes."""
 
@@ -90,9 +97,9 @@ def start_tags(text: str) -> Iterator[StartTag]:
             return
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leniency:
-    """A place that XML does not allow and OpenVINO's parser forgives; ``ordinal`` is that of the last start tag."""
+    """What XML does not allow and OpenVINO's parser forgives; ``ordinal`` is that of the last start tag."""
 
     kind: str
     at: int
@@ -102,7 +109,7 @@ class Leniency:
 
 @dataclass(eq=False)
 class Broken(Exception):
-    """A document that no parser reads: what is wrong at which index, and whether the file just ends too early.
+    """A document that no parser reads: what is wrong at which index; ``truncated`` if it just ends too early.
 
     ``ordinal`` is that of the element that is open there.
     """
@@ -113,11 +120,12 @@ class Broken(Exception):
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mended:
-    """The root element of a document as well-formed XML with the same start tags, and what had to be mended."""
+    """The root element as well-formed XML, how many elements it has, and what had to be mended."""
 
     text: str
+    elements: int
     leniencies: tuple[Leniency, ...]
 
 
@@ -129,7 +137,7 @@ def mended(text: str) -> Mended:
 class _Mender:
     """One pass over the tokens of a text."""
 
-    __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "done")
+    __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "elements", "done")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -137,6 +145,7 @@ class _Mender:
         self.leniencies: list[Leniency] = []
         self.open: list[tuple[str, int, int]] = []
         self.ordinal = -1
+        self.elements = 0
         self.done = False
 
     def result(self) -> Mended:
@@ -150,7 +159,7 @@ class _Mender:
         if not self.done:
             raise Broken("the file has no element", len(self.text), 0)
         self._characters(end, len(self.text))
-        return Mended("".join(self.parts), tuple(self.leniencies))
+        return Mended("".join(self.parts), self.elements, tuple(self.leniencies))
 
     def _token(self, token: re.Match[str]) -> None:
         if token["start"]:
@@ -168,6 +177,7 @@ class _Mender:
         if self.done and not self.open:
             self._forgive("content after the root element", token.start())
         if not self.done:
+            self.elements += 1
             self.parts.append(f"<{name}{self._attributes(token)}{token['empty']}>")
         if not token["empty"]:
             self.open.append((name, token.start(), self.ordinal))
@@ -228,7 +238,7 @@ class _Mender:
     def _broken(self, at: int) -> None:
         rest = self.text[at : at + 100_000]
         ordinal = self.open[-1][2] if self.open else max(self.ordinal, 0)
-        if rest.startswith(("<!--", "<![CDATA[", "<?", "<!DOCTYPE")) or ">" not in rest:
+        if rest.startswith(("<!--", "<![CDATA[", "<?xml", "<!DOCTYPE")) or ">" not in rest:
             raise Broken(f"the file ends inside a tag{self._within()}", at, ordinal, truncated=True)
         shown = rest[:40].split("\n", 1)[0]
         raise Broken(f'"{shown}" is no tag: a "<" or a quotation mark is out of place', at, ordinal)
@@ -245,7 +255,7 @@ class _Mender:
 
 
 def line_and_column(text: str, index: int) -> tuple[int, int]:
-    """The line and the column of an index of a text, both from 1; ``\\r\\n``, ``\\n`` and ``\\r`` end a line."""
+    """The line and the column of an index, both from 1; ``\\r\\n``, ``\\n`` and ``\\r`` end a line."""
     before = text[:index]
     if "\r" in before:
         before = before.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,391 @@
+"""From an ONNX node to its operator or function: name, opset, arity and attributes, as the official schemas state them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from irlint.calls import (
+    ATTRIBUTE_KIND,
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATOR,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    MISSING_OPSET_IMPORT,
+    OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+    Call,
+    choices,
+    counted,
+    counts,
+    did_you_mean,
+    listed,
+)
+from irlint.diagnostics import Fault, Severity
+from irlint.model import Attribute, Constant, Function, Model, Node
+from irlint.ops import Operator, onnx_operator, onnx_versions
+from irlint.ops.schema import (
+    MICROSOFT,
+    OFFICIAL_DOMAINS,
+    REQUIRED,
+    OfficialSchema,
+    Signature,
+    latest_opset,
+    of_runtime,
+    official,
+    official_names,
+    official_versions,
+    signature,
+)
+
+#: Operators that stood in the default domain before it was stable, which ONNX Runtime still runs.
+EXPERIMENTAL = frozenset(
+    [
+        "Affine",
+        "ATen",
+        "ConstantFill",
+        "Crop",
+        "DynamicSlice",
+        "GivenTensorFill",
+        "GRUUnit",
+        "ImageScaler",
+        "ParametricSoftplus",
+        "Scale",
+        "ScaledTanh",
+        "GeluGrad",
+        "SGD",
+        "SoftmaxGrad",
+        "LayerNormalizationGrad",
+    ]
+)
+
+
+#: Operators that ONNX Runtime has in every opset of the default domain, and the opset with which ONNX has them.
+EARLY: Mapping[str, int] = {"LayerNormalization": 17, "ThresholdedRelu": 10}
+
+#: Attributes that ONNX Runtime also takes as another kind.
+TOLERATED_KINDS = frozenset({("Constant", "value", "SPARSE_TENSOR")})
+
+
+def onnx_call(
+    node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
+) -> tuple[Call, list[Fault]]:
+    faults: list[Fault] = []
+    version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
+    if not isinstance(node.version, int):
+        faults.append(_no_import(node, model, within_function))
+    early = node.domain == "" and version < EARLY.get(node.op, 0)
+    if early:
+        faults.append(_early(node, version))
+        version = EARLY[node.op]
+    official_here = node.domain in OFFICIAL_DOMAINS and not early
+    schema = official(node.op, version, node.domain) if official_here else None
+    operator = onnx_operator(node.domain, node.op, version)
+    if not early and (schema is None or (schema.deprecated and operator is None)):
+        missing = _missing_operator(node, version, schema)
+        if operator is None or missing is not None:
+            return Call(node.op, version, broken=True), [*faults, missing] if missing is not None else faults
+    moved = _of_other_versions(node, schema) if schema is not None else ()
+    faults += _arity_faults(node, schema, operator, moved)
+    attributes, attribute_faults = _onnx_attributes(node, schema, operator, scope, moved)
+    faults += attribute_faults
+    if official_here and version > latest_opset(node.domain):
+        faults = [fault.lowered(Severity.WARNING) for fault in faults]
+        schema = None
+    return (
+        Call(
+            node.op,
+            version,
+            operator=operator,
+            schema=of_runtime(node.op) if node.domain == MICROSOFT else schema,
+            signature=signature(operator.function) if operator is not None else None,
+            attributes=attributes,
+            broken=any(fault.severity in (None, Severity.ERROR) for fault in faults),
+        ),
+        faults,
+    )
+
+
+def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
+    """The missing import; for nodes outside of functions ONNX Runtime takes its own version of a domain it knows."""
+    known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
+    who = "function" if within_function else "model"
+    return MISSING_OPSET_IMPORT.fault(
+        f"the {who} imports no version of the domain {_domain(node.domain)}, which the operator belongs to",
+        help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
+        severity=Severity.WARNING if known and model.opsets and not within_function else None,
+    )
+
+
+def _early(node: Node, version: int) -> Fault:
+    begins = EARLY[node.op]
+    return OPSET_LACKS_OPERATOR.fault(
+        f"the operator begins with opset {begins} of {_name('')}; the model imports opset {version}, "
+        "where only ONNX Runtime has it",
+        help=f"import opset {begins} or later",
+        severity=Severity.WARNING,
+    )
+
+
+def _domain(domain: str) -> str:
+    return f'"{domain}"' if domain else 'ai.onnx (written as "")'
+
+
+def _name(domain: str) -> str:
+    return domain or "ai.onnx"
+
+
+def _missing_operator(node: Node, version: int, schema: OfficialSchema | None) -> Fault | None:
+    """Why there is no such operator at this version; None where irlint has a rule of its own for it."""
+    if node.domain not in OFFICIAL_DOMAINS:
+        if onnx_versions(node.domain, node.op):
+            return None
+        return _custom(node)
+    if schema is not None and schema.deprecated:
+        return OPSET_LACKS_OPERATOR.fault(
+            f"the operator was removed with opset {schema.since}; the model imports opset {version}",
+            help=f"import an opset below {schema.since}, or use the operator that took its place",
+        )
+    versions = official_versions(node.op, node.domain)
+    if versions:
+        return OPSET_LACKS_OPERATOR.fault(
+            f"the operator begins with opset {versions[0]} of {_name(node.domain)}; the model imports opset {version}",
+            help=f"import opset {versions[0]} or later",
+        )
+    rules = onnx_versions(node.domain, node.op)
+    if any(rule.since <= version and (rule.until is None or version <= rule.until) for rule in rules):
+        return None
+    if rules:
+        last = max(rule.until or version for rule in rules)
+        return OPSET_LACKS_OPERATOR.fault(
+            f"it is an experimental operator that ONNX Runtime has up to opset {last}; the model imports opset "
+            f"{version}",
+            help=f"import opset {last} or below, or use operators of the standard",
+        )
+    newest = latest_opset(node.domain)
+    if node.op in EXPERIMENTAL or version > newest:
+        return _custom(node)
+    return UNKNOWN_OPERATOR.fault(
+        f"{_name(node.domain)} has no operator of this name in any opset up to {newest}",
+        help=did_you_mean(node.op, official_names(node.domain), "correct the name, or import the domain that has it"),
+    )
+
+
+def _custom(node: Node) -> Fault:
+    return CUSTOM_OPERATOR.fault(
+        f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares them",
+        help="declare the shapes of its outputs as value_info, so that what follows is checked",
+    )
+
+
+def _arity_faults(
+    node: Node, schema: OfficialSchema | None, operator: Operator | None, moved: tuple[str, ...]
+) -> list[Fault]:
+    """Inputs that are too many or missing, and outputs that are too many; an input written as an attribute of that name
+    in ``moved`` is not missing."""
+    faults: list[Fault] = []
+    count = len(node.inputs)
+    if schema is not None:
+        names = [formal.name for formal in schema.inputs]
+        lowest, highest = schema.min_input, schema.max_input
+        optional = [formal.option != "single" for formal in schema.inputs]
+    elif operator is not None:
+        known = signature(operator.function)
+        names, lowest = list(known.inputs), known.required
+        highest = 1 << 30 if known.variadic else len(names)
+        optional = [position >= lowest for position in range(len(names))]
+    else:
+        return faults
+    if count > highest:
+        faults.append(
+            INPUT_COUNT.fault(
+                f"{counted(count, 'input')}; the operator takes {counts(lowest, highest)} ({', '.join(names)})",
+                help=f"remove the inputs from index {highest} on",
+                input=highest,
+            )
+        )
+    written = {name.casefold() for name in moved}
+    for index in range(max(lowest, min(count, len(names))) if count <= highest else 0):
+        given = node.inputs[index] if index < count else None
+        if given is None and (index >= len(optional) or not optional[index] or index >= count):
+            name = names[min(index, len(names) - 1)] if names else f"input {index}"
+            if name.casefold() in written:
+                break
+            faults.append(
+                INPUT_COUNT.fault(
+                    f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} inputs",
+                    help=f"connect input {index} ({name})",
+                    input=index,
+                )
+            )
+            break
+    if schema is not None and len(node.outputs) > schema.max_output:
+        faults.append(
+            OUTPUT_COUNT.fault(
+                f"{counted(len(node.outputs), 'output')}; the operator has {counts(schema.min_output, schema.max_output)}",
+                help=f"remove the outputs from index {schema.max_output} on",
+            )
+        )
+    return faults
+
+
+def _onnx_attributes(
+    node: Node,
+    schema: OfficialSchema | None,
+    operator: Operator | None,
+    scope: Mapping[str, Attribute | None],
+    moved: tuple[str, ...],
+) -> tuple[dict[str, Any], list[Fault]]:
+    known = signature(operator.function) if operator is not None else None
+    arguments: dict[str, Any] = {}
+    faults = [_moved_fault(node, moved, schema)] if moved and schema is not None else []
+    present = set()
+    for name, written in node.attributes.items():
+        if name in moved:
+            continue
+        attribute: Attribute | None = written
+        if written.reference is not None:
+            attribute = scope.get(written.reference)
+        if attribute is None:
+            continue
+        present.add(name)
+        fault = _attribute_fault(node, name, attribute, schema, known)
+        if fault is not None:
+            faults.append(fault)
+            if fault.severity is not Severity.WARNING:
+                continue
+        if known is not None and name in known.attributes:
+            arguments[name] = _argument(attribute)
+            fault = _enum_fault(name, arguments[name], known, operator)
+            if fault is not None:
+                faults.append(fault)
+    required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
+    if schema is None and known is not None:
+        required = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
+    for name in required:
+        if name not in present:
+            faults.append(
+                MISSING_ATTRIBUTE.fault(
+                    f"the required attribute `{name}` is missing", help=f"write `{name}`", attribute=name
+                )
+            )
+    return arguments, faults
+
+
+def _of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:
+    """Attributes of the node that its operator has at other opsets, and not at this one."""
+    unknown = [name for name in node.attributes if name not in schema.attributes]
+    if not unknown:
+        return ()
+    others = [official(node.op, version, node.domain) for version in official_versions(node.op, node.domain)]
+    return tuple(name for name in unknown if any(other and name in other.attributes for other in others))
+
+
+def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> Fault:
+    versions = official_versions(node.op, node.domain)
+    having = [
+        position
+        for position, version in enumerate(versions)
+        if names[0] in getattr(official(node.op, version, node.domain), "attributes", ())
+    ]
+    earlier = [position for position in having if versions[position] < schema.since]
+    opset = versions[earlier[-1] + 1] - 1 if earlier else versions[having[0]]
+    inputs = {formal.name.casefold() for formal in schema.inputs}
+    passed = [f"`{name}`" for name in names if name.casefold() in inputs]
+    text = ", ".join(f"`{name}`" for name in names)
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute {text} at opset {node.version}, only {'up to' if earlier else 'from'} opset {opset}"
+        + (f"; it takes {', '.join(passed)} as input" if passed else ""),
+        help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
+        attribute=names[0],
+    )
+
+
+def _attribute_fault(
+    node: Node, name: str, attribute: Attribute, schema: OfficialSchema | None, known: Signature | None
+) -> Fault | None:
+    if schema is None:
+        if known is None or name in known.attributes:
+            return None
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"the operator of {_name(node.domain)}, as ONNX Runtime has it, is not known to have an attribute `{name}`",
+            help=did_you_mean(name, list(known.attributes), "correct the name"),
+            attribute=name,
+            severity=Severity.NOTE,
+        )
+    if name not in schema.attributes:
+        if name.startswith("__"):
+            return None
+        names = ", ".join(f"`{key}`" for key in sorted(schema.attributes)) or "none"
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"no attribute `{name}` at opset {node.version}; the operator has {names}",
+            help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+            attribute=name,
+        )
+    kind = schema.attributes[name][0]
+    if attribute.kind != kind:
+        return ATTRIBUTE_KIND.fault(
+            f"attribute `{name}` is of type {attribute.kind}; the operator takes it as {kind}",
+            help=f"write `{name}` as {kind}",
+            attribute=name,
+            severity=Severity.WARNING if (node.op, name, attribute.kind) in TOLERATED_KINDS else None,
+        )
+    return None
+
+
+def _argument(attribute: Attribute) -> Any:
+    if isinstance(attribute.value, Constant):
+        return attribute.value.tensor
+    if isinstance(attribute.value, list):
+        return tuple(attribute.value)
+    return attribute.value
+
+
+def _enum_fault(name: str, value: object, known: Signature, operator: Operator | None) -> Fault | None:
+    if not isinstance(value, str) or operator is None:
+        return None
+    allowed = choices(known.attributes[name][0], operator.function)
+    if not allowed or value in allowed:
+        return None
+    return ATTRIBUTE_VALUE.fault(
+        f'attribute `{name}` is "{value}"; allowed is {listed(allowed)}',
+        help=did_you_mean(value, allowed, f"use one of {listed(allowed)}"),
+        attribute=name,
+    )
+
+
+def function_call(node: Node, function: Function, model: Model, within_function: bool) -> tuple[Call, list[Fault]]:
+    missing = not isinstance(node.version, int)
+    faults = [_no_import(node, model, within_function)] if missing else []
+    if len(node.inputs) > len(function.graph.inputs):
+        faults.append(
+            INPUT_COUNT.fault(
+                f"{counted(len(node.inputs), 'input')}; the function takes {len(function.graph.inputs)}",
+                help="remove the surplus inputs",
+                input=len(function.graph.inputs),
+            )
+        )
+    if len(node.outputs) > len(function.graph.outputs):
+        faults.append(
+            OUTPUT_COUNT.fault(
+                f"{counted(len(node.outputs), 'output')}; the function has {len(function.graph.outputs)}",
+                help="remove the surplus outputs",
+            )
+        )
+    for name in node.attributes:
+        if name not in function.attributes:
+            faults.append(
+                UNKNOWN_ATTRIBUTE.fault(
+                    f"the function has no attribute `{name}`",
+                    help=did_you_mean(
+                        name, list(function.attributes), f"remove `{name}`, or declare it in the function"
+                    ),
+                    attribute=name,
+                    severity=Severity.WARNING,
+                )
+            )
+    version = node.version if isinstance(node.version, int) else 0
+    broken = any(fault.severity in (None, Severity.ERROR) for fault in faults[missing:])
+    return Call(node.op, version, function=function, attributes=node.attributes, broken=broken), faults

@@ -1,0 +1,287 @@
+"""From an IR layer to its operation: opset, arity, and attributes read from their texts as the library reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from irlint.calls import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATOR,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    OPSET_LACKS_OPERATOR,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+    Call,
+    choices,
+    counted,
+    counts,
+    did_you_mean,
+    listed,
+)
+from irlint.diagnostics import Fault, Severity
+from irlint.model import Node
+from irlint.ops import Operator, openvino_operator, openvino_versions
+from irlint.ops.schema import REQUIRED, Signature, signature
+
+_OPSET6_UNDER_OLD_LABELS = frozenset(
+    [
+        "grucell",
+        "rnncell",
+        "proposal",
+        "experimentaldetectrondetectionoutput",
+        "experimentaldetectrongenerateproposalssingleimage",
+        "experimentaldetectronpriorgridgenerator",
+        "experimentaldetectronroifeatureextractor",
+        "experimentaldetectrontopkrois",
+    ]
+)
+_OPSET2_UNDER_OPSET1 = frozenset({"mvn", "roipooling", "reorgyolo"})
+NEWEST_OPSET = 17
+
+#: Attributes that older writers put on an operation that has not got them.
+LEGACY = {
+    "Convolution": ("output_padding", "group", "kernel"),
+    "GroupConvolution": ("output_padding", "group", "kernel"),
+}
+
+#: Attributes that the library reads as numbers of at least 0, by operation.
+UNSIGNED = {"interpolate": ("pads_begin", "pads_end")}
+
+#: Attributes that writers put on any layer, and that no reader heeds.
+HARMLESS = frozenset(
+    ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
+)
+
+
+def opset_number(node: Node) -> int | None:
+    """The opset that a layer's ``version`` names, None where the library knows no such opset."""
+    label = str(node.version)
+    if label in ("experimental", "extension") and node.op.lower() in _OPSET6_UNDER_OLD_LABELS:
+        return 6
+    if not label.startswith("opset") or not label[5:].isdecimal():
+        return None
+    number = int(label[5:])
+    if number == 1 and node.op.lower() in _OPSET2_UNDER_OPSET1:
+        return 2
+    return number if 1 <= number <= NEWEST_OPSET else None
+
+
+def openvino_call(node: Node) -> tuple[Call, list[Fault]]:
+    number = opset_number(node)
+    if number is None:
+        return Call(node.op, 0, broken=True), [_unknown_opset(node)]
+    operator = openvino_operator(node.op, number)
+    if operator is None:
+        return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
+    known = signature(operator.function)
+    faults = _openvino_arity(node, known)
+    attributes, attribute_faults = _openvino_attributes(node, operator, known)
+    faults += attribute_faults
+    broken = any(fault.severity in (None, Severity.ERROR) for fault in faults)
+    return Call(operator.name, number, operator=operator, signature=known, attributes=attributes, broken=broken), faults
+
+
+def _unknown_opset(node: Node) -> Fault:
+    if node.version in ("extension", "experimental", "custom") or not str(node.version).startswith("opset"):
+        return CUSTOM_OPERATOR.fault(
+            f'no rule for this operation of "{node.version}": its outputs are taken as the file declares them',
+            help="give OpenVINO the extension that registers this operation",
+        )
+    return UNKNOWN_OPERATOR.fault(
+        f'the operation is of "{node.version}"; OpenVINO knows opset1 to opset{NEWEST_OPSET}',
+        help="write the opset that has the operation",
+    )
+
+
+def _unknown_operation(node: Node, number: int) -> Fault:
+    versions = openvino_versions(node.op)
+    if not versions:
+        from irlint.ops import tables
+
+        names = [operators[0].name for operators in tables()[1].values()]
+        return UNKNOWN_OPERATOR.fault(
+            "no opset of OpenVINO has an operation of this name",
+            help=did_you_mean(node.op, names, "correct the type, or give the version as `extension`"),
+        )
+    ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
+    text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in ranges)
+    return OPSET_LACKS_OPERATOR.fault(
+        f"opset{number} has no such operation; it is in {text}", help=f'write version="opset{ranges[-1][0]}"'
+    )
+
+
+def _openvino_arity(node: Node, known: Signature) -> list[Fault]:
+    count = len(node.inputs)
+    highest = 1 << 30 if known.variadic else len(known.inputs)
+    lowest = known.required + (1 if known.variadic and not known.inputs else 0)
+    names = ", ".join(known.inputs) or known.variadic or "none"
+    if count < lowest:
+        return [
+            INPUT_COUNT.fault(
+                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names})",
+                help="connect the inputs that the operation takes",
+                input=count,
+            )
+        ]
+    if count > highest:
+        return [
+            INPUT_COUNT.fault(
+                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names})",
+                help=f"remove the inputs from index {highest} on",
+                input=highest,
+            )
+        ]
+    return []
+
+
+def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
+    arguments: dict[str, Any] = {}
+    faults: list[Fault] = []
+    parameters = {operator.spelled.get(name, name): name for name in known.attributes}
+    for written, attribute in node.attributes.items():
+        name = parameters.get(written)
+        if name is None:
+            if attribute.kind == "TEXT" and written not in HARMLESS:
+                faults.append(_ignored(node, written, parameters))
+            continue
+        if attribute.kind != "TEXT":
+            arguments[name] = attribute.value
+            continue
+        try:
+            value, remark = _read_text(attribute.value, known.attributes[name][0], operator, written)
+        except ValueError as error:
+            faults.append(_misread(written, attribute.value, str(error)))
+            continue
+        if remark:
+            faults.append(_misread(written, attribute.value, remark, Severity.WARNING))
+        arguments[name] = _library_default(operator, known, name) if value is None else value
+    for name, (_, default) in known.attributes.items():
+        if name in arguments:
+            continue
+        written = operator.spelled.get(name, name)
+        if name in operator.absent:
+            arguments[name] = operator.absent[name]
+            faults.append(
+                MISSING_ATTRIBUTE.fault(
+                    f"the required attribute `{written}` is missing; OpenVINO takes {_absent(operator.absent[name])} for it",
+                    help=f"write `{written}`",
+                    attribute=written,
+                    severity=Severity.WARNING,
+                )
+            )
+        elif default is REQUIRED:
+            faults.append(
+                MISSING_ATTRIBUTE.fault(
+                    f"the required attribute `{written}` is missing", help=f"write `{written}`", attribute=written
+                )
+            )
+    return arguments, faults
+
+
+def _misread(written: str, text: str, remark: str, severity: Severity | None = None) -> Fault:
+    return ATTRIBUTE_VALUE.fault(
+        f'attribute `{written}` is "{text}"; {remark}',
+        help=f"correct `{written}`",
+        attribute=written,
+        severity=severity,
+    )
+
+
+def _library_default(operator: Operator, known: Signature, name: str) -> Any:
+    """What the library takes for an attribute whose text it passes over."""
+    default = operator.absent.get(name, known.attributes[name][1])
+    return None if default is REQUIRED else default
+
+
+def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
+    if written in LEGACY.get(node.op, ()) or _in_another_version(node.op, written):
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
+            help=f"remove `{written}`",
+            attribute=written,
+            severity=Severity.NOTE,
+        )
+    names = ", ".join(f"`{name}`" for name in parameters) or "none"
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute `{written}`, and OpenVINO ignores it; the operation has {names}",
+        help=did_you_mean(written, list(parameters), f"remove `{written}`"),
+        attribute=written,
+        severity=Severity.WARNING,
+    )
+
+
+def _absent(value: object) -> str:
+    """A value that stands for an attribute that is not written, in words."""
+    return "an empty list" if value == () else f'"{str(value).lower() if isinstance(value, bool) else value}"'
+
+
+def _in_another_version(op: str, written: str) -> bool:
+    """Whether some version of the operation has the attribute: writers put it on the others as well."""
+    return any(
+        written in {operator.spelled.get(name, name) for name in signature(operator.function).attributes}
+        for operator in openvino_versions(op)
+    )
+
+
+def _read_text(text: str, annotation: str, operator: Operator, written: str) -> tuple[Any, str]:
+    """An IR attribute's text as the parameter's annotation says, and what the library passes over in it, "" for nothing.
+
+    The value is None where the library passes over all of it. Raises ValueError where it refuses the text.
+    """
+    kind = annotation.removesuffix(" | None")
+    if kind in ("int", "float"):
+        return _number(text, kind)
+    if kind == "bool":
+        return _truth(text)
+    if kind in ("Ints", "Floats"):
+        unsigned = written in UNSIGNED.get(operator.name.lower(), ())
+        parts = text.split(",") if text.strip() else []
+        read = [_number(part, "int" if kind == "Ints" else "float", unsigned) for part in parts]
+        return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
+    if kind == "DType":
+        from irlint.parsers.ir_types import element_type
+
+        return element_type(text), ""
+    allowed = choices(kind, operator.function)
+    if allowed:
+        lowered = {choice.lower(): choice for choice in allowed}
+        if text.lower() not in lowered:
+            raise ValueError(f"it has to be one of {listed(allowed)}")
+        return lowered[text.lower()], ""
+    return text, ""
+
+
+def _truth(text: str) -> tuple[bool | None, str]:
+    if text.lower() in ("true", "1"):
+        return True, ""
+    if text.lower() in ("false", "0"):
+        return False, ""
+    return None, "it has to be true or false, and OpenVINO passes over anything else"
+
+
+def _number(text: str, kind: str, unsigned: bool = False) -> tuple[int | float, str]:
+    """The number that a text begins with; an ``int`` has no plus sign, and an unsigned one no minus sign either."""
+    stripped = text.lstrip()
+    end = len(stripped)
+    while end and (number := _whole(stripped, end) if kind == "int" else _real(stripped, end)) is None:
+        end -= 1
+    if not end or (kind == "int" and not -(2**63) <= number < 2**63):  # type: ignore[operator]
+        raise ValueError("it has to be a whole number" if kind == "int" else "it has to be a number")
+    if unsigned and stripped.startswith("-"):
+        raise ValueError("it has to be a whole number of at least 0")
+    assert number is not None
+    return number, "" if not stripped[end:].strip() else f"OpenVINO reads {number} and passes over the rest"
+
+
+def _whole(text: str, end: int) -> int | None:
+    digits = text[1:end] if text.startswith("-") else text[:end]
+    return int(text[:end]) if digits.isascii() and digits.isdecimal() else None
+
+
+def _real(text: str, end: int) -> float | None:
+    try:
+        return float(text[:end]) if "_" not in text[:end] else None
+    except ValueError:
+        return None

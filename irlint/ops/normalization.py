@@ -1,0 +1,681 @@
+"""Operators that bring tensors to a common mean and scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from irlint.diagnostics import Fault, Rule, Severity, agree, divides, warn
+from irlint.dims import MaybeDim, Shape, product, same
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.axes import Ints, axes_of, axis_of
+from irlint.ops.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched
+from irlint.ops.element_types import common_type, expect_type
+from irlint.ops.shape_inputs import expect_rank, length, whole
+from irlint.tensor import FLOATS, INTEGERS, Tensor, shape_text
+
+MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
+EpsMode = Literal["add", "max"]
+
+CHANNEL_PARAMETERS = Rule(
+    "IRL324",
+    "channel-parameters-mismatch",
+    Severity.ERROR,
+    "A scale, bias, mean or variance does not have one element for each channel.",
+    why="Each channel of the input has a parameter of its own; runtimes refuse lists of any other length.",
+    mend="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,8,8] x, float[32] s, float[32] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,8,8] x, float[64] s, float[64] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
+)
+
+GROUPS_MISMATCH = Rule(
+    "IRL325",
+    "normalization-groups-mismatch",
+    Severity.ERROR,
+    "The channels cannot be divided into that many groups.",
+    why="Each group has the same number of channels, so their number has to be a multiple of the number of groups.",
+    mend="Use a number of groups that divides the number of channels.",
+    bad="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, b) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 16> (x, s, b) }""",
+)
+
+TRAINING_OUTPUTS = Rule(
+    "IRL326",
+    "training-outputs-mismatch",
+    Severity.ERROR,
+    "The number of outputs does not fit the training mode.",
+    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX Runtime
+refuses any other number of outputs.""",
+    mend="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
+{ y, n, w = BatchNormalization (x, s, b, m, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y)
+{ y = BatchNormalization (x, s, b, m, v) }""",
+)
+
+
+def channelled(
+    shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, index: int = 0
+) -> MaybeDim:
+    """The number of channels, after making sure that every parameter is a list of that many elements.
+
+    ``parameters`` are (input index, name, shape); ``channels`` is what input ``index``, of shape ``shape``, says.
+    Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
+    """
+    source = f"input {index}, {shape_text(shape)}, has"
+    for position, name, own in parameters:
+        if own is None:
+            continue
+        expect_rank(Tensor(None, own), position, 1, what=name)
+        if not agree(own[0], channels, f"input {position} ({name}) has one element for each channel"):
+            raise CHANNEL_PARAMETERS.fault(
+                f"input {position} ({name}) is {shape_text(own)}; {source} {channels} channels",
+                help=f"give input {position} the shape {shape_text((channels,))}",
+                input=position,
+                marks=((index, 1), (position, 0)) if shape is not None and len(shape) > 1 else ((position, 0),),
+                aligned="left",
+                remark="are not the same number of channels",
+            )
+        if not isinstance(channels, int) and own[0] is not None and (channels is None or isinstance(own[0], int)):
+            channels, source = own[0], f"input {position} ({name}) is for"
+    return channels
+
+
+def _with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
+    if shape is None or len(shape) <= axis:
+        return shape
+    return (*shape[:axis], channels, *shape[axis + 1 :])
+
+
+def _channels(shape: Shape | None) -> MaybeDim:
+    """The channels of an input: its axis 1, one for a vector."""
+    if not shape:
+        return None
+    return shape[1] if len(shape) > 1 else 1
+
+
+def _expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 1) -> None:
+    if groups < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {groups}; it has to be at least 1",
+            help="use a number that divides the channels",
+            attribute=attribute,
+        )
+    if not divides(groups, channels, f"axis {axis} is divided into {groups} groups of channels"):
+        raise GROUPS_MISMATCH.fault(
+            f"axis {axis} of input 0 has {channels} channels, which {groups} groups do not divide",
+            help=f"use a number of groups that divides {channels}",
+            input=0,
+            marks=((0, axis),),
+            attribute=attribute,
+        )
+
+
+def _expect_epsilon(epsilon: float) -> None:
+    if epsilon < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
+            help="use a small positive number, such as 1e-05",
+            attribute="epsilon",
+        )
+
+
+# --- BatchNormalization -----------------------------------------------------------------------------------------------
+
+
+def _batch_normalized(
+    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, spatial: bool = True
+) -> tuple[Tensor, Shape | None]:
+    """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
+    expect_rank(x, 0, least=1, what="X")
+    names = ("scale", "B", "mean", "var")
+    parameters = [(position, name, p.shape) for position, (name, p) in enumerate(zip(names, (scale, b, mean, var)), 1)]
+    if not spatial:
+        merged((None, *(shape for _, _, shape in parameters)), why="the parameters are of one shape")
+        return Tensor(x.dtype, x.shape), scale.shape
+    channels = channelled(x.shape, parameters, _channels(x.shape))
+    return Tensor(x.dtype, _with_channels(x.shape, channels)), (channels,)
+
+
+@onnx("BatchNormalization", since=14)
+def batch_normalization(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    input_mean: Tensor,
+    input_var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-14: three outputs in training mode, else one."""
+    y, statistics = _batch_normalized(x, scale, b, input_mean, input_var)
+    wanted = 3 if training_mode else 1
+    if context.outputs != wanted:
+        raise TRAINING_OUTPUTS.fault(
+            f"the node has {context.outputs} outputs; with training_mode={training_mode} it has {wanted}",
+            help="remove the outputs from index 1 on"
+            if wanted == 1
+            else "name all three outputs, or unset training_mode",
+            attribute="training_mode",
+        )
+    return y, Tensor(input_mean.dtype, statistics), Tensor(input_var.dtype, statistics)
+
+
+@onnx("BatchNormalization", since=9)
+def batch_normalization_9(
+    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-9, with up to four statistics behind Y."""
+    y, statistics = _batch_normalized(x, scale, b, mean, var)
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=7)
+def batch_normalization_7(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
+    y, statistics = _batch_normalized(x, scale, b, mean, var, bool(spatial))
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=6)
+def batch_normalization_6(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-6."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+@onnx("BatchNormalization", since=1)
+def batch_normalization_1(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    consumed_inputs: Ints,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-1."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+def _ov_batch_normalized(
+    data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], epsilon: float
+) -> Tensor:
+    for position, _, tensor in ((index, "data", data), *parameters):
+        expect_type(tensor, position, FLOATS)
+    by_position = sorted(
+        [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
+    )
+    dtype = common_type([tensor for _, tensor in by_position])
+    _expect_epsilon(epsilon)
+    expect_rank(data, index, least=2, what="data")
+    shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
+    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index)
+    if same(channels, 0):
+        raise CHANNEL_PARAMETERS.fault(
+            f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
+            help="make sure that axis 1 is not empty",
+            input=index,
+        )
+    return Tensor(dtype, _with_channels(data.shape, channels))
+
+
+@openvino("BatchNormInference", until=4, absent={"epsilon": 0.0})
+def ov_batch_norm_1(
+    gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference of opset1; the library takes gamma and beta before the data."""
+    parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 2, parameters, epsilon)
+
+
+@openvino("BatchNormInference", since=5, absent={"epsilon": 0.0})
+def ov_batch_norm_5(
+    data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference-5."""
+    parameters = ((1, "gamma", gamma), (2, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 0, parameters, epsilon)
+
+
+# --- InstanceNormalization, GroupNormalization ------------------------------------------------------------------------
+
+
+@onnx("InstanceNormalization", since=6)
+def instance_normalization(x: Tensor, scale: Tensor, b: Tensor, *, epsilon: float = 1e-5) -> Tensor:
+    """ONNX InstanceNormalization-6 on [N, C, D1, ...]."""
+    expect_rank(x, 0, least=2, what="input")
+    if x.rank == 2:
+        _warn_of_rank(x)
+    channels = channelled(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), _channels(x.shape))
+    return Tensor(x.dtype, _with_channels(x.shape, channels))
+
+
+def _warn_of_rank(x: Tensor) -> None:
+    try:
+        expect_rank(x, 0, least=3, what="input")
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
+@onnx("InstanceNormalization", since=1)
+def instance_normalization_1(
+    x: Tensor, scale: Tensor, b: Tensor, *, consumed_inputs: Ints | None = None, epsilon: float = 1e-5
+) -> Tensor:
+    """ONNX InstanceNormalization-1."""
+    return instance_normalization(x, scale, b)
+
+
+@onnx("GroupNormalization", since=21)
+def group_normalization(
+    x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int, stash_type: int = 1
+) -> Tensor:
+    """ONNX GroupNormalization-21: a scale and a bias for each channel."""
+    expect_rank(x, 0, least=2, what="X")
+    parameters = ((1, "scale", _listed(scale, 1, "scale")), (2, "bias", _listed(bias, 2, "bias")))
+    channels = channelled(x.shape, parameters, _channels(x.shape))
+    _expect_groups(num_groups, channels, "num_groups")
+    return Tensor(x.dtype, _with_channels(x.shape, channels))
+
+
+def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
+    """The shape of a parameter as a list: ONNX Runtime also takes one with more axes, which is a warning."""
+    shape = parameter.shape
+    if shape is None or len(shape) <= 1:
+        return shape
+    try:
+        expect_rank(parameter, index, 1, what=name)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+    return (product(shape),)
+
+
+@onnx("GroupNormalization", since=18)
+def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int) -> Tensor:
+    """ONNX GroupNormalization-18: a scale and a bias for each group."""
+    expect_rank(x, 0, least=2, what="X")
+    channels = _channels(x.shape)
+    _expect_groups(num_groups, channels, "num_groups")
+    for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
+        shape = _listed(parameter, index, name)
+        if shape:
+            _expect_of_groups(index, name, shape, num_groups, channels)
+    return Tensor(x.dtype, x.shape)
+
+
+def _expect_of_groups(index: int, name: str, shape: Shape, groups: int, channels: MaybeDim) -> None:
+    """One element for each group; one for each channel is what opset 21 takes, and some runtimes before it."""
+    if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
+        return
+    fault = CHANNEL_PARAMETERS.fault(
+        f"input {index} ({name}) is {shape_text(shape)}; before opset 21 it has one element for each of {groups} groups",
+        help=f"give input {index} the shape [{groups}], or import opset 21",
+        input=index,
+        marks=((index, 0),),
+    )
+    if not same(shape[0], channels):
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
+
+
+@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0})
+def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
+    """OpenVINO GroupNormalization-12; the types of scale and bias are free."""
+    expect_rank(data, 0, least=2, what="data")
+    channels = _channels(data.shape)
+    channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
+    _expect_groups(num_groups, channels, "num_groups")
+    return Tensor(data.dtype, data.shape)
+
+
+# --- LayerNormalization -----------------------------------------------------------------------------------------------
+
+
+def _statistics(shape: Shape | None, axis: int) -> Shape | None:
+    """The shape of the statistics: what is normalized, the axes from ``axis`` on, is 1."""
+    if shape is None:
+        return None
+    first = axis_of(axis, len(shape), "attribute `axis`")
+    return (*shape[:first], *(1 for _ in shape[first:]))
+
+
+def _stash(stash_type: int, context: Context) -> str | None:
+    return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
+
+
+@onnx("LayerNormalization")
+def layer_normalization(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX LayerNormalization-17: scale and bias are stretched onto X.
+
+    ONNX Runtime registers it from opset 1 on, and writes it into the models that it optimizes; there the result has the
+    type of the scale.
+    """
+    statistics = _statistics(x.shape, axis)
+    stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")
+    if b is not None:
+        stretched(x.shape, b.shape, 2, what="input 2 (B)")
+    common_type((scale, b), 1)
+    stash = _stash(stash_type, context)
+    early = isinstance(context.node.version, int) and context.node.version < 17
+    return Tensor(scale.dtype if early else x.dtype, x.shape), Tensor(stash, statistics), Tensor(stash, statistics)
+
+
+@onnx("RMSNormalization", since=23)
+def rms_normalization(
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Tensor:
+    """ONNX RMSNormalization-23: the result has the type of the scale."""
+    _statistics(x.shape, axis)
+    return Tensor(scale.dtype, stretched(x.shape, scale.shape, 1, what="input 1 (scale)"))
+
+
+@onnx("SimplifiedLayerNormalization")
+def simplified_layer_normalization(
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's SimplifiedLayerNormalization, which it registers in the default domain."""
+    shape = stretched(x.shape, scale.shape, 1, what="input 1 (scale)")
+    dtype = "float64" if x.dtype == "float64" else "float32"
+    return Tensor(scale.dtype, shape), Tensor(dtype, _statistics(x.shape, axis))
+
+
+# --- by axes ----------------------------------------------------------------------------------------------------------
+
+
+@onnx("LpNormalization")
+def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
+    """ONNX LpNormalization: the norm of order 1 or 2."""
+    if p not in (1, 2):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `p` is {p}; it has to be 1 or 2", help="use 1 or 2", attribute="p"
+        )
+    if x.shape is not None:
+        axis_of(axis, len(x.shape), "attribute `axis`")
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
+    """ONNX MeanVarianceNormalization-9; ONNX Runtime does not look at axes that are out of range."""
+    _warn_of_axes(x.shape, axes)
+    return Tensor(x.dtype, x.shape)
+
+
+def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
+    if shape is None:
+        return
+    try:
+        axes_of(axes, len(shape), repeats=True)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
+@onnx("LRN")
+def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
+    """ONNX LRN: across ``size`` channels; ONNX Runtime takes only an odd number of them."""
+    if size < 1 or size % 2 == 0:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `size` is {size}; it has to be at least 1" + ("" if size < 1 else ", and odd for ONNX Runtime"),
+            help="use an odd number of channels",
+            attribute="size",
+        )
+        if size < 1:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+    expect_rank(x, 0, least=2, what="X")
+    return Tensor(x.dtype, x.shape)
+
+
+@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0})
+def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
+    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
+    expect_type(axes, 1, INTEGERS)
+    expect_rank(axes, 1, 1, what="axes")
+    _expect_few(data, axes)
+    listed = whole(axes)
+    if listed is None:
+        listed = (1,)
+    if data.shape is not None:
+        axes_of([axis for axis in listed if axis >= 0], len(data.shape), repeats=True)
+        _warn_of_axes(data.shape, listed)
+    return Tensor(data.dtype, data.shape)
+
+
+def _expect_few(data: Tensor, axes: Tensor) -> None:
+    count = length(axes)
+    if data.shape is not None and count is not None and count > len(data.shape):
+        expect_rank(data, 0, least=count, what=f"normalized along {count} axes")
+
+
+@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"})
+def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
+    """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
+    expect_rank(axes, 1, 0, 1, what="axes")
+    listed = whole(axes)
+    if data.shape is not None and listed is not None:
+        axes_of(listed, len(data.shape), repeats=True)
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("MVN", since=2, until=5, absent={"normalize_variance": False, "eps": 0.0})
+def ov_mvn_2(
+    data: Tensor,
+    *,
+    across_channels: bool = False,
+    eps: float,
+    normalize_variance: bool,
+    reduction_axes: Ints | None = None,
+) -> Tensor:
+    """OpenVINO MVN of opset2; the library looks at nothing."""
+    if reduction_axes:
+        _warn_of_axes(data.shape, reduction_axes)
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("MVN", since=6, absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"})
+def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
+    """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""
+    expect_rank(axes, 1, 1, what="axes")
+    _expect_few(data, axes)
+    _warn_of_axes(data.shape, whole(axes) or ())
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("GRN", absent={"bias": 1.0})
+def grn(data: Tensor, *, bias: float) -> Tensor:
+    """OpenVINO GRN-1."""
+    expect_rank(data, 0, 2, 3, 4, what="data")
+    return Tensor(data.dtype, data.shape)
+
+
+# --- ONNX Runtime's own normalizations --------------------------------------------------------------------------------
+
+_MICROSOFT = "com.microsoft"
+
+
+def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
+    """``shape``, after making sure that the skip has its last two sizes; ONNX Runtime does not compare the batch."""
+    if shape is None or skip is None:
+        return shape
+    pairs = list(zip(reversed(shape), reversed(skip)))[:2]
+    if all(same(dim, own) is not False for dim, own in pairs):
+        try:
+            return stretched(shape, skip, 1, what="input 1 (skip)")
+        except Fault as fault:
+            warn(fault.lowered(Severity.WARNING))
+            return shape
+    raise UNIDIRECTIONAL_MISMATCH.fault(
+        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the same",
+        help="give both inputs one shape",
+        input=1,
+        marks=tuple(
+            mark
+            for back, (dim, own) in enumerate(pairs, 1)
+            if same(dim, own) is False
+            for mark in ((0, len(shape) - back), (1, len(skip) - back))
+        ),
+    )
+
+
+def _skipped(
+    x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The outputs of a layer normalization of a sum; the parameters are lists for the last axis."""
+    expect_rank(x, 0, 2, 3, what="input")
+    shape = _with_skip(x.shape, skip.shape)
+    hidden = x.shape[-1] if x.shape else None
+    for index, name, parameter in parameters:
+        expect_rank(parameter, index, 1, what=name)
+        if parameter is None or not parameter.shape:
+            continue
+        if not agree(parameter.shape[0], hidden, f"input {index} ({name}) has one element for each of the last axis"):
+            raise CHANNEL_PARAMETERS.fault(
+                f"input {index} ({name}) is {shape_text(parameter.shape)}; the last axis of input 0, "
+                f"{shape_text(x.shape)}, is {hidden}",
+                help=f"give input {index} the shape {shape_text((hidden,))}",
+                input=index,
+                marks=((0, len(x.shape or ()) - 1), (index, 0)),
+            )
+    statistics = Tensor("float32", _statistics(x.shape, -1))
+    total = Tensor(x.dtype, shape)
+    return total, statistics, statistics, total
+
+
+@onnx("SkipLayerNormalization", domain=_MICROSOFT)
+def skip_layer_normalization(
+    x: Tensor,
+    skip: Tensor,
+    gamma: Tensor,
+    beta: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    epsilon: float = 1e-12,
+) -> tuple[Tensor, ...]:
+    """ONNX Runtime's SkipLayerNormalization: the fourth output is the sum that was normalized."""
+    return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
+
+
+@onnx("SkipSimplifiedLayerNormalization", domain=_MICROSOFT)
+def skip_simplified_layer_normalization(
+    x: Tensor, skip: Tensor, gamma: Tensor, bias: Tensor | None = None, *, epsilon: float = 1e-12
+) -> tuple[Tensor, ...]:
+    """ONNX Runtime's SkipSimplifiedLayerNormalization."""
+    return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
+
+
+def _grouped(x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, channels_last: int) -> Tensor:
+    expect_rank(x, 0, 4, what="X")
+    axis = 3 if channels_last else 1
+    channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
+    _expect_groups(groups, channels, "groups", axis)
+    return Tensor(x.dtype, _with_channels(x.shape, channels, axis))
+
+
+@onnx("GroupNorm", domain=_MICROSOFT)
+def group_norm(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    *,
+    activation: int,
+    channels_last: int = 1,
+    epsilon: float = 1e-5,
+    groups: int,
+) -> Tensor:
+    """ONNX Runtime's GroupNorm on four axes."""
+    return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+
+
+@onnx("SkipGroupNorm", domain=_MICROSOFT)
+def skip_group_norm(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    skip: Tensor,
+    bias: Tensor | None = None,
+    *,
+    activation: int,
+    channels_last: int = 1,
+    epsilon: float = 1e-5,
+    groups: int,
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's SkipGroupNorm: the second output is the sum that was normalized."""
+    y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+    return y, y
+
+
+@onnx("QOrderedLayerNormalization", domain=_MICROSOFT)
+def qordered_layer_normalization(
+    x: Tensor,
+    scale_x: Tensor,
+    scale: Tensor,
+    b: Tensor | None,
+    scale_y: Tensor,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    order_X: int = 1,
+    order_Y: int = 1,
+) -> Tensor:
+    """ONNX Runtime's QOrderedLayerNormalization."""
+    _statistics(x.shape, axis)
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("GatedRMSNorm", domain=_MICROSOFT)
+def gated_rms_norm(
+    x: Tensor, scale: Tensor, gate: Tensor, *, activation: str = "silu", epsilon: float = 1e-5
+) -> Tensor:
+    """ONNX Runtime's GatedRMSNorm."""
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("BranchwiseRMSNorm", domain=_MICROSOFT)
+def branchwise_rms_norm(
+    x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
+) -> Tensor:
+    """ONNX Runtime's BranchwiseRMSNorm."""
+    return Tensor(x.dtype, x.shape)
