@@ -19,26 +19,31 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "check", "shapes"]
 
 
-
-def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None) -> Report:
+def check(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+) -> Report:
     """Checks models; ``paths`` is a file, a folder that is searched for models, or several of them.
 
     ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
     Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has.
     """
-    from irlint.shape_options import named_shapes
     from irlint.run import checked
+    from irlint.shape_options import named_shapes
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     return checked([os.fspath(path) for path in listed], shapes=named_shapes(shapes or {}))
 
 
-def shapes(path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None) -> dict[str, Any]:
+def shapes(
+    path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None
+) -> dict[str, Any]:
     """Every value of a model with its element type and inferred shape, as ``irlint shapes --format json`` prints it.
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
-    from irlint.shape_options import named_shapes
     from irlint.listing import listed
+    from irlint.shape_options import named_shapes
 
     return listed(os.fspath(path), shapes=named_shapes(shapes or {}))

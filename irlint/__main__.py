@@ -1,6 +1,6 @@
 """``python -m irlint``."""
 
-from irlint.cli import main
+from irlint.entry import main
 
 if __name__ == "__main__":
     main()

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from irlint import parsers
 from irlint.checks import problems
-from irlint.diagnostics import CheckedFile, Finding
+from irlint.diagnostics import CheckedFile, Finding, Related
 from irlint.dims import Shape
-from irlint.model import Graph, Model, Node, Place, Problem
-from irlint.propagate import propagated
+from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
+from irlint.propagate import Known, propagated
+from irlint.records import replaced
+
+if TYPE_CHECKING:
+    from irlint.suppressions import Policy
 
 #: Of one rule in one file, the text report draws at most so many findings in full.
 DRAWN = 10
 
 
 def inspected(
-    path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None, *, draw: bool = False
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    *,
+    draw: bool = False,
+    every: bool = False,
+    policy: Policy | None = None,
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The findings of one file, in document order; with ``draw`` each carries what the text report shows of it.
+    """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
+    text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
     Raises OSError where the file cannot be opened, and ValueError where ``shapes`` names an input that it lacks.
     """
@@ -27,12 +39,32 @@ def inspected(
     known = propagated(model, shapes)
     found = [*model.problems, *known.problems, *(problems(known) if model.graph is not None else ())]
     found = _in_document_order(model, found)
-    findings = _findings(model, found, data)
+    findings = _findings(model, known, found, data)
+    checked = _checked(model)
+    if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):
+        found, findings, checked = _sifted(model, found, findings, checked, policy)
     if draw and findings:
         from irlint.provenance import drawn
 
-        findings = drawn(model, known, found, findings, data, DRAWN)
-    return _checked(model), tuple(findings)
+        findings = drawn(model, known, found, findings, data, None if every else DRAWN)
+    return checked, tuple(findings)
+
+
+def _sifted(
+    model: Model, found: list[Problem], findings: list[Finding], checked: CheckedFile, policy: Policy | None
+) -> tuple[list[Problem], list[Finding], CheckedFile]:
+    """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
+    from irlint.suppressions import Policy, ignored, sifted
+
+    policy = policy or Policy()
+    gone, notices = ignored(model, found)
+    counted = sum(away and policy.reports(each.rule.code) for each, away in zip(findings, gone))
+    pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
+    left = sifted(policy, model.path, [finding for _, finding in pairs])
+    checked = replaced(
+        checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
+    )
+    return [pairs[at][0] for at, _ in left.kept], [finding for _, finding in left.kept], checked
 
 
 def _checked(model: Model) -> CheckedFile:
@@ -61,11 +93,15 @@ def _graphs(model: Model) -> list[Graph]:
     return list(graphs(model))
 
 
-def _findings(model: Model, found: list[Problem], data: bytes | None) -> list[Finding]:
-    positions = positions_of(model, [problem.place for problem in found], data)
+def _findings(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[Finding]:
+    if not found:
+        return []
+    told = _related(known, found)
+    places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
+    positions = positions_of(model, places, data)
     counts: dict[str, int] = {}
     result = []
-    for problem in found:
+    for problem, pairs in zip(found, told):
         fault, node = problem.fault, problem.node
         line, column = positions.get(problem.place, (None, None)) if problem.place is not None else (None, None)
         result.append(
@@ -83,10 +119,22 @@ def _findings(model: Model, found: list[Problem], data: bytes | None) -> list[Fi
                 input=fault.input,
                 line=line,
                 column=column,
+                related=tuple(
+                    Related(each.node, each.message, positions.get(place, (None, None))[0]) for each, place in pairs
+                ),
                 fingerprint=_fingerprint(problem, counts),
             )
         )
     return result
+
+
+def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
+    """For each problem the nodes that its message speaks of, and where they stand."""
+    from irlint.pictures.origins import Makers
+    from irlint.provenance import related
+
+    makers = Makers(known)
+    return [related(makers, problem) for problem in found]
 
 
 def _version(node: Node | None) -> str | None:
@@ -126,5 +174,3 @@ def positions_of(
         if position is not None:
             result[place] = position.of(place.attribute)
     return result
-
-

@@ -75,9 +75,9 @@ def _entries(graph: Graph, function: Function | None, model: Model, known: Known
                 seen.add(value)
                 yield _entry(graph, value, None, None, known)
     for node in graph.nodes:
-        for value in node.outputs:
-            if value is not None:
-                yield _entry(graph, value, node, value.port, known)
+        for output in node.outputs:
+            if output is not None:
+                yield _entry(graph, output, node, output.port, known)
 
 
 def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
-from irlint.diagnostics import CheckedFile, Finding, Report
+from irlint.diagnostics import POINTER_SKIPPED, CheckedFile, Finding, Report
 from irlint.dims import Shape
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.suppressions import Policy
 
 SUFFIXES = (".onnx", ".xml")
 
@@ -20,33 +24,78 @@ class MissingPaths(FileNotFoundError):
         self.paths = tuple(paths)
 
 
-def discovered(paths: Iterable[str], exclude: Sequence[str] = (), force_exclude: bool = False) -> list[str]:
+@record
+class Excluded:
+    """Globs of what not to check: some from the working folder on, and some from ``root`` on."""
+
+    here: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+    root: str = ""
+
+    def __call__(self, path: str) -> bool:
+        if not self.here and not self.there:
+            return False
+        from irlint.globs import matches
+
+        return matches(path, self.here) or matches(path, self.there, self.root)
+
+
+@record
+class ModelShapes:
+    """Shapes of the inputs of the models that a glob names; ``place`` is where they are stated."""
+
+    file: str
+    shapes: Mapping[str, Shape]
+    place: str
+
+
+@record
+class Settings:
+    """How files are checked: plain data that every process gets.
+
+    ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
+    ``skip_pointers`` Git LFS pointers are no models.
+    """
+
+    shapes: Mapping[str, Shape]
+    draw: bool = False
+    every: bool = False
+    policy: Policy | None = None
+    models: tuple[ModelShapes, ...] = ()
+    root: str = ""
+    skip_pointers: bool = False
+
+
+@record
+class Outcome:
+    """What became of one file; ``missing`` are names in ``shapes`` that it has no input for, ``error`` says why it cannot be opened."""
+
+    file: CheckedFile
+    findings: tuple[Finding, ...] = ()
+    missing: tuple[str, ...] = ()
+    error: OSError | None = None
+
+
+def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once: files as named, folders searched for ``.onnx`` and ``.xml`` files.
 
-    ``exclude`` are glob patterns on the path or one of its parts; files that are named are excluded only with
-    ``force_exclude``. Raises MissingPaths.
+    Files that are named are excluded only with ``force_exclude``. Raises MissingPaths.
     """
-    missing = [path for path in paths if not os.path.exists(path)]
+    excluded = excluded or Excluded()
+    missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
     if missing:
         raise MissingPaths(missing)
     found: dict[str, str] = {}
     for path in paths:
         if os.path.isdir(path):
-            for file in _files_in(path, exclude, set()):
+            for file in _files_in(path, excluded, set()):
                 found.setdefault(os.path.realpath(file), file)
-        elif not (force_exclude and excluded(path, exclude)):
+        elif not (force_exclude and excluded(path)):
             found.setdefault(os.path.realpath(path), path)
     return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
 
 
-def excluded(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a path, or one of the folders it lies in, matches a pattern."""
-    parts = os.path.normpath(path).replace(os.sep, "/").split("/")
-    names = [*parts, *("/".join(parts[: end + 1]) for end in range(len(parts)))]
-    return any(fnmatch(name, pattern.rstrip("/")) for pattern in patterns for name in names)
-
-
-def _files_in(folder: str, exclude: Sequence[str], seen: set[str]) -> list[str]:
+def _files_in(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
     real = os.path.realpath(folder)
     if real in seen:
         return []
@@ -54,10 +103,10 @@ def _files_in(folder: str, exclude: Sequence[str], seen: set[str]) -> list[str]:
     found = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = os.path.normpath(entry.path)
-        if entry.name.startswith(".") or excluded(path, exclude):
+        if entry.name.startswith(".") or excluded(path):
             continue
         if entry.is_dir():
-            found += _files_in(path, exclude, seen)
+            found += _files_in(path, excluded, seen)
         elif entry.name.lower().endswith(SUFFIXES):
             found.append(path)
     return found
@@ -67,66 +116,193 @@ def checked(
     paths: Sequence[str],
     *,
     shapes: Mapping[str, Shape] | None = None,
-    exclude: Sequence[str] = (),
-    force_exclude: bool = False,
-    draw: bool = False,
+    settings: Settings | None = None,
     stdin: tuple[str, bytes] | None = None,
-    advance: Callable[[str], None] | None = None,
+    excluded: Excluded | None = None,
+    force_exclude: bool = False,
+    jobs: int | None = 1,
+    advance: Callable[[int], Callable[[int], None]] | None = None,
 ) -> Report:
     """The report on every model among ``paths``; ``stdin`` is a name and the bytes of a model that came that way.
 
-    Raises MissingPaths, and ValueError where ``shapes`` names an input that no model has.
+    ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and what it
+    returns hears how many are done. Raises MissingPaths, OSError where a file cannot be opened, and ValueError where a shape
+    is for an input that no model has.
     """
     from irlint import __version__
 
-    files: list[CheckedFile] = []
-    findings: list[Finding] = []
-    refusals: list[str] = []
-    if stdin is not None:
-        file, found = _inspected(*stdin, shapes, draw, refusals)
-        files.append(file)
-        findings += found
-    for path in discovered(paths, exclude, force_exclude):
-        if advance is not None:
-            advance(path)
-        skipped = _skipped(path)
-        if skipped is not None:
-            files.append(skipped)
-            continue
-        file, found = _inspected(path, None, shapes, draw, refusals)
-        files.append(file)
-        findings += found
-    if refusals and len(refusals) == sum(file.status == "checked" for file in files):
-        raise ValueError(refusals[0])
-    return Report(tuple(files), tuple(findings), __version__)
+    settings = settings or Settings(shapes or {})
+    files = discovered(paths, excluded, force_exclude)
+    outcomes = [outcome(settings, *stdin)] if stdin is not None else []
+    told = advance(len(files)) if advance is not None and len(files) > 1 else None
+    outcomes += _outcomes(files, settings, jobs if jobs is not None else _worthwhile(len(files)), told)
+    for each in outcomes:
+        if each.error is not None:
+            raise each.error
+    _judge_shapes(settings, outcomes)
+    outcomes.sort(key=lambda each: each.file.path)
+    findings = [finding for each in outcomes for finding in each.findings]
+    return Report(tuple(each.file for each in outcomes), tuple(findings), __version__)
 
 
-def _inspected(
-    path: str,
-    data: bytes | None,
-    shapes: Mapping[str, Shape] | None,
-    draw: bool,
-    refusals: list[str],
-) -> tuple[CheckedFile, tuple[Finding, ...]]:
+def _worthwhile(files: int) -> int:
+    """The number of processes that many files are worth: to start them takes as long as to check some small models."""
+    if files < MANY:
+        return 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+#: From so many files on, several processes are faster than one.
+MANY = 20
+
+
+def _outcomes(
+    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[int], None] | None
+) -> list[Outcome]:
+    if min(jobs, len(files)) < 2:
+        result = []
+        for file in files:
+            result.append(outcome(settings, file))
+            if advance is not None:
+                advance(len(result))
+        return result
+    from functools import partial
+
+    from irlint import inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+    from irlint.jobs import results
+
+    largest = sorted(files, key=_size, reverse=True)
+    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=advance)
+    by_file = dict(zip(largest, found))
+    return [by_file[file] for file in files]
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome:
+    """One file, checked; a defect of irlint becomes a finding."""
+    try:
+        skipped = _skipped(path, data, settings.skip_pointers)
+        return Outcome(skipped) if skipped is not None else _inspected(settings, path, data)
+    except OSError as error:
+        return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
+    except Exception as error:
+        return _crashed(path, f"{type(error).__name__}: {error}{_raised_at(error)}")
+
+
+def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.inspection import inspected
 
+    shapes = {**_configured(settings, path), **settings.shapes}
+    missing: tuple[str, ...] = ()
+    if shapes:
+        missing = _without_input(path, data, shapes)
+        shapes = {name: shape for name, shape in shapes.items() if name not in missing}
+    file, findings = inspected(path, data, shapes, draw=settings.draw, every=settings.every, policy=settings.policy)
+    return Outcome(file, findings, missing if file.status == "checked" else ())
+
+
+def _configured(settings: Settings, path: str) -> dict[str, Shape]:
+    """The shapes that the configuration has for a file's inputs, the last entry counting."""
+    shapes: dict[str, Shape] = {}
+    for entry in _covering(settings, path):
+        shapes |= entry.shapes
+    return shapes
+
+
+def _covering(settings: Settings, path: str) -> list[ModelShapes]:
+    if not settings.models:
+        return []
+    from irlint.globs import matches
+
+    return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
+
+
+def _without_input(path: str, data: bytes | None, shapes: Iterable[str]) -> tuple[str, ...]:
+    """The names that no input of a model has."""
+    from irlint import parsers
+    from irlint.propagate import overridden_inputs
+
+    model = parsers.read(path, data)
+    if model.graph is None:
+        return ()
+    inputs = overridden_inputs(model)
+    return tuple(name for name in shapes if name not in inputs)
+
+
+def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome]) -> None:
+    """Raises ValueError for a name of ``shapes`` that no model has an input for."""
+    sound = [each for each in outcomes if each.file.status == "checked"]
+    for name in settings.shapes:
+        if sound and all(name in each.missing for each in sound):
+            raise ValueError(f"--shape {name}: no input named {name}{_inputs_told(sound[0].file.path)}")
+    for entry in settings.models:
+        covered = [each for each in sound if entry in _covering(settings, each.file.path)]
+        for name in entry.shapes:
+            if covered and all(name in each.missing for each in covered):
+                told = _inputs_told(covered[0].file.path)
+                raise ValueError(f"{entry.place}: no input named {name}{told}")
+
+
+def _inputs_told(path: str) -> str:
+    from irlint import parsers
+    from irlint.propagate import overridden_inputs
+
     try:
-        return inspected(path, data, shapes, draw=draw)
-    except ValueError as error:
-        if not shapes:
-            raise
-        refusals.append(f"{path}: {error}")
-        return inspected(path, data, draw=draw)
+        model = parsers.read(path)
+    except OSError:
+        return ""
+    return f"; the inputs of {path} are {', '.join(overridden_inputs(model))}" if model.graph is not None else ""
 
 
-def _skipped(path: str) -> CheckedFile | None:
-    """The entry of a ``.xml`` file that is no IR; None for any other file."""
-    if not path.lower().endswith(".xml"):
-        return None
-    from irlint.parsers import HEAD, kind
+def _died(path: str, ending: str) -> Outcome:
+    return _crashed(path, f"the process that checked it {ending}")
 
-    with open(path, "rb") as file:
-        if kind(path, file.read(HEAD)) != "other-xml":
-            return None
+
+def _crashed(path: str, reason: str) -> Outcome:
+    from hashlib import sha256
+
+    from irlint.parsers.faults import CHECK_CRASHED
+
     name = path.replace(os.sep, "/")
+    finding = Finding(
+        name,
+        CHECK_CRASHED,
+        CHECK_CRASHED.severity,
+        f"the check of this file broke off: {reason}",
+        help="report this with the model, if you may; it is a defect of irlint, or there was too little memory",
+        fingerprint=sha256(CHECK_CRASHED.code.encode()).hexdigest()[:32],
+    )
+    return Outcome(CheckedFile(name, None, status="unreadable"), (finding,))
+
+
+def _raised_at(error: Exception) -> str:
+    """The innermost place in irlint that an exception came through."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
+        if "/irlint/" in file:
+            found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return found
+
+
+def _skipped(path: str, data: bytes | None, skip_pointers: bool) -> CheckedFile | None:
+    """The entry of a ``.xml`` file that is no IR, and of an LFS pointer where these are skipped; None for any other file."""
+    if not path.lower().endswith(".xml") and not skip_pointers:
+        return None
+    from irlint.parsers import HEAD, first_bytes, kind
+
+    head = first_bytes(path) if data is None else data[:HEAD]
+    name, found = path.replace(os.sep, "/"), kind(path, head)
+    if found == "lfs-pointer" and skip_pointers:
+        return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
+    if found != "other-xml" or not path.lower().endswith(".xml"):
+        return None
     return CheckedFile(name, None, status="skipped", reason="its root element is not <net>: no OpenVINO IR")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import posixpath
 from collections.abc import Iterator
 
 from irlint.checks import graphs
@@ -93,11 +95,15 @@ def _too_short(constant: Constant) -> bool:
 
 def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored]], known: Known) -> Problem:
     graph, name, stored = entries[0]
-    what = f"{len(entries)} constants are" if len(entries) > 1 else f"the constant {name!r} is"
-    reason = stored.reason or "there is no such file"
+    maker = next((node for node in graph.nodes if any(v is not None and v.name == name for v in node.outputs)), None)
+    label = maker.name if maker is not None and maker.name else name
+    what = f"{len(entries)} constants are" if len(entries) > 1 else f"the constant {label!r} is"
+    reason = stored.reason or f"{file} does not exist"
+    told = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
+    beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
-        f"{what} stored in {file}, which cannot be used: {reason}",
-        help=f"put {file} into the folder of the model",
+        f"{what} stored in {file or 'a file'}, {told}",
+        help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else f"put {file} beside the model",
     )
     place = next(iter(graph.constants.values())).place if graph.constants else None
     return Problem(fault, "", value=None if known.model.format == "openvino" else name, place=place)
@@ -118,13 +124,13 @@ def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | Non
     return Problem(fault, graph.path, node, name, constant.place)
 
 
-def _size_problems(
-    graph: Graph, name: str, constant: Constant, node: Node | None, known: Known
-) -> Iterator[Problem]:
+def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | None, known: Known) -> Iterator[Problem]:
     shape = constant.tensor.shape
     negative = [axis for axis, dim in enumerate(shape or ()) if isinstance(dim, int) and dim < 0]
     if negative and shape is not None:
-        fault = NEGATIVE_SIZE.fault(f"axis {negative[0]} is {shape[negative[0]]}", help="write the size that the data has")
+        fault = NEGATIVE_SIZE.fault(
+            f"axis {negative[0]} is {shape[negative[0]]}", help="write the size that the data has"
+        )
         yield Problem(fault, graph.path, node, name, constant.place)
         return
     stored, needed = constant.stored, _needed(constant)

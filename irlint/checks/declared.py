@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.checks import graphs
-from irlint.diagnostics import Rule, Severity
+from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import Shape, same
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.propagate import Known
@@ -45,7 +45,36 @@ def problems(known: Known) -> list[Problem]:
     """Declarations that contradict what was inferred; of a chain of them only the one where it begins."""
     if known.walk is not None and known.walk.overridden:
         return []
-    return [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known)]
+    return [
+        problem
+        for graph in graphs(known.model)
+        for problem in (*_initializer_problems(graph, known), *_graph_problems(graph, known))
+    ]
+
+
+def _initializer_problems(graph: Graph, known: Known) -> Iterator[Problem]:
+    """Graph inputs that declare another type than the initializer of their name has: ONNX Runtime refuses them."""
+    if known.model.format != "onnx":
+        return
+    for value, constant in graph.constants.items():
+        declared, stored = value.type, constant.tensor
+        if not isinstance(declared, Tensor):
+            continue
+        if declared.dtype and stored.dtype and declared.dtype != stored.dtype:
+            fault = TYPE_CONTRADICTED.fault(
+                f"{value.name!r} is declared as {declared.dtype}; its initializer is {stored.dtype}",
+                help=f"declare {stored.dtype}",
+            )
+            yield Problem(fault, graph.path, value=value.name)
+            continue
+        text = _clash(stored.shape, declared.shape, known)
+        if text:
+            fault = SHAPE_CONTRADICTED.fault(
+                f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
+                f"{shape_text(stored.shape)}: {text}",
+                help=f"declare {shape_text(stored.shape)}",
+            )
+            yield Problem(fault, graph.path, value=value.name)
 
 
 def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
@@ -63,16 +92,25 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                 first = value not in disputed
                 disputed.add(value)
                 if first and not _follows(node, port, declaration, disputed, known):
+                    if known.model.format == "openvino" and known.model.format_version == "10":
+                        fault = _of_an_old_writer(fault, graph)
                     yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
 
 
-def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int):  # type: ignore[no-untyped-def]
+def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
+    """A fault as loud as it is in version 10, whose writers kept other precisions, and other dims inside bodies."""
+    if fault.rule is TYPE_CONTRADICTED:
+        return fault.lowered(Severity.NOTE)
+    return fault.lowered(Severity.WARNING) if graph.path else fault
+
+
+def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int) -> Fault | None:
     declared = declaration.type
     if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
         return None
     onnx = known.model.format == "onnx"
     where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
-        declaration.by, f"the graph {declaration.by} that output {port} is"
+        declaration.by, f"output {port}, a graph {declaration.by},"
     )
     if inferred.dtype and declared.dtype and inferred.dtype != declared.dtype:
         return TYPE_CONTRADICTED.fault(

@@ -1,0 +1,65 @@
+"""The ``irlint`` command; a plain check starts without the machinery that reads options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from irlint import session
+
+#: Options that a plain check may have: they take no value.
+FLAGS = {"--no-progress": "no_progress", "--force-exclude": "force_exclude", "--allow-empty": "allow_empty"}
+OTHER_COMMANDS = frozenset(["shapes", "explain", "rules"])
+
+
+def main() -> None:
+    """Runs the command in ``sys.argv`` and ends with its exit status."""
+    try:
+        _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        session.discard_output()
+        raise SystemExit(0) from None
+    except OSError as error:
+        session.discard_output()
+        session.fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+
+
+def _run(arguments: Sequence[str]) -> None:
+    plain = _plain(arguments)
+    if plain is not None:
+        session.check(*plain)
+    import click
+
+    from irlint.cli import commands
+
+    try:
+        status = commands.main(list(arguments), prog_name="irlint", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    raise SystemExit(status or 0)
+
+
+def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
+    """The paths and options of a check that has no options but a format and flags, None for anything else."""
+    options = dict(session.DEFAULTS)
+    paths: list[str] = []
+    rest = list(arguments[1:] if arguments[:1] == ["check"] else arguments)
+    if arguments[:1] != ["check"] and rest[:1] and rest[0] in OTHER_COMMANDS:
+        return None
+    while rest:
+        argument = rest.pop(0)
+        if argument in FLAGS:
+            options[FLAGS[argument]] = True
+        elif argument == "--format" and rest and rest[0] in session.FORMATS:
+            options["form"] = rest.pop(0)
+        elif argument.startswith("-"):
+            return None
+        else:
+            paths.append(argument)
+    return (tuple(paths), options) if paths else None

@@ -1,0 +1,61 @@
+"""Which paths a glob pattern names, in the configuration and on the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+
+def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
+    """Whether a path, or one of the folders that it lies in, is named by a pattern.
+
+    A pattern without a slash names files and folders at any depth; one with a slash is read from ``root``, "" being the
+    working folder. ``*`` and ``?`` stop at slashes, ``**`` stands for any number of folders.
+    """
+    listed = [pattern.rstrip("/") for pattern in patterns]
+    if not listed:
+        return False
+    parts = _parts(path, root)
+    return any(_matches(parts, path, pattern) for pattern in listed)
+
+
+def relative(path: str, root: str) -> str:
+    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive."""
+    try:
+        return os.path.relpath(path, root or os.curdir).replace(os.sep, "/")
+    except ValueError:
+        return os.path.abspath(path).replace(os.sep, "/")
+
+
+def is_literal(pattern: str) -> bool:
+    """Whether a pattern has no wildcards."""
+    return not any(mark in pattern for mark in "*?[")
+
+
+def _parts(path: str, root: str) -> Sequence[str]:
+    return [part for part in relative(path, root).split("/") if part not in ("", ".", "..")]
+
+
+def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
+    if os.path.isabs(pattern):
+        parts = os.path.abspath(path).replace(os.sep, "/").split("/")
+        return _anchored(parts, pattern.replace(os.sep, "/").split("/"))
+    if "/" not in pattern:
+        return any(_same(part, pattern) for part in parts)
+    wanted = [part for part in pattern.split("/") if part not in ("", ".", "..")]
+    return _anchored(parts, wanted)
+
+
+def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the pattern fits the first parts of a path, all or some of them."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_anchored(parts[start:], pattern[1:]) for start in range(len(parts) + (len(pattern) > 1)))
+    return bool(parts) and _same(parts[0], pattern[0]) and _anchored(parts[1:], pattern[1:])
+
+
+def _same(part: str, pattern: str) -> bool:
+    from fnmatch import fnmatch
+
+    return part == pattern or fnmatch(part, pattern)

@@ -1,0 +1,129 @@
+"""Work on many items by several processes: results in the order of the items, whatever becomes of a process."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import Pipe, Process, parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: So often somebody who waits for results hears of it, in seconds.
+TICK = 0.25
+
+
+def results(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int,
+    *,
+    died: Callable[[Item, str], Result],
+    advance: Callable[[int], None] | None = None,
+) -> list[Result]:
+    """``function`` of every item, worked out by ``jobs`` processes; items are begun in the order given.
+
+    ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a process
+    ends before it has answered, ``died`` makes the result from the item and a text that says how the process ended.
+    ``advance`` hears now and then how many are done.
+    """
+    done: dict[int, Result] = {}
+    waiting = list(reversed(range(len(items))))
+    with _crew(function) as crew:
+        while waiting or crew.busy:
+            while waiting and len(crew.busy) < jobs:
+                index = waiting.pop()
+                crew.give(index, items[index])
+            for index, answered, answer in crew.answers():
+                done[index] = answer if answered else died(items[index], answer)
+            if advance is not None:
+                advance(len(done))
+    return [done[index] for index in range(len(items))]
+
+
+class _Crew:
+    """The processes: those at work, by their connections with the index of the item, and those that wait for some."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+        self.busy: dict[Connection, int] = {}
+        self.idle: list[Connection] = []
+        self.processes: dict[Connection, Process] = {}
+
+    def give(self, index: int, item: Any) -> None:
+        while True:
+            connection = self.idle.pop() if self.idle else self._hired()
+            try:
+                connection.send(item)
+            except OSError:
+                self._dismissed(connection)
+                continue
+            self.busy[connection] = index
+            return
+
+    def answers(self) -> Iterator[tuple[int, bool, Any]]:
+        """The index of each item that is done, whether there is an answer, and the answer or how the process ended."""
+        for connection in wait([*self.busy], TICK):
+            assert isinstance(connection, Connection)
+            index = self.busy.pop(connection)
+            try:
+                answer = connection.recv()
+            except (EOFError, OSError):
+                yield index, False, self._dismissed(connection)
+                continue
+            self.idle.append(connection)
+            yield index, True, answer
+
+    def _hired(self) -> Connection:
+        ours, theirs = Pipe()
+        process = Process(target=_serve, args=(theirs, self.function), daemon=True)
+        process.start()
+        theirs.close()
+        self.processes[ours] = process
+        return ours
+
+    def _dismissed(self, connection: Connection) -> str:
+        process = self.processes.pop(connection)
+        connection.close()
+        process.join(5)
+        return _ending(process.exitcode)
+
+
+@contextmanager
+def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
+    crew = _Crew(function)
+    try:
+        yield crew
+    finally:
+        for process in crew.processes.values():
+            process.terminate()
+        for process in crew.processes.values():
+            process.join()
+
+
+def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
+    """A process: it ends with its connection, or with the one that started it; interruptions are the latter's affair."""
+    import os
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+    try:
+        while parent.sentinel not in wait([connection, parent.sentinel]):
+            connection.send(function(connection.recv()))
+    except (EOFError, OSError):
+        os._exit(0)
+    except BaseException:
+        os._exit(70)
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        try:
+            return f"was ended by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was ended by signal {-code}"
+    return f"ended with status {code}"
