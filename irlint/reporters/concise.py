@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.diagnostics import Finding, Report
-from irlint.reporters.plain import place, safe, summary
+from irlint.reporters.plain import brief, place, safe, summary
 
 
 def rendered(report: Report) -> str:
@@ -15,9 +15,9 @@ def rendered(report: Report) -> str:
 
 def line(finding: Finding) -> str:
     """``m.xml:418:3: error[IRL201] Add: … (add_12)``."""
-    op = f" {safe(finding.op)}:" if finding.op else ""
+    op = f" {brief(finding.op)}:" if finding.op else ""
     where = finding.node if finding.node is not None else finding.value
     graph = f"{finding.graph}: " if finding.graph else ""
-    told = f" ({safe(graph + where)})" if where else f" ({safe(finding.graph)})" if finding.graph else ""
+    told = f" ({brief(graph + where)})" if where else f" ({brief(finding.graph)})" if finding.graph else ""
     head = f"{finding.severity.value}[{finding.rule.code}]"
     return f"{place(finding)}: {head}{op} {safe(finding.message)}{told}"

@@ -20,7 +20,9 @@ def rendered(listing: dict[str, Any]) -> str:
         head = f"{safe(listing['path'])} ({listing['format']})" if not graph else f"graph {safe(graph)}"
         parts.append(f"{head}\n{_rows(entries, listing)}")
     if listing["requires"]:
-        conditions = [(each["condition"], f"{each['op']} {safe(each['node'])}: {each['why']}") for each in listing["requires"]]
+        conditions = [
+            (each["condition"], f"{each['op']} {safe(each['node'])}: {each['why']}") for each in listing["requires"]
+        ]
         width = min(max(len(condition) for condition, _ in conditions), 60)
         lines = "".join(f"  {condition:{width}}  {why}\n" for condition, why in conditions)
         parts.append(f"requires\n{lines}")

@@ -27,7 +27,9 @@ def page(rule: Rule) -> str:
 def _wrapped(text: str) -> str:
     paragraphs = text.split("\n\n")
     return "\n\n".join(
-        textwrap.fill(" ".join(each.split()), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+        textwrap.fill(
+            " ".join(each.split()), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
         for each in paragraphs
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import Finding, Report, Severity
+from irlint.diagnostics import POINTER_SKIPPED, Finding, Report, Severity
 
 
 def safe(text: str) -> str:
@@ -10,6 +10,13 @@ def safe(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def brief(text: str, limit: int = 300) -> str:
+    """A safe text of at most so many characters, its middle left out."""
+    told = safe(text)
+    half = limit // 2 - 2
+    return told if len(told) <= limit else f"{told[:half]}...{told[-half:]}"
 
 
 def place(finding: Finding) -> str:
@@ -27,7 +34,7 @@ def counted(number: int, what: str) -> str:
 def summary(report: Report) -> str:
     """The closing lines: what was found, and what was checked."""
     checked = [file for file in report.files if file.status != "skipped"]
-    skipped = len(report.files) - len(checked)
+    skipped = [file for file in report.files if file.status == "skipped"]
     counts = [counted(report.count(severity), severity.value) for severity in Severity if report.count(severity)]
     hit = len({finding.path for finding in report.findings})
     if counts:
@@ -42,7 +49,11 @@ def summary(report: Report) -> str:
     unreadable = sum(file.status == "unreadable" for file in checked)
     told = f"Checked {_joined(kinds)} {'model' if len(checked) == 1 else 'models'}" if kinds else "Checked nothing"
     told += f"; {unreadable} could not be read" if unreadable else ""
-    told += f"; skipped {skipped} .xml (not IR)" if skipped else ""
+    pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
+    told += f"; skipped {len(skipped) - pointers} .xml (not IR)" if len(skipped) > pointers else ""
+    told += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
+    told += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
+    told += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
     return f"{found}\n{told}.\n"
 
 

@@ -1,0 +1,60 @@
+"""What the text report shows of a finding: plain data, the same in every process."""
+
+from __future__ import annotations
+
+from irlint.records import record
+
+
+@record
+class Piece:
+    """A part of a line; ``mark`` is ``primary``, ``second`` or "", and a narrow page drops those that are most ``spare`` first."""
+
+    text: str
+    mark: str = ""
+    label: str = ""
+    spare: int = 0
+
+
+@record
+class Line:
+    """A line of the model; ``gap`` tells that lines before it are left out, ``comment`` what is known of its result."""
+
+    gutter: str
+    pieces: tuple[Piece, ...]
+    comment: str = ""
+    gap: bool = False
+
+
+@record
+class Row:
+    """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show.
+
+    ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits.
+    """
+
+    label: str
+    dims: tuple[str, ...] | None
+    dtype: str = ""
+    origins: tuple[str, ...] = ()
+    line: int | None = None
+    marked: tuple[int, ...] = ()
+
+
+@record
+class Table:
+    """Shapes under each other, aligned on their last axes (``right``) or their first (``left``)."""
+
+    rows: tuple[Row, ...]
+    aligned: str = "right"
+    remark: str = ""
+    hidden: int = 0
+
+
+@record
+class Drawing:
+    """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be."""
+
+    place: str = ""
+    lines: tuple[Line, ...] = ()
+    table: Table | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,130 @@
+"""The shapes that a finding compares, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from irlint.diagnostics import Fault
+from irlint.dims import Shape, same
+from irlint.drawing import Row, Table
+from irlint.model import Declaration, Node, Problem, Value
+from irlint.propagate import Known
+from irlint.tensor import Tensor, Type
+
+#: A table has at most so many rows.
+ROWS = 8
+
+#: Contents are told up to so many entries.
+ENTRIES = 8
+
+#: The rule about declared shapes that the operators contradict.
+DECLARED_SHAPE = "IRL601"
+
+#: What a table says of a value: its element type, where it comes from, and the line of that.
+Told = Callable[[Value], tuple[tuple[str, ...], int | None]]
+Named = Callable[[int, Value | None], str]
+
+
+def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
+    """The clashing axes by input, those left out that the input does not have."""
+    found: dict[int, list[int]] = {}
+    for index, axis in fault.marks:
+        value = node.inputs[index] if 0 <= index < len(node.inputs) else None
+        tensor = known.types.get(value) if value is not None else None
+        rank = tensor.rank if isinstance(tensor, Tensor) else None
+        if rank is None or not -rank <= axis < rank:
+            continue
+        axes = found.setdefault(index, [])
+        if axis % rank not in axes:
+            axes.append(axis % rank)
+    return {index: tuple(sorted(axes)) for index, axes in found.items()}
+
+
+def operands(
+    fault: Fault, node: Node, known: Known, *, label: Named, dtype: Callable[[str | None], str], told: Told
+) -> Table | None:
+    """A row for each input, with the clashing axes marked; None where no shape is known."""
+    marks = marked_axes(fault, node, known)
+    shown = [index for index, value in enumerate(node.inputs) if value is not None]
+    hidden = 0
+    if len(shown) > ROWS:
+        wanted = [index for index in dict.fromkeys((*marks, fault.input)) if index in shown][:ROWS]
+        first = [index for index in shown if index not in wanted][: ROWS - len(wanted)]
+        hidden = len(shown) - len(wanted) - len(first)
+        shown = sorted((*wanted, *first))
+    rows = []
+    for index in shown:
+        value = node.inputs[index]
+        assert value is not None
+        rows.append(_row(label(index, value), known.types.get(value), value, marks.get(index, ()), dtype, told))
+    if not any(row.dims is not None for row in rows):
+        return None
+    aligned = fault.aligned if marks else "left"
+    return Table(tuple(rows), aligned, fault.remark, hidden)
+
+
+def _row(
+    label: str,
+    known: Type | None,
+    value: Value,
+    marked: tuple[int, ...],
+    dtype: Callable[[str | None], str],
+    told: Told,
+) -> Row:
+    origins, line = told(value)
+    if not isinstance(known, Tensor):
+        return Row(label, None, "", origins, line)
+    contents = known.ints
+    if contents is not None and known.shape != () and len(contents) <= ENTRIES:
+        more = f"contents [{', '.join('?' if entry is None else str(entry) for entry in contents)}]"
+        origins = (*(f"{origin}, {more}" for origin in origins), more)
+    return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked)
+
+
+def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
+    return None if shape is None else tuple("?" if dim is None else str(dim) for dim in shape)
+
+
+def declared(
+    inferred: Tensor,
+    declaration: Declaration,
+    dtype: Callable[[str | None], str],
+    origins: Mapping[str, tuple[tuple[str, ...], int | None]],
+) -> Table | None:
+    """What the file declares above what the operators give; None where the two do not differ in their shapes."""
+    stated = declaration.type
+    if not isinstance(stated, Tensor) or stated.shape is None or inferred.shape is None:
+        return None
+    axes = clashing(inferred.shape, stated.shape)
+    remark = "differ" if axes else "" if len(stated.shape) == len(inferred.shape) else "the numbers of axes differ"
+    rows = [
+        Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins.get(name, ((), None)), axes)
+        for name, tensor in (("declared", stated), ("inferred", inferred))
+    ]
+    return Table(tuple(rows), "left", remark)
+
+
+def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
+    """The axes on which two shapes of one rank cannot be equal."""
+    if len(inferred) != len(stated):
+        return ()
+    return tuple(axis for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None and same(a, b) is False)
+
+
+def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
+    """The value and the declaration that a declared shape's fault is about, and the axes on which they differ."""
+    node = problem.node
+    if problem.fault.rule.code != DECLARED_SHAPE or node is None:
+        return None
+    for value in node.outputs:
+        inferred = known.types.get(value) if value is not None and value.name == problem.value else None
+        if value is None or not isinstance(inferred, Tensor) or inferred.shape is None:
+            continue
+        for declaration in value.declared:
+            stated = declaration.type
+            if not isinstance(stated, Tensor) or stated.shape is None:
+                continue
+            axes = clashing(inferred.shape, stated.shape)
+            if axes or len(stated.shape) != len(inferred.shape):
+                return value, declaration, axes
+    return None

@@ -1,0 +1,56 @@
+"""Colours for terminals: what each part of a report is painted with, and whether it is painted at all."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+#: The parts of a report by their roles, each with its "select graphic rendition" codes. Error, warning and note are the
+#: severities, and the marks of what is at fault in a finding of that severity.
+ROLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "head": "1",
+    "gutter": "1;34",
+    "second": "1;34",
+    "bad": "1;4;31",
+    "tag": "1",
+    "help": "1;32",
+    "dim": "2",
+}
+
+
+class Stream(Protocol):
+    """As much of a text stream as decides about colour and width."""
+
+    def isatty(self) -> bool: ...
+
+
+def colored(option: str, stream: Stream | None) -> bool:
+    """Whether to paint: ``--color``, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, and whether it is a terminal."""
+    if option in ("always", "never"):
+        return option == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if os.environ.get(name, "0") not in ("", "0"):
+            return True
+    if os.environ.get("TERM") == "dumb":
+        return False
+    return is_terminal(stream)
+
+
+def is_terminal(stream: Stream | None) -> bool:
+    """Whether a stream is there, is open, and is a terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def painted(text: str, role: str, color: bool) -> str:
+    """The text in the colour of its role; unchanged without ``color``, without a role, or where it is empty."""
+    if not color or not role or not text:
+        return text
+    return f"\x1b[{ROLES[role]}m{text}\x1b[0m"

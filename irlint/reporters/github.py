@@ -1,0 +1,121 @@
+"""The report as GitHub's runners read it: workflow commands in the log, and a page for the summary of the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.diagnostics import Finding, Report, Severity
+from irlint.reporters.headlines import headline, repository_paths
+from irlint.reporters.plain import counted, safe, summary
+
+COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+#: Of each command a step shows so many, and drops the rest without a word.
+SHOWN = 10
+
+#: The page of a step has at most so many bytes.
+PAGE = 1_024_000
+
+#: What Markdown would read as more than itself.
+MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()<>#|~!$@&"})
+
+
+def rendered(report: Report) -> str:
+    """At most ten commands of each severity, the errors first, each time from as many files as there are; then the rest
+    of the findings as a folded part of the log, and the summary."""
+    places = repository_paths(report)
+    commands: list[str] = []
+    rest: list[Finding] = []
+    for severity in Severity:
+        found = _spread([finding for finding in report.findings if finding.severity is severity])
+        shown = found if len(found) <= SHOWN else found[: SHOWN - 1]
+        commands += [_command(finding, places) for finding in shown]
+        left = found[len(shown) :]
+        rest += left
+        if left:
+            files = counted(len({finding.path for finding in left}), "file")
+            text = f"{counted(len(left), f'more {severity.value}')} in {files}: the log of this step lists them"
+            commands.append(f"::{COMMANDS[severity.value]} title=irlint::{_data(text)}")
+    return "".join(f"{line}\n" for line in (*commands, *_folded(rest, places))) + _log(summary(report))
+
+
+def _spread(findings: Sequence[Finding]) -> list[Finding]:
+    """The first finding of every file, then the second of every file, and so on."""
+    counts: dict[str, int] = {}
+    ranks = []
+    for position, finding in enumerate(findings):
+        counts[finding.path] = rank = counts.get(finding.path, 0) + 1
+        ranks.append((rank, position))
+    return [findings[position] for _, position in sorted(ranks)]
+
+
+def _command(finding: Finding, places: Mapping[str, str]) -> str:
+    properties = {"file": safe(places[finding.path])}
+    if finding.line is not None:
+        properties["line"] = str(finding.line)
+        properties["col"] = str(finding.column or 1)
+    properties["title"] = f"{finding.rule.code} {finding.rule.name}"
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = headline(finding)
+    if finding.help:
+        text += f"\nhelp: {safe(finding.help)}"
+    return f"::{COMMANDS[finding.severity.value]} {told}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _folded(findings: Sequence[Finding], places: Mapping[str, str]) -> Iterable[str]:
+    if not findings:
+        return
+    yield f"::group::{counted(len(findings), 'more finding')}"
+    for finding in findings:
+        yield _log(f"{finding.severity.value}[{finding.rule.code}] {_place(finding, places)}: {headline(finding)}")
+    yield "::endgroup::"
+
+
+def _log(text: str) -> str:
+    """A line in which no name is a command: an older form of commands may begin anywhere."""
+    return text.replace("##[", "## [")
+
+
+def _place(finding: Finding, places: Mapping[str, str]) -> str:
+    place = safe(places[finding.path])
+    return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
+
+
+def page(report: Report, room: int = PAGE) -> str:
+    """Markdown for the summary of a step, the worst findings first, in at most ``room`` bytes of UTF-8."""
+    places = repository_paths(report)
+    head = f"### irlint\n\n{summary(report)}\n"
+    if not report.findings:
+        return head if len(head.encode()) <= room else ""
+    head += "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
+    findings = sorted(report.findings, key=lambda finding: -finding.severity.rank)
+    left = room - len(head.encode()) - len(_more(len(findings)))
+    rows: list[str] = []
+    for finding in findings:
+        row = _row(finding, places)
+        left -= len(row.encode())
+        if left < 0:
+            break
+        rows.append(row)
+    if not rows and left < 0:
+        return ""
+    hidden = len(findings) - len(rows)
+    return head + "".join(rows) + (_more(hidden) if hidden else "\n")
+
+
+def _more(count: int) -> str:
+    return f"\n{counted(count, 'more finding')}.\n\n"
+
+
+def _row(finding: Finding, places: Mapping[str, str]) -> str:
+    place = _place(finding, places).translate(MARKDOWN)
+    text = headline(finding).translate(MARKDOWN)
+    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {place} | {text} |\n"

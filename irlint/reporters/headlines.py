@@ -1,0 +1,59 @@
+"""A finding in one line for other tools, and where its file lies in the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from irlint.diagnostics import Finding, Report
+from irlint.reporters.plain import safe
+
+
+def headline(finding: Finding) -> str:
+    """``Add: … (add_12)``: a finding on one line without its place in the file."""
+    op = f"{safe(finding.op)}: " if finding.op else ""
+    where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
+    return f"{op}{safe(finding.message)}" + (f" ({where})" if where else "")
+
+
+def place_in_graph(graph: str, name: str | None) -> str:
+    """``loop_1/body: add_12``, the name alone in the main graph, or the graph alone."""
+    return safe(f"{graph}: {name}" if graph and name else name or graph)
+
+
+def repository_paths(report: Report) -> dict[str, str]:
+    """For each path of a report its path from the repository's root, with forward slashes.
+
+    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself. The path of
+    a file outside of it is absolute.
+    """
+    root = _root(os.getcwd())
+    paths = [file.path for file in report.files] + [finding.path for finding in report.findings]
+    return {path: _from_root(path, root) for path in dict.fromkeys(paths)}
+
+
+def _root(start: str) -> str:
+    folder = start
+    while not os.path.exists(os.path.join(folder, ".git")):
+        folder, last = os.path.dirname(folder), folder
+        if folder == last:
+            return start
+    return folder
+
+
+def _from_root(path: str, root: str) -> str:
+    absolute = os.path.abspath(path)
+    inside = root.rstrip(os.sep) + os.sep
+    for place in _spellings(absolute):
+        if place.startswith(inside):
+            return place[len(inside) :].replace(os.sep, "/")
+    return absolute.replace(os.sep, "/")
+
+
+def _spellings(absolute: str) -> Iterable[str]:
+    """An absolute path as it is, then without symbolic links."""
+    yield absolute
+    try:
+        yield os.path.realpath(absolute)
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,215 @@
+"""The report as SARIF 2.1.0, with what GitHub's code scanning reads of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from irlint.diagnostics import CheckedFile, Finding, Report, Rule, Severity
+from irlint.reporters.headlines import headline, repository_paths
+from irlint.reporters.plain import counted, safe
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+#: Code scanning refuses a run of more results, and cuts off longer descriptions.
+RESULTS = 25_000
+DESCRIPTION = 1_024
+
+ROOT = "%SRCROOT%"
+#: What code scanning calls the severities.
+PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
+
+#: The families of rules by the first digit of their codes.
+FAMILIES = (
+    "reading",
+    "structure",
+    "broadcasting",
+    "shapes",
+    "element-types",
+    "operators",
+    "declarations",
+    "weights",
+    "versions",
+    "hygiene",
+)
+
+Json = dict[str, Any]
+
+
+def rendered(report: Report) -> str:
+    """One run: a rule a line for those that are broken, and a result a line for each finding, in document order.
+
+    Of more than 25,000 findings the worst are told, and a notification says how many are not. Files that could not be
+    read and have no finding are notifications.
+    """
+    import json
+
+    findings = _worst(report.findings)
+    uris = {path: _uri(place) for path, place in repository_paths(report).items()}
+    rules = sorted({finding.rule.code: finding.rule for finding in findings}.values(), key=lambda rule: rule.code)
+    indices = {rule.code: index for index, rule in enumerate(rules)}
+    driver = {"name": "irlint", "version": report.version, "semanticVersion": report.version}
+    return (
+        f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{\n'
+        f'"tool": {{"driver": {json.dumps(driver)[:-1]}, "rules": {_lines(map(_rule, rules))}}}}},\n'
+        f'"automationDetails": {{"id": "irlint/"}},\n'
+        f'"columnKind": "unicodeCodePoints",\n'
+        f'"originalUriBaseIds": {{"{ROOT}": {{"description": {{"text": "The root of the repository."}}}}}},\n'
+        f'"invocations": [{json.dumps(_invocation(report, len(findings), uris))}],\n'
+        f'"results": {_lines(_result(finding, indices, uris) for finding in findings)}\n'
+        "}]}\n"
+    )
+
+
+def _lines(entries: Iterable[Json]) -> str:
+    import json
+
+    text = ",\n".join(map(json.dumps, entries))
+    return f"[\n{text}\n]" if text else "[]"
+
+
+def _worst(findings: Sequence[Finding]) -> list[Finding]:
+    if len(findings) <= RESULTS:
+        return list(findings)
+    order = sorted(range(len(findings)), key=lambda index: -findings[index].severity.rank)
+    return [findings[index] for index in sorted(order[:RESULTS])]
+
+
+def _uri(path: str) -> str:
+    """A path as a relative reference, or as a ``file`` URI where it is absolute."""
+    from urllib.parse import quote
+
+    try:
+        data = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = path.encode("utf-8", "backslashreplace")
+    if not os.path.isabs(path):
+        return quote(data)
+    return "file://" + quote(data if data.startswith(b"/") else b"/" + data, safe="/:")
+
+
+def _rule(rule: Rule) -> Json:
+    from irlint.reporters.pages import page
+
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": _shortened(rule.summary)},
+        "fullDescription": {"text": _shortened(f"{rule.summary} {rule.why}".strip())},
+        "help": {"text": page(rule), "markdown": _markdown(rule)},
+        "defaultConfiguration": {"level": rule.severity.value},
+        "properties": {
+            "tags": ["model", FAMILIES[int(rule.code[3])]],
+            "precision": "very-high" if rule.severity is Severity.ERROR else "high",
+            "problem.severity": PROBLEM_SEVERITIES[rule.severity.value],
+        },
+    }
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= DESCRIPTION else text[: DESCRIPTION - 4] + " ..."
+
+
+def _markdown(rule: Rule) -> str:
+    parts = [f"# {rule.code} {rule.name}", rule.summary]
+    if rule.why:
+        parts.append(f"## Why\n\n{rule.why}")
+    parts += [f"## {title}\n\n{_fenced(text)}" for title, text in (("Bad", rule.bad), ("Good", rule.good)) if text]
+    if rule.mend:
+        parts.append(f"## How to mend it\n\n{rule.mend}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _fenced(text: str) -> str:
+    language = "xml" if text.lstrip().startswith(("<?xml", "<net")) else "text"
+    return f"```{language}\n{text.strip()}\n```"
+
+
+def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str]) -> Json:
+    uri = uris[finding.path]
+    result: Json = {
+        "ruleId": finding.rule.code,
+        "ruleIndex": indices[finding.rule.code],
+        "level": finding.severity.value,
+        "message": {"text": _message(finding)},
+        "locations": [_location(uri, finding.line, finding.column, _logical(finding))],
+    }
+    if finding.related:
+        result["relatedLocations"] = [
+            {
+                "id": index,
+                **_location(uri, related.line, None, _named(finding.graph, related.node, "node")),
+                "message": {"text": _plain(related.message)},
+            }
+            for index, related in enumerate(finding.related, 1)
+        ]
+    if finding.fingerprint:
+        result["partialFingerprints"] = {"primaryLocationLineHash": finding.fingerprint}
+    return {**result, "properties": _properties(finding)}
+
+
+def _message(finding: Finding) -> str:
+    """The headline, then the help, each ended by a period."""
+    texts = [headline(finding), f"Help: {safe(finding.help)}" if finding.help else ""]
+    return _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts if text))
+
+
+def _plain(text: str) -> str:
+    """A text in which nothing is an embedded link."""
+    return safe(text).replace("](", "] (")
+
+
+def _location(uri: str, line: int | None, column: int | None, logical: Json | None) -> Json:
+    """A place in a file; one without a line, such as any in a binary file, is shown at its first line."""
+    region = {"startLine": line or 1} | ({"startColumn": column} if line and column else {})
+    base = {} if uri.startswith("file://") else {"uriBaseId": ROOT}
+    place: Json = {"physicalLocation": {"artifactLocation": {"uri": uri, **base}, "region": region}}
+    return place if logical is None else {**place, "logicalLocations": [logical]}
+
+
+def _logical(finding: Finding) -> Json | None:
+    if finding.node is not None:
+        return _named(finding.graph, finding.node, "node")
+    if finding.value is not None:
+        return _named(finding.graph, finding.value, "value")
+    return {"fullyQualifiedName": safe(finding.graph), "kind": "graph"} if finding.graph else None
+
+
+def _named(graph: str, name: str, kind: str) -> Json:
+    whole = f"{graph}/{name}" if graph else name
+    return {"name": safe(name), "fullyQualifiedName": safe(whole), "kind": kind}
+
+
+def _properties(finding: Finding) -> Json:
+    entries = {
+        "graph": safe(finding.graph),
+        "node": finding.node,
+        "op": finding.op,
+        "opVersion": finding.op_version,
+        "value": finding.value,
+        "input": finding.input,
+    }
+    return {
+        key: safe(entry) if isinstance(entry, str) else entry for key, entry in entries.items() if entry is not None
+    }
+
+
+def _invocation(report: Report, told: int, uris: Mapping[str, str]) -> Json:
+    found = {finding.path for finding in report.findings}
+    notes = [
+        _unread(file, uris[file.path])
+        for file in report.files
+        if file.status == "unreadable" and file.path not in found
+    ]
+    left = len(report.findings) - told
+    if left:
+        text = f"{counted(left, 'finding')} more: a run has at most {RESULTS:,} results."
+        notes.append({"level": "warning", "message": {"text": text}})
+    return {"executionSuccessful": True, "toolExecutionNotifications": notes}
+
+
+def _unread(file: CheckedFile, uri: str) -> Json:
+    text = f"{safe(file.path)} could not be read, and what was found is not reported."
+    return {"level": "warning", "message": {"text": _plain(text)}, "locations": [_location(uri, None, None, None)]}

@@ -1,0 +1,146 @@
+"""The report for people: each finding with its place, the lines of the model, the shapes, and what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from irlint.diagnostics import Finding, Report
+from irlint.drawing import Drawing
+from irlint.records import replaced
+from irlint.reporters import frames
+from irlint.reporters.ansi import Stream, colored, is_terminal
+from irlint.reporters.canvas import Canvas
+from irlint.reporters.plain import brief, place, safe, summary
+
+__all__ = ["colored", "rendered", "width"]
+
+#: In a pipe or a file a line has so many columns; on a terminal as many as that has, within these bounds.
+PIPE_WIDTH = 100
+NARROWEST = 60
+WIDEST = 120
+
+#: Of one rule in one file so many findings are shown in full.
+SHOWN = 10
+
+#: A note has at most so many characters.
+NOTE = 800
+
+#: So many of the nodes are named at which a finding is repeated.
+NAMED = 3
+
+
+def width(stream: Stream | None) -> int:
+    """The number of columns of a report on ``stream``."""
+    if not is_terminal(stream):
+        return PIPE_WIDTH
+    columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    return max(NARROWEST, min(WIDEST, columns))
+
+
+def rendered(
+    report: Report, *, color: bool = False, every: bool = False, quiet: bool = False, columns: int = PIPE_WIDTH
+) -> str:
+    """The findings in document order, a blank line behind each, then the summary unless ``quiet``.
+
+    Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
+    """
+    canvas = Canvas(columns, color)
+    blocks: list[str] = []
+    files: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        files.setdefault(finding.path, []).append(finding)
+    for findings in files.values():
+        blocks += _file_blocks(findings, canvas, every)
+    text = "\n".join(blocks)
+    if quiet:
+        return text
+    return f"{text}\n{summary(report)}" if text else summary(report)
+
+
+@dataclass(slots=True)
+class _Repeated:
+    """A finding, and those that say the same of other nodes."""
+
+    first: Finding
+    others: list[Finding]
+
+
+def _file_blocks(findings: Sequence[Finding], canvas: Canvas, every: bool) -> Iterator[str]:
+    if every:
+        yield from (block(finding, [], canvas) for finding in findings)
+        return
+    counts: dict[tuple[str, str], int] = {}
+    left: dict[tuple[str, str], int] = {}
+    for group in _grouped(findings):
+        rule = group.first.rule.code, group.first.rule.name
+        counts[rule] = counts.get(rule, 0) + 1
+        if counts[rule] > SHOWN:
+            left[rule] = left.get(rule, 0) + 1 + len(group.others)
+            continue
+        yield block(group.first, group.others, canvas)
+    for (code, name), count in left.items():
+        yield canvas.painted(f"{count} more {code} {name} in this file; -v shows them all", "tag") + "\n"
+
+
+def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
+    groups: dict[tuple[object, ...], _Repeated] = {}
+    for finding in findings:
+        key = finding.rule.code, finding.severity, finding.message, finding.help
+        known = groups.get(key)
+        if known is None:
+            groups[key] = _Repeated(finding, [])
+        else:
+            known.others.append(finding)
+    return list(groups.values())
+
+
+def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
+    """One finding in full, ``others`` being those that say the same of other nodes."""
+    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
+    gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
+    page = replaced(canvas, gutter=gutter, severity=finding.severity.value)
+    page.headline(f"{finding.severity.value}[{finding.rule.code}]", _headline(finding))
+    page.at(place(finding), brief(drawing.place))
+    if drawing.lines or drawing.table:
+        page.bar()
+    if drawing.lines:
+        frames.frame(drawing.lines, page)
+        page.bar()
+    if drawing.table is not None:
+        frames.table(drawing.table, page)
+        page.bar()
+    for note in drawing.notes:
+        page.remark("note", brief(note, NOTE), "tag")
+    if others:
+        page.remark("note", _repetition(finding, others), "tag")
+    if finding.help:
+        page.remark("help", safe(finding.help), "help")
+    code = finding.rule.code
+    page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`", "tag")
+    return page.text
+
+
+def _headline(finding: Finding) -> str:
+    return f"{brief(finding.op)}: {safe(finding.message)}" if finding.op else safe(finding.message)
+
+
+def _place_text(finding: Finding) -> str:
+    """What is known of the place without a picture."""
+    graph = f' of graph "{finding.graph}"' if finding.graph else ""
+    if finding.node is not None:
+        return f'node "{finding.node}"{graph}'
+    return f"value `{finding.value}`{graph}" if finding.value is not None else graph.strip()
+
+
+def _repetition(first: Finding, others: Sequence[Finding]) -> str:
+    names = [brief(_name(each) + f" ({each.op})" * (each.op != first.op)) for each in others[:NAMED]]
+    shown = ", ".join(names) + ", ..." * (len(others) > NAMED)
+    what = "nodes" if others[0].node is not None else "places"
+    return f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: {shown}"
+
+
+def _name(finding: Finding) -> str:
+    name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
+    return name if finding.line is None else f"{name} (line {finding.line})"
