@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from irlint.dims import (
     TooComplex,
     at_least,
     bounds,
+    broadcast_size,
     ceildiv,
     divisible,
     evaluated,
@@ -55,6 +57,9 @@ TEXTS = [
     ("ceildiv(H, 2)", "(H + 1)//2"),
     ("-(-H//2)", "(H + 1)//2"),
     ("-(-H//4)", "(H + 3)//4"),
+    ("max(min(8 - H, max(min(8 - H, 1), 0)), 0)", "max(min(-H + 8, 1), 0)"),
+    ("max(min(W, max(H - 9, 0)), 0)", "max(min(H - 9, W), 0)"),
+    ("min(max(H, min(W, 9)), 5)", "min(max(H, W), 5)"),
     ("(H - 7)//2 + 1", "(H - 5)//2"),
     ("((H + 1)//2 + 1)//2", "(H + 3)//4"),
     ("((H - 1)//2 + 1 - 1)//2 + 1", "(H + 3)//4"),
@@ -98,7 +103,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("source, text", TEXTS)
+@pytest.mark.parametrize(("source", "text"), TEXTS)
 def test_text(source: str, text: str) -> None:
     assert str(built(source)) == repr(built(source)) == text
     assert built(text) == built(source)
@@ -132,7 +137,7 @@ CONSTANTS = [
 ]
 
 
-@pytest.mark.parametrize("source, value", CONSTANTS)
+@pytest.mark.parametrize(("source", "value"), CONSTANTS)
 def test_constant(source: str, value: int) -> None:
     assert type(built(source)) is int
     assert built(source) == value
@@ -195,7 +200,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("left, right, verdict", SAME)
+@pytest.mark.parametrize(("left", "right", "verdict"), SAME)
 def test_same(left: str, right: str, verdict: bool | None) -> None:
     assert same(built(left), built(right)) is verdict
     assert same(built(right), built(left)) is verdict
@@ -210,7 +215,7 @@ POSITIVE = [
 ]
 
 
-@pytest.mark.parametrize("left, right, verdict", POSITIVE)
+@pytest.mark.parametrize(("left", "right", "verdict"), POSITIVE)
 def test_same_positive(left: str, right: str, verdict: bool | None) -> None:
     assert same(built(left), built(right), positive=True) is verdict
 
@@ -235,7 +240,7 @@ BOUNDS = [
 ]
 
 
-@pytest.mark.parametrize("source, expected", BOUNDS)
+@pytest.mark.parametrize(("source", "expected"), BOUNDS)
 def test_bounds(source: str, expected: object) -> None:
     assert bounds(built(source)) == expected
 
@@ -252,7 +257,7 @@ AT_LEAST = [
 ]
 
 
-@pytest.mark.parametrize("left, right, verdict", AT_LEAST)
+@pytest.mark.parametrize(("left", "right", "verdict"), AT_LEAST)
 def test_at_least(left: str, right: str, verdict: bool | None) -> None:
     assert at_least(built(left), built(right)) is verdict
 
@@ -272,7 +277,7 @@ DIVISIBLE = [
 ]
 
 
-@pytest.mark.parametrize("source, divisor, verdict", DIVISIBLE)
+@pytest.mark.parametrize(("source", "divisor", "verdict"), DIVISIBLE)
 def test_divisible(source: str, divisor: int, verdict: bool | None) -> None:
     assert divisible(built(source), divisor) is verdict
 
@@ -287,7 +292,7 @@ QUOTIENTS = [
 ]
 
 
-@pytest.mark.parametrize("left, right, exact", QUOTIENTS)
+@pytest.mark.parametrize(("left", "right", "exact"), QUOTIENTS)
 def test_quotient(left: str, right: str, exact: str) -> None:
     assert quotient(built(left), built(right)) == built(exact)
     assert floordiv(built(left), built(right)) == built(exact)
@@ -308,7 +313,7 @@ RAISES = [
 ]
 
 
-@pytest.mark.parametrize("source, error", RAISES)
+@pytest.mark.parametrize(("source", "error"), RAISES)
 def test_raises(source: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         built(source)
@@ -346,6 +351,41 @@ def test_too_deep(source: str) -> None:
         repeated(built(source))
 
 
+@pytest.mark.parametrize(
+    ("dims_text", "expected"),
+    [
+        ("(H, H)", "H"),
+        ("(H, 1)", "H"),
+        ("(1, 1)", "1"),
+        ("(3, 1, 3)", "3"),
+        ("(P, T)", "max(P, T)"),
+        ("(H, W)", "max(H, W)*min(H, W, 1)"),
+        ("(H, min(H, 8))", "H"),
+        ("(max(H, W)*min(H, W, 1), W)", "max(H, W)*min(H, W, 1)"),
+        ("(max(H, W)*min(H, W, 1), N)", "max(H, N, W)*min(H, N, W, 1)"),
+        ("(H*min(max(min(8 - W, H), 0), 1), H)", "H*min(max(min(-W + 8, H), 0), 1)"),
+        ("(H, None)", "None"),
+    ],
+)
+def test_broadcast_size(dims_text: str, expected: str) -> None:
+    assert str(broadcast_size(*built(dims_text))) == expected
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=3))
+def test_broadcast_size_is_the_one_that_is_not_1(sizes: list[int]) -> None:
+    assume(len({size for size in sizes if size != 1}) <= 1)
+    wanted = next((size for size in sizes if size != 1), 1)
+    names = dict(zip("HWN", sizes))
+    pair = broadcast_size(broadcast_size(*(NAMES[name] for name in list(names)[:2])), NAMES[list(names)[-1]])
+    for found in (broadcast_size(*(NAMES[name] for name in names)), pair):
+        assert found is not None
+        assert evaluated(found, names) == wanted
+
+
+def test_too_many_sizes_to_broadcast() -> None:
+    assert broadcast_size(*(symbol(f"s{index}") for index in range(17))) is None
+
+
 def test_too_deep_extremes() -> None:
     expr: Any = NAMES["N"]
     while expr is not None:
@@ -359,8 +399,9 @@ def test_copies(source: str) -> None:
 
 
 def test_import_is_light() -> None:
-    script = "import sys; import irlint.dims; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-S", "-c", "import sys, dims; print(*sys.modules)"]
+    folder = Path(dims.__file__).parent
+    loaded = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     assert not {"re", "typing", "dataclasses", "fractions", "numpy"} & set(loaded.stdout.split())
 
 

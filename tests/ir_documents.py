@@ -1,0 +1,119 @@
+"""Small IR documents, and what OpenVINO says of them."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from irlint.model import Model, Node
+
+WEIGHTS = struct.pack("<4q", 5, 6, 7, 8)
+
+
+def layer(id, type, inputs="", outputs="", *, name="op", data="", version="opset1", inside="", attributes=""):
+    """A layer; ``inputs`` and ``outputs`` are port ids, one character each."""
+    dims = "<dim>2</dim><dim>3</dim>"
+    ins = "".join(f'<port id="{port}">{dims}</port>' for port in inputs)
+    outs = "".join(f'<port id="{port}" precision="FP32">{dims}</port>' for port in outputs)
+    return (
+        f'<layer id="{id}" name="{name}" type="{type}" version="{version}"{attributes}>{data}'
+        + (f"<input>{ins}</input>" if inputs else "")
+        + (f"<output>{outs}</output>" if outputs else "")
+        + f"{inside}</layer>"
+    )
+
+
+def parameter(id, name="x", shape="2,3"):
+    return layer(id, "Parameter", outputs="0", name=name, data=f'<data shape="{shape}" element_type="f32"/>')
+
+
+def result(id, name="r"):
+    return layer(id, "Result", "0", name=name)
+
+
+def const(id, data='element_type="i64" shape="2" offset="8" size="16"', type="Const"):
+    return layer(id, type, outputs="0", name="c", data=f"<data {data}/>")
+
+
+def edge(from_layer, from_port, to_layer, to_port):
+    return f'<edge from-layer="{from_layer}" from-port="{from_port}" to-layer="{to_layer}" to-port="{to_port}"/>'
+
+
+def net(layers, edges, version=11):
+    return (
+        f'<?xml version="1.0"?>\n<net name="n" version="{version}">\n<layers>\n'
+        + "\n".join(layers)
+        + "\n</layers>\n<edges>\n"
+        + "\n".join(edges)
+        + "\n</edges>\n</net>"
+    )
+
+
+LAYERS = (parameter(0, "x"), parameter(1, "y"), layer(2, "Subtract", "01", "2"), result(3))
+EDGES = (edge(0, 0, 2, 0), edge(1, 0, 2, 1), edge(2, 2, 3, 0))
+DEAD = layer(5, "Subtract", "01", "2", name="dead")
+SMALL = net([parameter(0), result(1)], [edge(0, 0, 1, 0)])
+SOUND = net(LAYERS, EDGES)
+
+
+def small(*more, edges=(), version=11):
+    return net([parameter(0), result(1), *more], [edge(0, 0, 1, 0), *edges], version)
+
+
+def dead(text, edges=None):
+    """A sound graph and beside it a layer 5 that nothing uses."""
+    return small(text, edges=edges or [edge(0, 0, 5, 0), edge(0, 0, 5, 1)])
+
+
+def sound(old="", new="", count=-1, version=11, layers=LAYERS, edges=EDGES):
+    text = net(layers, edges, version)
+    assert old in text
+    return text.replace(old, new, count) if old else text
+
+
+def loop(entries, back_edges="", body_edges=None, inside=None, live=True, tag="port_map"):
+    """A TensorIterator whose body is a Relu."""
+    layers = inside or [parameter(0), layer(1, "Relu", "0", "2"), result(2)]
+    body = "".join(layers), "".join(body_edges or [edge(0, 0, 1, 0), edge(1, 2, 2, 0)])
+    text = (
+        f"<{tag}>{entries}</{tag}><back_edges>{back_edges}</back_edges>"
+        f"<body><layers>{body[0]}</layers><edges>{body[1]}</edges></body>"
+    )
+    iterator = layer(4, "TensorIterator", "0", "1", name="ti", inside=text)
+    if not live:
+        return small(iterator, edges=[edge(0, 0, 4, 0)])
+    return net([parameter(0), iterator, result(1)], [edge(0, 0, 4, 0), edge(4, 1, 1, 0)])
+
+
+INPUT = '<input external_port_id="0" internal_layer_id="0"/>'
+OUTPUT = '<output external_port_id="1" internal_layer_id="2"/>'
+
+
+def written(folder, document, weights=WEIGHTS, name="m.xml"):
+    """The path of a document in a folder, with weights beside it."""
+    path = folder / name
+    path.write_bytes(document if isinstance(document, bytes) else document.encode())
+    if weights is not None:
+        path.with_suffix(".bin").write_bytes(weights)
+    return path
+
+
+def severities(model: Model) -> set[tuple[str, str]]:
+    return {
+        (problem.fault.rule.code, (problem.fault.severity or problem.fault.rule.severity).value)
+        for problem in model.problems
+    }
+
+
+def refused(path: Path) -> bool:
+    import openvino as library
+
+    try:
+        library.Core().read_model(path)
+    except Exception:
+        return True
+    return False
+
+
+def node(model: Model, name: str) -> Node:
+    return next(node for node in model.graph.nodes if node.name == name)

@@ -1,0 +1,366 @@
+"""Random IRs against OpenVINO: verdict, element types and shapes; run as a program it goes on for as long as it is told."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from engines import OV_NAMES
+from ir_generator import Case, cases, document, lines, settled
+
+from irlint.diagnostics import Severity
+from irlint.dims import bounds
+from irlint.parsers import openvino as parser
+from irlint.propagate import propagated
+from irlint.tensor import Tensor, type_text
+
+SEED = 20
+COUNT = 3000
+
+#: Where irlint and OpenVINO differ on purpose: (kind of difference, what stands in the case or the text, why).
+LISTED = (
+    # refused by the library, allowed by the specification: a warning that quotes both
+    (
+        "missed .*IRL205",
+        "",
+        "the specification ignores trailing 1s, calls the attribute `axis` and takes -1 for its default",
+    ),
+    ("missed .*IRL510", r"ShapeOf@.*Output type must be", "the default of output_type is i64 by the specification"),
+    ("missed .*IRL510", r"DepthToSpace@|SpaceToDepth@", "the default of block_size is 1 by the specification"),
+    (
+        "missed .*IRL510",
+        r"pads_begin='[^']*-|dilations='[^']*-|strides='[^']*-",
+        "nothing follows from a window below 0",
+    ),
+    # refused by the library for what it does not know, not for what the file says
+    (
+        "missed",
+        r"dynamic\[",
+        "the library wants an element type from the input of some operations, whatever it may become",
+    ),
+    (
+        "missed",
+        "Value for partial shape evaluation can't be lower",
+        "the library evaluates a -1 that the operation allows",
+    ),
+    ("missed", r"\[\.\.\.\].*Accessing out-of-range dimension", "the library reads a size of an unknown rank"),
+    (
+        "missed",
+        "'axis' input of the Unique",
+        "that a value is a Const, and not computed, is not part of what is known of it",
+    ),
+    ("missed", r"has to extend \(relax\)", "an unknown rank may come from anywhere"),
+    ("missed", r"Broadcast incorrect target shape", "the size may be 1, and is then stretched"),
+    ("missed", r"BackpropData@.*(\.\.|-1)\].*Accessing out-of-range", "the library wants the length of output_shape"),
+    ("missed", r"Col2Im@.*to_shape was called on a dynamic shape", "the library wants the length of a list"),
+    (
+        "missed",
+        r"VariadicSplit@.*i64\[\.\.\.\].*out of range",
+        "the library makes no output for a list of unknown rank",
+    ),
+    ("missed", r"Transpose@\d+ \S+ \S+\{\}.*cannot be a scalar", "an empty order reverses an input of unknown rank"),
+    ("died", r"(MaxPool|AvgPool|Slice|Broadcast)", "an input is missing"),
+    # loaded by the library, which then cannot compile or run it
+    ("false IRL349", "TopK@", "compiling: K exceeds the axis dimension"),
+    ("false IRL375", "", "compiling: the matrix product of X and W does not fit"),
+    ("false IRL402", r"GRUCell@|RNNCell@|LSTMCell@|Sequence@", "compiling: X and W are not of one element type"),
+    ("false IRL401", r"string\[", "compiling: the plugins do not take strings as numbers"),
+    (
+        "false IRL504",
+        "ReadValue@",
+        "compiling: without variable_id the layer has no Assign; with an Assign the library crashes",
+    ),
+    (
+        "false IRL330",
+        "Reshape@",
+        "the tensor has another number of elements: what is there is cut off, or what is not is read",
+    ),
+    ("false IRL330", "special_zero", "as above"),
+    ("false IRL334", r"Pad@|SpaceToBatch@|BatchToSpace@", "compiling: a list has another length than the rank"),
+    ("false IRL361", r"SpaceToBatch@|BatchToSpace@", "running: a block of 0, a crop below 0"),
+    ("false IRL207", "Broadcast@", "compiling: the target has fewer axes than the data"),
+    ("false IRL512", r"STFT@|RDFT@", "compiling: the frame does not fit, or there is no axis"),
+    ("false IRL208", r"Broadcast@.*\{(\d),\1\}", "running: what it returns is memory that nobody wrote"),
+    ("false IRL208", r"Broadcast@", "compiling: an axis lies outside the target"),
+    ("false IRL204", r"Broadcast@.*='[Pp]", "running: the data do not reach the end of the target"),
+    ("false IRL310", r"[\[,]0[,\]]", "compiling: no channels"),
+    ("false IRL510", "Col2Im@", "the library reads past the end of a list of one"),
+    ("false IRL510", "ReorgYolo@", "running: division by the stride 0"),
+    ("false IRL510", r"PSROIPooling@|ROIPooling@|ROIAlign", "running: a pooled size below 1"),
+    # numbers that the specification forbids and the library takes: irlint warns and draws no conclusion
+    (
+        "dim unknown",
+        r"(strides|dilations|pads_begin|pads_end|rates|sizes)='[^']*(-\d|\b0\b)",
+        "a window below 0 or of 0",
+    ),
+    ("dim unknown", r"(Convolution|ConvolutionBackpropData)@.*[\[,]0[\],]", "a kernel of size 0"),
+    ("dim unknown", r"(max_detections_per_image|post_nms_count|post_nms_topn)='-", "a count below 0"),
+    ("dim unknown", r"NonMaxSuppression@.*i(32|64)(=|\{)-", "a count below 0"),
+    # the library knows too much
+    (
+        "dim unknown|^dim$",
+        r"RDFT@",
+        "without a known signal_size the library keeps the input's size; running gives another",
+    ),
+    (
+        "dim unknown",
+        r"NonMaxSuppression@[1-4] .*(\.\.|-1)",
+        "the library takes the upper end of an interval, or 1, for the number",
+    ),
+    ("dim unknown", r"Reshape@.*(<interval>|\.\.)", "the library divides the ends of intervals, and rounds"),
+    ("dim unknown", r"Reshape@.*0,-1", "the library takes 1 for a -1 beside a size of 0"),
+    (
+        "dim unknown",
+        r"(GatherTree|ROIAlign|FakeConvert|Select)@.*\.\.",
+        "the library takes what two intervals share; irlint states that both are equal",
+    ),
+    ("dim unknown", r"='pdpd'.*\.\.", "no number of the interval fits"),
+    ("dim unknown", r"Unique@", "the library knows that there is at least one unique slice"),
+    (
+        "dim unknown",
+        r"Slice@\d+ \S*\.\.",
+        "the library takes the upper end of an interval for the size that a -2 counts from",
+    ),
+    ("dim unknown", r"RNN(Cell|Sequence)@.*-1", "the hidden size follows from W alone"),
+    ("^dim$", r"NonMaxSuppression@[1-4] \S+ \S*\.\.", "the library takes the upper end of an interval for the number"),
+    ("^dim$", r"BackpropData@\d+ \S*\b0\b", "no input"),
+    (
+        "rank unknown",
+        r"Transpose@\d+ \S+\[\.\.\.\] \S+\{\}",
+        "an empty order reverses an input of unknown rank; no scalar follows",
+    ),
+    ("^rank$", r"BackpropData@.*(\.\.|-1)\S*\] ;", "with an output_shape of unknown length the library loses an axis"),
+    ("dim unknown", r"\.\..*\.\.", "the library takes what two intervals share; irlint states that both are equal"),
+    ("type", r"dynamic\[", "an element type left open, which another input fixes"),
+    ("false IRL345", "StridedSlice@", "running: the lists are of different lengths"),
+    ("dim unknown", r"Reshape@.*\{.*-1", "the library takes 1 for a -1 beside a size of 0"),
+    ("rank unknown", r"Gather@.*batch_dims='-", "a batch_dims below what the specification allows"),
+    ("died", "Col2Im@", "the specification has defaults for the attributes without which the library crashes"),
+)
+
+
+def openvino_types(xml: bytes, weights: bytes) -> list[tuple[str | None, Any]] | str:
+    """Element type and (least, most) of every dim of each output, or the text of the refusal."""
+    import openvino
+    from engines import _core
+
+    try:
+        model = _core().read_model(xml, openvino.Tensor(np.frombuffer(weights or b"\0", np.uint8)))
+    except Exception as error:
+        return str(error)
+    return [(_type_name(output), _intervals(output.get_partial_shape())) for output in model.outputs]
+
+
+def _type_name(output: Any) -> str | None:
+    name = output.get_element_type().get_type_name()
+    return None if name == "dynamic" else OV_NAMES.get(name, name)
+
+
+def _intervals(shape: Any) -> list[tuple[int, int | None]] | None:
+    if shape.rank.is_dynamic:
+        return None
+    return [(dim.get_min_length(), dim.get_max_length() if dim.get_max_length() >= 0 else None) for dim in shape]
+
+
+def irlint_types(xml: bytes, weights: bytes) -> tuple[list[Any], list[Any]]:
+    """What irlint knows of every output, and its faults."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xml"
+        path.write_bytes(xml)
+        path.with_suffix(".bin").write_bytes(weights)
+        model = parser.read(path)
+        known = propagated(model)
+    assert model.graph is not None
+    faults = [problem.fault for problem in (*model.problems, *known.problems)]
+    return [known.types.get(value) for value in model.graph.outputs], faults
+
+
+def severity(fault: Any) -> Severity:
+    return fault.severity or fault.rule.severity
+
+
+def difference(case: Case) -> tuple[str, str] | None:
+    """How the two verdicts on a case differ: a short key and a text; None where they agree."""
+    xml, weights = document(case)
+    theirs = openvino_types(xml, weights)
+    ours, faults = irlint_types(xml, weights)
+    errors = [fault for fault in faults if severity(fault) is Severity.ERROR]
+    failed = [fault for fault in faults if fault.rule.code == "IRL599"]
+    if failed:
+        return "crashed", failed[0].message
+    if isinstance(theirs, str):
+        if errors:
+            return None
+        warned = " ".join(fault.rule.code for fault in faults if severity(fault) is Severity.WARNING)
+        return f"missed {warned}", _reason(theirs)
+    if errors and impossible(case):
+        return None
+    if errors:
+        return f"false {errors[0].rule.code}", errors[0].message + f" (openvino: {theirs})"
+    for index, (their, our) in enumerate(zip(theirs, ours, strict=True)):
+        problem = _contradiction(their, our)
+        if problem:
+            return problem, f"output {index}: openvino {their}, irlint {type_text(our)}"
+    return None
+
+
+def impossible(case: Case) -> bool:
+    """Whether OpenVINO refuses the case for whatever numbers its open sizes have."""
+    random = Random(0)
+    variants = {settled(case, random) for _ in range(60)}
+    return variants != {case} and all(isinstance(openvino_types(*document(each)), str) for each in variants)
+
+
+def fails_to_run(case: Case) -> str:
+    """Why OpenVINO cannot compile or run any of some variants of the case with numbers for its sizes, "" where it can."""
+    import openvino
+    from engines import _core
+
+    random, text = Random(0), ""
+    for _ in range(12):
+        xml, weights = document(settled(case, random))
+        try:
+            model = _core().read_model(xml, openvino.Tensor(np.frombuffer(weights or b"\0", np.uint8)))
+            compiled = _core().compile_model(model, "CPU")
+            inputs = [np.zeros(tuple(port.shape), port.element_type.to_dtype()) for port in compiled.inputs]
+            compiled(inputs)
+        except Exception as error:
+            text = _reason(str(error))
+            continue
+        return ""
+    return text
+
+
+def _reason(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    while lines and lines[0].startswith(("Exception from", "Check '", "While validating", "Shape inference input")):
+        lines.pop(0)
+    return " ".join(lines)[-300:] if lines else text[-300:]
+
+
+def _contradiction(their: tuple[str | None, Any], our: Any) -> str:
+    dtype, intervals = their
+    if not isinstance(our, Tensor):
+        return "no tensor"
+    if dtype != our.dtype and dtype is not None:
+        return "type"
+    if intervals is None or (our.shape is not None and len(our.shape) != len(intervals)):
+        return "" if intervals is None else "rank"
+    if our.shape is None:
+        return "rank unknown"
+    for dim, (low, high) in zip(our.shape, intervals):
+        least, most = (None, None) if dim is None else bounds(dim)
+        if low == high and dim != low:
+            return "dim unknown" if not isinstance(dim, int) else "dim"
+        if (most is not None and most < low) or (high is not None and least is not None and least > high):
+            return "dim outside"
+    return ""
+
+
+def listed(case: Case, key: str, text: str) -> str:
+    """Why the difference is one on purpose, "" where nothing says so."""
+    for kind, part, reason in LISTED:
+        if re.search(kind, key) and re.search(part, f"{case}\n{text}", re.DOTALL):
+            return reason
+    return ""
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_random_irs(part):
+    command = [sys.executable, __file__, "--seed", str(SEED + part), "--count", str(COUNT // 3)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"# {COUNT // 3} cases, 0 differences\n"), done.stdout
+
+
+# --- the work, in a process that the library may bring down -----------------------------------------------------------
+
+
+def stream(seed: int, only: str) -> Iterator[Case]:
+    table = [line for line in lines() if not only or set(only.split(",")) & set(line.names)]
+    return cases(Random(seed), table)
+
+
+def worked(options: argparse.Namespace) -> None:
+    """Compares the cases from ``start`` on; notes the number of each case, and of the differences, before it is tried."""
+    end = time.monotonic() + options.seconds if options.seconds else None
+    log, found, seen = Path(options.log), 0, Counter[str]()
+    for number, case in enumerate(
+        itertools.islice(stream(options.seed, options.only), options.start, options.count or None)
+    ):
+        if end is not None and time.monotonic() > end:
+            break
+        log.write_text(f"{options.start + number} {found}")
+        differs = difference(case)
+        if not differs or (listed(case, *differs) and not options.all):
+            continue
+        found += 1
+        key = f"{case.op} {differs[0]}"
+        seen[key] += 1
+        if seen[key] > 3:
+            continue
+        print(f"{key}\n    {case}\n    {differs[1]}", flush=True)
+        if options.run and key.split()[1] == "false":
+            print(f"    run: {fails_to_run(case) or 'it runs'}", flush=True)
+    else:
+        number += 1
+    log.write_text(f"{options.start + number} {found}")
+
+
+def died(case: Case, signal: int) -> int:
+    """One, after telling what irlint makes of a case that brings the library down, where that is not an error."""
+    _, faults = irlint_types(*document(case))
+    if any(severity(fault) is Severity.ERROR for fault in faults) or listed(case, f"died {case.op}", ""):
+        return 0
+    print(f"{case.op} brings the library down (signal {signal})\n    {case}", flush=True)
+    return 1
+
+
+def parsed() -> argparse.Namespace:
+    options = argparse.ArgumentParser(description="Compares random IRs until the time is over, or a number of them.")
+    options.add_argument("--seconds", type=float, default=0)
+    options.add_argument("--count", type=int, default=0)
+    options.add_argument("--seed", type=int, default=SEED)
+    options.add_argument("--only", default="", help="names of operations, with commas")
+    options.add_argument("--run", action="store_true", help="also run what irlint alone refuses")
+    options.add_argument("--all", action="store_true", help="also tell the differences that are listed")
+    options.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
+    options.add_argument("--log", default="", help=argparse.SUPPRESS)
+    return options.parse_args()
+
+
+def main() -> None:
+    options = parsed()
+    if options.log:
+        worked(options)
+        return
+    end = time.monotonic() + (options.seconds or (60 if not options.count else 0))
+    log, start, total = Path(tempfile.mkdtemp()) / "log", 0, 0
+    while True:
+        command = [sys.executable, __file__, "--seed", str(options.seed), "--only", options.only, "--log", str(log)]
+        command += ["--run"] * options.run + ["--all"] * options.all + ["--start", str(start)]
+        limit = ["--count", str(options.count)] if options.count else ["--seconds", str(max(end - time.monotonic(), 1))]
+        done = subprocess.run([*command, *limit], check=False)
+        start, found = map(int, log.read_text().split())
+        total += found
+        if done.returncode >= 0:
+            break
+        total += died(next(itertools.islice(stream(options.seed, options.only), start, None)), -done.returncode)
+        start += 1
+    print(f"# {start} cases, {total} difference{'s' * (total != 1)}", flush=True)
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

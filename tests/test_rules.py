@@ -1,0 +1,99 @@
+"""Every rule: its page, and its examples run as a user would run them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import make_fixtures
+import pytest
+
+import irlint
+from irlint.diagnostics import Rule
+from irlint.rulebook import every_rule
+
+RULES = every_rule()
+
+#: Rules about files and defects of irlint itself, whose examples are no text.
+WITHOUT_EXAMPLES = {
+    "IRL001",
+    "IRL002",
+    "IRL003",
+    "IRL004",
+    "IRL008",
+    "IRL403",
+    "IRL599",
+    "IRL701",
+    "IRL702",
+    "IRL703",
+    "IRL704",
+    "IRL802",
+}
+
+
+def findings(text: str, folder: Path) -> list[str]:
+    form, data = make_fixtures.example(text)
+    path = folder / ("model.onnx" if form == "onnx" else "model.xml")
+    path.write_bytes(data)
+    if weights := make_fixtures.zeros(text):
+        path.with_suffix(".bin").write_bytes(weights)
+    return [f"{finding.rule.code} {finding.message}" for finding in irlint.check(path).findings]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_page_is_complete(rule: Rule) -> None:
+    assert rule.summary.endswith(".")
+    assert "\n" not in rule.summary
+    assert rule.why
+    assert rule.mend
+    assert rule.name == rule.name.lower().replace("_", "-").replace(" ", "-")
+    assert rule.code in WITHOUT_EXAMPLES or (rule.bad and rule.good)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.bad], ids=lambda rule: rule.code)
+def test_bad_example_breaks_this_rule_and_no_other(rule: Rule, tmp_path: Path) -> None:
+    found = findings(rule.bad, tmp_path)
+    assert found
+    assert {text[:6] for text in found} == {rule.code}, found
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.good], ids=lambda rule: rule.code)
+def test_good_example_has_no_finding(rule: Rule, tmp_path: Path) -> None:
+    assert findings(rule.good, tmp_path) == []
+
+
+def test_names_are_unique() -> None:
+    names = [rule.name for rule in RULES]
+    assert len(set(names)) == len(names)
+
+
+def test_readme_has_the_rules_and_a_real_screen() -> None:
+    text = make_fixtures.README.read_text("utf-8")
+    assert make_fixtures.readme(text) == text
+    assert all(f"| {rule.code} |" in text for rule in RULES)
+    assert "^^ differ, and neither is 1" in text
+
+
+def test_fixtures_are_those_that_the_script_writes() -> None:
+    wanted = make_fixtures.models()
+    there = {
+        file.relative_to(make_fixtures.ROOT).as_posix(): file.read_bytes()
+        for file in make_fixtures.ROOT.rglob("*")
+        if file.is_file()
+    }
+    assert sorted(there) == sorted(wanted)
+    assert all(there[path] == data for path, data in wanted.items())
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin"))
+)
+def test_bad_fixture_is_named_after_its_rule(path: str) -> None:
+    codes = {finding.rule.code for finding in irlint.check(make_fixtures.ROOT / path).findings}
+    assert codes == {Path(path).name[:6]}
+
+
+@pytest.mark.parametrize("kind", ["onnx", "openvino"])
+def test_good_fixtures_have_no_finding(kind: str) -> None:
+    report = irlint.check(make_fixtures.ROOT / kind / "good")
+    assert [(finding.path, finding.message) for finding in report.findings] == []
+    assert report.files

@@ -1,0 +1,138 @@
+"""What kind of file it is, and what a file that is no model is told."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import zipfile
+
+import pytest
+
+from irlint import parsers
+from irlint.diagnostics import Severity
+
+IR = '<?xml version="1.0"?>\n<net name="n" version="11"><layers/></net>'
+POINTER = (
+    b"version https://git-lfs.github.com/spec/v1\n"
+    b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 102400123\n"
+)
+
+
+def zipped():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("data.pkl", b"x")
+    return buffer.getvalue()
+
+
+def onnx_model(**fields):
+    import onnx
+
+    graph = onnx.parser.parse_graph("g (float[2] x) => (float[2] y) { y = Relu(x) }")
+    return onnx.helper.make_model(graph, **fields).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "kind"),
+    [
+        ("m.xml", IR.encode(), "openvino"),
+        ("m", IR.encode(), "openvino"),
+        ("m.onnx", IR.encode(), "openvino"),
+        ("m.xml", IR.encode("utf-16"), "openvino"),
+        ("m.xml", IR.encode("utf-16-le"), "openvino"),
+        ("m.xml", IR.encode("utf-16-be"), "openvino"),
+        ("m.xml", b"\xef\xbb\xbf" + IR.encode(), "openvino"),
+        ("m.xml", b" \n" + IR.replace("<net", "<!-- <html> -->\n<NET").encode(), "openvino"),
+        ("m.xml", b"<!DOCTYPE net [<!ENTITY a '>'>]><net version='11'>", "openvino"),
+        ("m.xml", b"<net>", "openvino"),
+        ("m.xml", b"<net", "openvino"),
+        ("m.xml", b"<!-- " + b"a" * 5000, "openvino"),
+        ("m.xml", b"rubbish", "other-xml"),
+        ("pom.xml", b"<?xml version='1.0'?><project xmlns='u'>", "other-xml"),
+        ("n.xml", b"<network><layers/></network>", "other-xml"),
+        ("n.svg", b"<?xml version='1.0'?><svg:svg>", "other-xml"),
+        ("m.onnx", b"<!DOCTYPE html><html>", "html"),
+        ("m.xml", b"\n<!doctype HTML>", "html"),
+        ("m.onnx", b"<html lang='en'>", "html"),
+        ("m.xml", b"<HTML>", "html"),
+        ("m.onnx", POINTER, "lfs-pointer"),
+        ("m.xml", POINTER, "lfs-pointer"),
+        ("m.onnx", gzip.compress(b"x", mtime=0), "gzip"),
+        ("m.onnx", zipped(), "zip"),
+        ("m.pt", pickle.dumps({}, protocol=2), "pickle"),
+        ("m.pkl", pickle.dumps({}, protocol=4), "pickle"),
+        ("m.safetensors", (64).to_bytes(8, "little") + b'{"a":{}}', "safetensors"),
+        ("m.gguf", b"GGUF\3\0\0\0", "gguf"),
+        ("m.tflite", b"\x1c\0\0\0TFL3", "tflite"),
+        ("m.h5", b"\x89HDF\r\n\x1a\n", "hdf5"),
+        ("m.onnx", b"", "empty"),
+        ("m.xml", b"", "empty"),
+        ("m.onnx", b"rubbish", "onnx"),
+        ("m.bin", b"rubbish", "unknown"),
+        ("m.bin", b"\0" * 64, "unknown"),
+        ("m.bin", b"\x08", "unknown"),
+    ],
+)
+def test_kind(name, head, kind):
+    assert parsers.kind(name, head) == kind
+
+
+@pytest.mark.parametrize("name", ["m.onnx", "m", "m.pb", "m.ONNX"])
+@pytest.mark.parametrize("fields", [{}, {"producer_name": "p"}, {"ir_version": 3}])
+def test_an_onnx_model_is_known_by_its_bytes(name, fields):
+    assert parsers.kind(name, onnx_model(**fields)[: parsers.HEAD]) == "onnx"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code", "words"),
+    [
+        ("m.onnx", POINTER, "IRL002", ("Git LFS pointer", "102 MB", "102,400,123 bytes")),
+        ("m.xml", POINTER.replace(b"102400123", b"999"), "IRL002", ("999 bytes",)),
+        ("m.xml", POINTER.replace(b"102400123", b"1500"), "IRL002", ("1.5 kB (1,500 bytes)",)),
+        ("m.xml", POINTER.replace(b"102400123", b"many"), "IRL002", ("Git LFS pointer",)),
+        ("m.onnx", b"<html>", "IRL001", ("web page",)),
+        ("m.onnx", b"", "IRL001", ("empty",)),
+        ("m.onnx", zipped(), "IRL001", ("zip", "PyTorch")),
+        ("m.onnx", gzip.compress(b"x", mtime=0), "IRL001", ("gzip",)),
+        ("m.xml", b"<project/>", "IRL001", ("<net>",)),
+        ("m.txt", b"hello", "IRL001", ("neither",)),
+    ],
+)
+def test_a_file_that_is_no_model(name, data, code, words, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(data)
+    for model in (parsers.read(path), parsers.read(str(path), data)):
+        (problem,) = model.problems
+        assert model.graph is None and model.path == str(path)
+        assert problem.fault.rule.code == code
+        assert (problem.fault.severity or problem.fault.rule.severity) is Severity.ERROR
+        assert all(word in problem.fault.message for word in words)
+        assert problem.fault.help
+
+
+def test_the_pointer_s_help_gives_the_command():
+    (problem,) = parsers.read("models/m.onnx", POINTER).problems
+    assert problem.fault.help == 'fetch it: git lfs pull --include "models/m.onnx"'
+
+
+def test_read_takes_the_parser_of_the_contents(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_text(IR)
+    assert parsers.read(path).format == "openvino"
+    path.write_bytes(onnx_model())
+    assert parsers.read(path).format == "onnx"
+    assert parsers.read(tmp_path / "m", onnx_model()).format == "onnx"
+
+
+def test_a_document_of_another_root_behind_the_first_bytes(tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_bytes(b"<!-- " + b"a" * 5000 + b" --><project/>")
+    (problem,) = parsers.read(path).problems
+    assert problem.fault.rule.code == "IRL001"
+    assert problem.fault.message == "the root element is <project>, where an IR has <net>"
+
+
+def test_a_missing_file_raises(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        parsers.read(tmp_path / "m.xml")
