@@ -87,7 +87,7 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                 continue
             for declaration in value.declared:
                 fault = _contradiction(known.types.get(value), declaration, known, port)
-                if fault is None:
+                if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
                     continue
                 first = value not in disputed
                 disputed.add(value)
@@ -95,6 +95,15 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                     if known.model.format == "openvino" and known.model.format_version == "10":
                         fault = _of_an_old_writer(fault, graph)
                     yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
+
+
+def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
+    """Whether a Convert of compressed weights declares the type that they are stored in: OpenVINO's own writer does so
+    where the weights are an output of the model.
+    """
+    stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
+    declared = declaration.type
+    return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
 
 
 def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
