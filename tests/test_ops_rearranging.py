@@ -269,7 +269,6 @@ BLOCKS = i64(1, 2, 2)
         ("BatchToSpace", [X854, BLOCKS, i64(1, 0, 0), ZEROS]),
         ("BatchToSpace", [X854, BLOCKS, i64(0, 9, 0), i64(0, 2, 0)]),
         ("BatchToSpace", [X854, BLOCKS, i64(0, 9, 0), i64(0, 1, 0)]),
-        ("BatchToSpace", [X854, i64(1, 2), i64(0, 0), i64(0, 0)]),
         ("BatchToSpace", [X854, BLOCKS, i64(0, 0), ZEROS]),
         ("BatchToSpace", [X854, Input("int64", 3), ZEROS, ZEROS]),
         ("BatchToSpace", [X854, BLOCKS, Input("int64", 3), ZEROS]),
