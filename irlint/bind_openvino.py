@@ -152,7 +152,8 @@ def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tu
         try:
             value, remark = _read_text(attribute.value, known.attributes[name][0], operator, written)
         except ValueError as error:
-            faults.append(_misread(written, attribute.value, str(error)))
+            ignored = None if _is_read(node, written) else Severity.WARNING
+            faults.append(_misread(written, attribute.value, str(error), ignored))
             continue
         if remark:
             faults.append(_misread(written, attribute.value, remark, Severity.WARNING))
@@ -178,6 +179,14 @@ def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tu
                 )
             )
     return arguments, faults
+
+
+def _is_read(node: Node, written: str) -> bool:
+    """Whether the library reads an attribute: the axis of a broadcast only where its mode is pdpd."""
+    mode, dot, _ = written.partition(".")
+    if not dot:
+        return True
+    return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
 def _misread(written: str, text: str, remark: str, severity: Severity | None = None) -> Fault:

@@ -72,10 +72,11 @@ class Line:
 def lines() -> list[Line]:
     """The table ``ir_operations.txt``."""
     table = Path(__file__).with_name("ir_operations.txt").read_text()
-    return [_line(text) for text in table.splitlines() if text.strip() and not text.startswith("#")]
+    return [line(text) for text in table.splitlines() if text.strip() and not text.startswith("#")]
 
 
-def _line(text: str) -> Line:
+def line(text: str) -> Line:
+    """A line of the table."""
     head, _, tail = text.partition(";")
     tail, _, outputs = tail.partition(" -> ")
     head, _, bare = head.partition(" -> ")

@@ -67,7 +67,7 @@ LISTED = (
     ("missed", r"Col2Im@.*to_shape was called on a dynamic shape", "the library wants the length of a list"),
     (
         "missed",
-        r"VariadicSplit@.*i64\[\.\.\.\].*out of range",
+        r"VariadicSplit@.*i(32|64)\[\.\.\.\].*out of range",
         "the library makes no output for a list of unknown rank",
     ),
     ("missed", r"Transpose@\d+ \S+ \S+\{\}.*cannot be a scalar", "an empty order reverses an input of unknown rank"),
@@ -108,7 +108,7 @@ LISTED = (
         "a window below 0 or of 0",
     ),
     ("dim unknown", r"(Convolution|ConvolutionBackpropData)@.*[\[,]0[\],]", "a kernel of size 0"),
-    ("dim unknown", r"(max_detections_per_image|post_nms_count|post_nms_topn)='-", "a count below 0"),
+    ("dim unknown", r"(max_detections_per_image|post_nms_count|post_nms_topn|max_rois)='-", "a count below 0"),
     ("dim unknown", r"NonMaxSuppression@.*i(32|64)(=|\{)-", "a count below 0"),
     # the library knows too much
     (
@@ -128,7 +128,7 @@ LISTED = (
         r"(GatherTree|ROIAlign|FakeConvert|Select)@.*\.\.",
         "the library takes what two intervals share; irlint states that both are equal",
     ),
-    ("dim unknown", r"='pdpd'.*\.\.", "no number of the interval fits"),
+    ("dim unknown", r"\.\..*='[Pp][Dd]", "no number of the interval fits"),
     ("dim unknown", r"Unique@", "the library knows that there is at least one unique slice"),
     (
         "dim unknown",
@@ -150,6 +150,34 @@ LISTED = (
     ("dim unknown", r"Reshape@.*\{.*-1", "the library takes 1 for a -1 beside a size of 0"),
     ("rank unknown", r"Gather@.*batch_dims='-", "a batch_dims below what the specification allows"),
     ("died", "Col2Im@", "the specification has defaults for the attributes without which the library crashes"),
+    ("false IRL346", "StridedSlice@", "compiling: the index lies outside the axis"),
+    ("false IRL336", "Col2Im@", "no size that the layers before can give fits"),
+    ("false IRL337", "Pad@", "running: more is mirrored than there is"),
+    (
+        "dim unknown",
+        "Einsum@",
+        "the library takes what two sizes of one label share; irlint states that both are equal",
+    ),
+    ("type", r"ConvertPromoteTypes@.*\[\.\.\.\]", "whether an input is a scalar decides its part"),
+    ("missed", r"Concat@.*\[\.\.\.\].*Got: \d+\.\.", "the library knows a lower end for the sum with an open size"),
+    (
+        "dim unknown",
+        r"TopK@.*<(open|interval)>|TopK@.*\.\.",
+        "the library takes the smaller of k and the axis; irlint states that k is not larger",
+    ),
+    (
+        "dim unknown",
+        r"(STFT|DepthToSpace|SpaceToDepth|BatchToSpace|Reshape)@.*\.\.",
+        "the library rounds the ends of an interval; irlint keeps the formula",
+    ),
+    ("false IRL315", "AdaptiveMaxPool@|AdaptiveAvgPool@", "compiling: the rank does not fit"),
+    (
+        "missed",
+        r"Convolution\S*@.*[\[,]0[,\]].*Input channels dimension",
+        "no channels, which an open number of channels may be",
+    ),
+    ("missed", r"\[\.\.\.\].*Rank must be static", "the library counts from the end of a known rank only"),
+    ("false IRL510", r"ExtractImagePatches@.*sizes='[^']*\b0\b", "running: patches of no element"),
 )
 
 

@@ -898,5 +898,6 @@ def _ov_deformed(
     elements = None if w is None else product((*w[2:], deformable_group))
     batch = _dim(x, 0)
     expect_shape(offsets, 1, "offsets", (batch, _times(elements, 2), *sizes), "two for each element of the kernel")
+    sizes = tuple(_surer(size, _dim(offsets.shape, axis)) for axis, size in enumerate(sizes, 2))
     expect_shape(mask, 3, "mask", (batch, elements, *sizes), "one for each element of the kernel")
     return Tensor(dtype, arranged(_surer(batch, _dim(offsets.shape, 0)), _dim(w, 0), sizes))

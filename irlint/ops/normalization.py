@@ -358,6 +358,7 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
     expect_rank(data, 0, least=2, what="data")
     channels = _channels(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
+    merged((None, scale.shape, bias.shape), why="scale and bias have to be of one shape")
     _expect_groups(num_groups, channels, "num_groups")
     return Tensor(data.dtype, data.shape)
 

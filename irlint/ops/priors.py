@@ -162,7 +162,7 @@ def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, kept
     """How many rows the detections have: the limits of each image, else of each class, else every box of every class."""
     if kept and kept[0] > 0:
         return product((images, kept[0]))
-    return product((images, top if top > 0 else priors, classes))
+    return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))
 
 
 _DETECTION_ABSENT = {"nms_threshold": 0.0}

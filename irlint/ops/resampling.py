@@ -385,7 +385,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     if len(set(axes)) < len(axes):
         warn(
             AXIS_REPEATED.fault(
-                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size",
+                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size, or all scales",
                 help="name each axis once",
                 input=index,
                 severity=Severity.WARNING,
@@ -462,11 +462,13 @@ def _interpolated(
         for axis, dim in enumerate(data.shape)
     )
     entries = _openvino_entries(target, len(places), index)
-    targets = [
-        resized(padded[place], entry, openvino_scaled) if target.dtype in SCALE_TYPES else _not_negative(_whole(entry))
-        for place, entry in zip(places, entries)
-    ]
-    return Tensor(data.dtype, replaced(padded, places, targets))
+    dims = list(padded)
+    for place, entry in zip(places, entries):
+        if target.dtype in SCALE_TYPES:
+            dims[place] = resized(dims[place], entry, openvino_scaled)
+        else:
+            dims[place] = _not_negative(_whole(entry))
+    return Tensor(data.dtype, tuple(dims))
 
 
 def _whole(entry: Scalar) -> MaybeDim:

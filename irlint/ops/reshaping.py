@@ -528,7 +528,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         return Tensor(arg.dtype, (None,) * count if isinstance(count, int) else None)
     if count is None and input_order.shape is not None:
         count = input_order.shape[0]
-    if same(count, 0) is False and same(count, len(arg.shape)) is False:
+    if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
             f"the order has {count} axes and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
             help=f"name each of the axes 0 to {len(arg.shape) - 1} once",

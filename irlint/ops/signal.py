@@ -289,6 +289,8 @@ def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Te
 @openvino("IRDFT", since=9)
 def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO IRDFT-9: half a spectrum to real numbers, on axes before the last one."""
+    if axes.value == ():
+        _check_count(0, None)
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
     if shape is None:
         return Tensor(data.dtype)

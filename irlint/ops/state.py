@@ -60,7 +60,8 @@ def read_value(
         if variable_type is None and stated is None:
             return Tensor(init_value.dtype, init_value.shape)
         _check_covered(variable_type, stated, init_value)
-    return Tensor(variable_type, _open(stated, context))
+    dtype = init_value.dtype if variable_type is None and init_value is not None else variable_type
+    return Tensor(dtype, _open(stated, context))
 
 
 def _open(shape: Shape | None, context: Context) -> Shape | None:

@@ -111,7 +111,7 @@ def window_count(size: Dim, span: Dim, stride: int, begin: int, end: int, roundi
     """How many windows of ``span`` elements stand on an axis of ``size``, padded by ``begin`` and ``end``.
 
     ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only where it does not begin in the padding
-    at the end (``end`` being less than ``span``).
+    at the end.
     Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
     """
     room = size + (begin + end) - span
@@ -119,6 +119,8 @@ def window_count(size: Dim, span: Dim, stride: int, begin: int, end: int, roundi
         return floordiv(room, stride) + 1
     if rounding == "ceil":
         return ceildiv(room, stride) + 1
+    if isinstance(span, int) and end >= span:
+        return ceildiv(room, stride)
     if isinstance(span, int):
         return ceildiv(size + begin + min(end + stride - span, 0), stride)
     return smallest(ceildiv(room, stride) + 1, ceildiv(size + begin, stride))
