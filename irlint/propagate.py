@@ -9,7 +9,7 @@ from functools import partial
 from irlint.bind import bound
 from irlint.calls import OUTPUT_COUNT, Call, counted
 from irlint.diagnostics import Fault, Requirement, Rule, Severity, Statements, stated
-from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, same, symbol, symbols
+from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, TooComplex, bounds, same, symbol, symbols
 from irlint.model import Attribute, Declaration, Function, Graph, Model, Node, Problem, Value, live, ordered
 from irlint.ops import Context
 from irlint.ops.type_variables import output_type, type_key, type_variables
@@ -145,14 +145,20 @@ class _Walk:
             return self.named(Tensor(dtype, shape), value)
         return self.named(declared, value)
 
-    def named(self, known: Type, value: Value, label: str = "") -> Type:
-        if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
+    def named(self, known: Type, value: Value, label: str = "", *, intervals: bool = False) -> Type:
+        """``known`` with a symbol of the input's own for every size that is open, or one of the ``intervals``."""
+        if not isinstance(known, Tensor) or known.shape is None:
             return known
         name = label or value.name
-        dims = [self.input_symbol(value, name, axis) if dim is None else dim for axis, dim in enumerate(known.shape)]
+        dims = list(known.shape)
+        for axis, dim in enumerate(known.shape):
+            if dim is None:
+                dims[axis] = self.input_symbol(value, name, axis)
+            elif intervals and isinstance(dim, Expr):
+                dims[axis] = self.input_symbol(value, name, axis, bounds(dim))
         return Tensor(known.dtype, tuple(dims), known.value)
 
-    def input_symbol(self, value: Value, name: str, axis: int) -> Dim:
+    def input_symbol(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
         key = (value, axis)
         if key not in self.unknowns:
             wanted = _identifier(f"{name}_{axis}")
@@ -162,7 +168,7 @@ class _Walk:
                 free = f"{wanted}_{count}"
             self.names.add(free)
             self.known.symbols[free] = f"{name}[{axis}]"
-            self.unknowns[key] = symbol(free)
+            self.unknowns[key] = symbol(free, limits[0] or 0, limits[1])
         return self.unknowns[key]
 
     def nodes(self, graph: Graph) -> tuple[Type | None, ...]:
@@ -266,7 +272,8 @@ class _Walk:
         tensor = found if isinstance(found, Tensor) else declared
         if value in self.overridden:
             tensor = Tensor(tensor.dtype, self.overridden[value])
-        self.known.types[value] = self.named(tensor, value, node.name or f"input{node.index}")
+        name = node.name or f"input{node.index}"
+        self.known.types[value] = self.named(tensor, value, name, intervals=value not in self.overridden)
 
     def outputs(
         self, graph: Graph, node: Node, call: Call, inputs: Sequence[Type | None]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx
 import pytest
+from ir_documents import edge, layer, net, parameter, result
 
 import irlint
 from irlint.parsers.onnx import read
@@ -121,3 +122,16 @@ def test_one_custom_operator_does_not_silence_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(onnx.parser.parse_model(HEAD + text), path)
     assert [finding.rule.code for finding in irlint.check(path).findings] == ["IRL502", "IRL201"]
+
+
+@pytest.mark.parametrize("names", [("a.b", "a_b"), ("a", "a")])
+def test_the_intervals_of_two_parameters_are_two_symbols(names, tmp_path):
+    first, second = (parameter(id, name, "1..8,3") for id, name in enumerate(names))
+    concat = layer(2, "Concat", "01", "2", data='<data axis="1"/>')
+    text = net([first, second, concat, result(3)], [edge(0, 0, 2, 0), edge(1, 0, 2, 1), edge(2, 2, 3, 0)])
+    path = tmp_path / "model.xml"
+    path.write_text(text.replace("<dim>2</dim><dim>3</dim>", "<dim>-1</dim><dim>3</dim>"))
+    listing = irlint.shapes(path)
+    (requirement,) = listing["requires"]
+    assert requirement["condition"] in ("a_b_0 == a_b_0_2", "a_0 == a_0_2")
+    assert [listing["symbols"][name] for name in requirement["condition"].split(" == ")] == [f"{n}[0]" for n in names]

@@ -108,25 +108,18 @@ def ov_const(
 
 
 @openvino("Parameter", until=17, absent={"element_type": None, "shape": ""})
-def ov_parameter(*, element_type: DType | None, shape: str, context: Context) -> Tensor:
-    """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds, named after the layer."""
+def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
+    """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds."""
     from irlint.parsers.ir_types import partial_shape
 
-    name = context.node.name or f"input{context.node.index}"
     try:
-        return Tensor(element_type, partial_shape(shape, _identifier(name)))
+        return Tensor(element_type, partial_shape(shape, "size"))
     except ValueError as error:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `shape` is "{shape}": {error}',
             help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
             attribute="shape",
         ) from None
-
-
-def _identifier(text: str) -> str:
-    """``text`` with every character replaced that an identifier cannot have."""
-    name = "".join(character if character.isalnum() and character.isascii() else "_" for character in text)
-    return f"d{name}" if name[:1].isdigit() else name
 
 
 @openvino("Result")
