@@ -19,15 +19,14 @@ from irlint.calls import (
     Call,
     choices,
     counted,
-    counts,
     did_you_mean,
     listed,
 )
 from irlint.diagnostics import Fault, Severity
 from irlint.model import Attribute, Constant, Function, Model, Node
-from irlint.ops import Operator, onnx_operator, onnx_versions
+from irlint.onnx_arity import arity_faults
+from irlint.ops import MICROSOFT, Operator, onnx_operator, onnx_versions
 from irlint.ops.schema import (
-    MICROSOFT,
     OFFICIAL_DOMAINS,
     REQUIRED,
     OfficialSchema,
@@ -37,6 +36,7 @@ from irlint.ops.schema import (
     official,
     official_names,
     official_versions,
+    runtime_version,
     signature,
 )
 
@@ -69,7 +69,70 @@ EARLY: Mapping[str, int] = {"LayerNormalization": 17, "ThresholdedRelu": 10}
 TOLERATED_KINDS = frozenset({("Constant", "value", "SPARSE_TENSOR")})
 
 
+#: Attributes of which ONNX Runtime takes any text that it does not know for the default.
+TOLERATED_VALUES = frozenset(
+    [
+        ("NegativeLogLikelihoodLoss", "reduction"),
+        ("ScatterElements", "reduction"),
+        ("ScatterND", "reduction"),
+        ("SoftmaxCrossEntropyLoss", "reduction"),
+    ]
+)
+
+#: Operators whose schema in ONNX Runtime takes attributes that it does not have.
+UNCHECKED_ATTRIBUTES = frozenset({"LayerNormalization"})
+
+#: The attribute of a Constant that holds a value, by its kind.
+CONSTANT_FORMS: Mapping[str, str] = {
+    "TENSOR": "value",
+    "SPARSE_TENSOR": "sparse_value",
+    "FLOAT": "value_float",
+    "FLOATS": "value_floats",
+    "INT": "value_int",
+    "INTS": "value_ints",
+    "STRING": "value_string",
+    "STRINGS": "value_strings",
+}
+
+
 def onnx_call(
+    node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
+) -> tuple[Call, list[Fault]]:
+    """What an ONNX node calls, and the faults of its name, opset, arity and attributes."""
+    call, faults = _call(node, model, scope, within_function)
+    if node.op == "Constant" and not within_function and (call.broken or len(node.attributes) > 1):
+        if _in_main(node, model) or not call.broken:
+            return _stray_constant(node, call, faults)
+    return call, faults
+
+
+def _in_main(node: Node, model: Model) -> bool:
+    """Whether a node stands in the main graph: ONNX Runtime has the ONNX checker look at what stands in bodies."""
+    nodes = model.graph.nodes if model.graph is not None else ()
+    return node.index < len(nodes) and nodes[node.index] is node
+
+
+def _stray_constant(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
+    """A Constant that breaks its schema: ONNX Runtime looks at the kind of its first attribute, and at nothing else of it;
+    what stands in bodies, the ONNX checker has looked at before.
+    """
+    from irlint.ops.creation import CONSTANT_FORM
+
+    first = next(iter(node.attributes.values()), None)
+    form = CONSTANT_FORMS.get(first.kind) if first is not None else None
+    if first is None or form is None or len(node.outputs) != 1:
+        return call, faults
+    if len(node.attributes) > 1 and not faults:
+        names = " and ".join(f"`{name}`" for name in node.attributes)
+        faults = [CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")]
+    faults = [fault.lowered(Severity.WARNING) for fault in faults if fault.rule is not CUSTOM_OPERATOR]
+    operator = onnx_operator("", "Constant", latest_opset(""))
+    known = signature(operator.function) if operator is not None else None
+    attributes = {form: _argument(first)}
+    return Call(node.op, call.version, operator, signature=known, attributes=attributes), faults
+
+
+def _call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:
     faults: list[Fault] = []
@@ -82,13 +145,14 @@ def onnx_call(
         version = EARLY[node.op]
     official_here = node.domain in OFFICIAL_DOMAINS and not early
     schema = official(node.op, version, node.domain) if official_here else None
+    runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
     operator = onnx_operator(node.domain, node.op, version)
     if not early and (schema is None or (schema.deprecated and operator is None)):
         missing = _missing_operator(node, version, schema)
         if operator is None or missing is not None:
             return Call(node.op, version, broken=True), [*faults, missing] if missing is not None else faults
     moved = _of_other_versions(node, schema) if schema is not None else ()
-    faults += _arity_faults(node, schema, operator, moved)
+    faults += arity_faults(node, runtime or schema, operator, moved)
     attributes, attribute_faults = _onnx_attributes(node, schema, operator, scope, moved)
     faults += attribute_faults
     if official_here and version > latest_opset(node.domain):
@@ -99,7 +163,7 @@ def onnx_call(
             node.op,
             version,
             operator=operator,
-            schema=of_runtime(node.op) if node.domain == MICROSOFT else schema,
+            schema=runtime or schema,
             signature=signature(operator.function) if operator is not None else None,
             attributes=attributes,
             broken=any(fault.severity in (None, Severity.ERROR) for fault in faults),
@@ -109,13 +173,13 @@ def onnx_call(
 
 
 def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
-    """The missing import; for nodes outside of functions ONNX Runtime takes its own version of a domain it knows."""
+    """The missing import; for nodes of the main graph ONNX Runtime takes its own version of a domain it knows."""
     known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
         f"the {who} imports no version of the domain {_domain(node.domain)}, which the operator belongs to",
         help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
-        severity=Severity.WARNING if known and model.opsets and not within_function else None,
+        severity=Severity.WARNING if known and model.opsets and _in_main(node, model) else None,
     )
 
 
@@ -180,57 +244,6 @@ def _custom(node: Node) -> Fault:
     )
 
 
-def _arity_faults(
-    node: Node, schema: OfficialSchema | None, operator: Operator | None, moved: tuple[str, ...]
-) -> list[Fault]:
-    """Inputs that are too many or missing, and outputs that are too many; an input written as an attribute of that name
-    in ``moved`` is not missing."""
-    faults: list[Fault] = []
-    count = len(node.inputs)
-    if schema is not None:
-        names = [formal.name for formal in schema.inputs]
-        lowest, highest = schema.min_input, schema.max_input
-        optional = [formal.option != "single" for formal in schema.inputs]
-    elif operator is not None:
-        known = signature(operator.function)
-        names, lowest = list(known.inputs), known.required
-        highest = 1 << 30 if known.variadic else len(names)
-        optional = [position >= lowest for position in range(len(names))]
-    else:
-        return faults
-    if count > highest:
-        faults.append(
-            INPUT_COUNT.fault(
-                f"{counted(count, 'input')}; the operator takes {counts(lowest, highest)} ({', '.join(names)})",
-                help=f"remove the inputs from index {highest} on",
-                input=highest,
-            )
-        )
-    written = {name.casefold() for name in moved}
-    for index in range(max(lowest, min(count, len(names))) if count <= highest else 0):
-        given = node.inputs[index] if index < count else None
-        if given is None and (index >= len(optional) or not optional[index] or index >= count):
-            name = names[min(index, len(names) - 1)] if names else f"input {index}"
-            if name.casefold() in written:
-                break
-            faults.append(
-                INPUT_COUNT.fault(
-                    f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} inputs",
-                    help=f"connect input {index} ({name})",
-                    input=index,
-                )
-            )
-            break
-    if schema is not None and len(node.outputs) > schema.max_output:
-        faults.append(
-            OUTPUT_COUNT.fault(
-                f"{counted(len(node.outputs), 'output')}; the operator has {counts(schema.min_output, schema.max_output)}",
-                help=f"remove the outputs from index {schema.max_output} on",
-            )
-        )
-    return faults
-
-
 def _onnx_attributes(
     node: Node,
     schema: OfficialSchema | None,
@@ -260,7 +273,7 @@ def _onnx_attributes(
             arguments[name] = _argument(attribute)
             fault = _enum_fault(name, arguments[name], known, operator)
             if fault is not None:
-                faults.append(fault)
+                faults.append(fault.lowered(Severity.WARNING) if _unread(node, name) else fault)
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
     if schema is None and known is not None:
         required = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
@@ -306,6 +319,9 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
 def _attribute_fault(
     node: Node, name: str, attribute: Attribute, schema: OfficialSchema | None, known: Signature | None
 ) -> Fault | None:
+    runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
+    if runtime is not None:
+        return _runtime_attribute_fault(name, attribute, runtime)
     if schema is None:
         if known is None or name in known.attributes:
             return None
@@ -323,6 +339,7 @@ def _attribute_fault(
             f"no attribute `{name}` at opset {node.version}; the operator has {names}",
             help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
             attribute=name,
+            severity=Severity.WARNING if node.op in UNCHECKED_ATTRIBUTES else None,
         )
     kind = schema.attributes[name][0]
     if attribute.kind != kind:
@@ -335,12 +352,39 @@ def _attribute_fault(
     return None
 
 
+def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSchema) -> Fault | None:
+    """The fault of an attribute of an operator of com.microsoft; a newer ONNX Runtime may have more of them."""
+    if name not in schema.attributes:
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which refuses it",
+            help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+            attribute=name,
+            severity=Severity.WARNING,
+        )
+    kind = schema.attributes[name][0]
+    if attribute.kind == kind:
+        return None
+    return ATTRIBUTE_KIND.fault(
+        f"attribute `{name}` is of type {attribute.kind}; the operator takes it as {kind}",
+        help=f"write `{name}` as {kind}",
+        attribute=name,
+    )
+
+
 def _argument(attribute: Attribute) -> Any:
     if isinstance(attribute.value, Constant):
         return attribute.value.tensor
     if isinstance(attribute.value, list):
         return tuple(attribute.value)
     return attribute.value
+
+
+def _unread(node: Node, name: str) -> bool:
+    """Whether ONNX Runtime goes on where it does not know the text of an attribute."""
+    mode = node.attributes.get("mode")
+    if (node.op, name) == ("Resize", "nearest_mode"):
+        return mode is not None and mode.value != "nearest"
+    return (node.op, name) in TOLERATED_VALUES
 
 
 def _enum_fault(name: str, value: object, known: Signature, operator: Operator | None) -> Fault | None:
@@ -357,6 +401,7 @@ def _enum_fault(name: str, value: object, known: Signature, operator: Operator |
 
 
 def function_call(node: Node, function: Function, model: Model, within_function: bool) -> tuple[Call, list[Fault]]:
+    """The call of a function of the model, and the faults of its arity, its attributes and a missing version."""
     missing = not isinstance(node.version, int)
     faults = [_no_import(node, model, within_function)] if missing else []
     if len(node.inputs) > len(function.graph.inputs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from irlint.calls import (
@@ -49,10 +49,46 @@ LEGACY = {
 #: Attributes that the library reads as numbers of at least 0, by operation.
 UNSIGNED = {"interpolate": ("pads_begin", "pads_end")}
 
+#: Attributes whose texts the library compares letter for letter, by operation.
+EXACT = {"roipooling": ("method",)}
+
+#: What the library calls operations that its documents name otherwise.
+NAMES = {
+    "matrixnonmaxsuppression": "MatrixNms",
+    "multiclassnonmaxsuppression": "MulticlassNms",
+    "fillemptyrows": "SparseFillEmptyRows",
+}
+
+#: Operations of documents that are newer than the library.
+LATER = frozenset({"atan2", "bincount", "randompoisson"})
+
+#: Operations that the library makes for itself and reads from no file.
+INTERNAL = frozenset({"augrucell", "augrusequence"})
+
+#: Defaults of the specification that the library does not take, by operation and attribute.
+DOCUMENTED: dict[tuple[str, str], object] = {
+    ("softmax", "axis"): 1,
+    ("regionyolo", "do_softmax"): True,
+    ("ctcloss", "ctc_merge_repeated"): True,
+    ("experimentaldetectronpriorgridgenerator", "flatten"): True,
+    ("deformableconvolution", "group"): 1,
+    ("deformableconvolution", "deformable_group"): 1,
+    ("bucketize", "output_type"): "i64",
+    ("psroipooling", "mode"): "average",
+    ("psroipooling", "group_size"): 1,
+}
+
+#: The operations of these that the library refuses without the attribute.
+REFUSED = frozenset({"deformableconvolution", "bucketize", "psroipooling"})
+
 #: Attributes that writers put on any layer, and that no reader heeds.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
+
+
+#: What a layer's ``version`` says where an extension registers the operation.
+EXTENSIONS = frozenset(["extension", "experimental", "custom", "ie_internal_opset", "type_relaxed_opset", "util"])
 
 
 def opset_number(node: Node) -> int | None:
@@ -63,17 +99,20 @@ def opset_number(node: Node) -> int | None:
     if not label.startswith("opset") or not label[5:].isdecimal():
         return None
     number = int(label[5:])
+    if label != f"opset{number}":
+        return None
     if number == 1 and node.op.lower() in _OPSET2_UNDER_OPSET1:
         return 2
     return number if 1 <= number <= NEWEST_OPSET else None
 
 
 def openvino_call(node: Node) -> tuple[Call, list[Fault]]:
+    """The operation at its opset, with what was bound to its parameters, and the faults of binding it."""
     number = opset_number(node)
     if number is None:
-        return Call(node.op, 0, broken=True), [_unknown_opset(node)]
+        return Call(node.op, 0, broken=True), [] if node.version is None else [_unknown_opset(node)]
     operator = openvino_operator(node.op, number)
-    if operator is None:
+    if operator is None or (operator.name == "Const" and node.op != "Const"):
         return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
     known = signature(operator.function)
     faults = _openvino_arity(node, known)
@@ -84,7 +123,9 @@ def openvino_call(node: Node) -> tuple[Call, list[Fault]]:
 
 
 def _unknown_opset(node: Node) -> Fault:
-    if node.version in ("extension", "experimental", "custom") or not str(node.version).startswith("opset"):
+    label = str(node.version)
+    foreign = not label.lower().startswith("opset") and (label in EXTENSIONS or not openvino_versions(node.op))
+    if foreign and node.op not in ("Parameter", "Result", "Const"):
         return CUSTOM_OPERATOR.fault(
             f'no rule for this operation of "{node.version}": its outputs are taken as the file declares them',
             help="give OpenVINO the extension that registers this operation",
@@ -96,15 +137,9 @@ def _unknown_opset(node: Node) -> Fault:
 
 
 def _unknown_operation(node: Node, number: int) -> Fault:
-    versions = openvino_versions(node.op)
+    versions = openvino_versions(node.op) if node.op.lower() != "const" else ()
     if not versions:
-        from irlint.ops import tables
-
-        names = [operators[0].name for operators in tables()[1].values()]
-        return UNKNOWN_OPERATOR.fault(
-            "no opset of OpenVINO has an operation of this name",
-            help=did_you_mean(node.op, names, "correct the type, or give the version as `extension`"),
-        )
+        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", help=_in_its_place(node.op))
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
     text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in ranges)
     return OPSET_LACKS_OPERATOR.fault(
@@ -112,8 +147,24 @@ def _unknown_operation(node: Node, number: int) -> Fault:
     )
 
 
+def _in_its_place(op: str) -> str:
+    """What to write for an operation's type that no opset has."""
+    from irlint.ops import tables
+
+    if op.lower() in INTERNAL:
+        return "write the operations that it stands for: OpenVINO makes this one for itself, and reads it from no file"
+    if op.lower() in LATER:
+        return "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+    if op.lower() in NAMES:
+        return f"write `{NAMES[op.lower()]}`, as OpenVINO calls this operation"
+    names = [operators[0].name for operators in tables()[1].values()]
+    return did_you_mean(op, names, "correct the type, or give the version as `extension`")
+
+
 def _openvino_arity(node: Node, known: Signature) -> list[Fault]:
     count = len(node.inputs)
+    while count and node.inputs[count - 1] is None:
+        count -= 1
     highest = 1 << 30 if known.variadic else len(known.inputs)
     lowest = known.required + (1 if known.variadic and not known.inputs else 0)
     names = ", ".join(known.inputs) or known.variadic or "none"
@@ -140,11 +191,13 @@ def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tu
     arguments: dict[str, Any] = {}
     faults: list[Fault] = []
     parameters = {operator.spelled.get(name, name): name for name in known.attributes}
+    strange: list[str] = []
+    misread: set[str] = set()
     for written, attribute in node.attributes.items():
         name = parameters.get(written)
         if name is None:
             if attribute.kind == "TEXT" and written not in HARMLESS:
-                faults.append(_ignored(node, written, parameters))
+                strange.append(written)
             continue
         if attribute.kind != "TEXT":
             arguments[name] = attribute.value
@@ -153,32 +206,119 @@ def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tu
             value, remark = _read_text(attribute.value, known.attributes[name][0], operator, written)
         except ValueError as error:
             ignored = None if _is_read(node, written) else Severity.WARNING
-            faults.append(_misread(written, attribute.value, str(error), ignored))
+            allowed = [text for text in choices(known.attributes[name][0], operator.function) if isinstance(text, str)]
+            faults.append(_misread(written, attribute.value, str(error), ignored, allowed))
+            misread.add(name)
             continue
         if remark:
             faults.append(_misread(written, attribute.value, remark, Severity.WARNING))
         arguments[name] = _library_default(operator, known, name) if value is None else value
+    missing: list[str] = []
     for name, (_, default) in known.attributes.items():
         if name in arguments:
             continue
-        written = operator.spelled.get(name, name)
         if name in operator.absent:
             arguments[name] = operator.absent[name]
-            faults.append(
-                MISSING_ATTRIBUTE.fault(
-                    f"the required attribute `{written}` is missing; OpenVINO takes {_absent(operator.absent[name])} for it",
-                    help=f"write `{written}`",
-                    attribute=written,
-                    severity=Severity.WARNING,
-                )
-            )
-        elif default is REQUIRED:
-            faults.append(
-                MISSING_ATTRIBUTE.fault(
-                    f"the required attribute `{written}` is missing", help=f"write `{written}`", attribute=written
-                )
-            )
+        documented = None if name in misread else _documented(operator, name, known, strange)
+        if documented is not None:
+            faults.append(documented)
+            if operator.name.lower() in REFUSED:
+                arguments[name] = DOCUMENTED[operator.name.lower(), name]
+            continue
+        if name not in misread and (name in operator.absent or default is REQUIRED):
+            missing.append(name)
+    if node.op != "Const":
+        faults += _unwritten(node, operator, parameters, missing, strange)
     return arguments, faults
+
+
+def _unwritten(
+    node: Node, operator: Operator, parameters: Mapping[str, str], missing: list[str], strange: list[str]
+) -> list[Fault]:
+    """The faults for required attributes that are missing and for attributes that the operation has not got.
+
+    One that is the misspelling of another is told once; all that are missing are told together.
+    """
+    faults = []
+    for written in strange:
+        meant = _meant(written, operator, parameters, missing, strange)
+        if meant is None:
+            faults.append(_ignored(node, written, parameters))
+        else:
+            missing.remove(meant)
+            faults.append(_misspelled(written, operator, meant))
+    refused = [name for name in missing if name not in operator.absent]
+    for names in (refused, [name for name in missing if name in operator.absent]):
+        if names:
+            faults.append(_missing(operator, names))
+    return faults
+
+
+def _meant(
+    written: str, operator: Operator, parameters: Mapping[str, str], missing: list[str], strange: list[str]
+) -> str | None:
+    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown one."""
+    from difflib import get_close_matches
+
+    spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
+    close = get_close_matches(written.lower(), sorted(spelled), n=1, cutoff=0.6)
+    if close:
+        return spelled[close[0]]
+    elsewhere = written in LEGACY.get(operator.name, ()) or _in_another_version(operator.name, written)
+    return missing[0] if len(missing) == len(strange) == 1 and not elsewhere else None
+
+
+def _misspelled(written: str, operator: Operator, meant: str) -> Fault:
+    spelled = operator.spelled.get(meant, meant)
+    taken = f", and OpenVINO takes {_absent(operator.absent[meant])} for it" if meant in operator.absent else ""
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
+        help=f"did you mean `{spelled}`?",
+        attribute=written,
+        severity=Severity.WARNING if meant in operator.absent else Severity.ERROR,
+    )
+
+
+def _missing(operator: Operator, names: list[str]) -> Fault:
+    """The fault of required attributes that are missing: an error where OpenVINO takes nothing for them."""
+    spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
+    listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
+    some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
+    if names[0] not in operator.absent:
+        return MISSING_ATTRIBUTE.fault(
+            f"{some} missing", help=f"write {listed}", attribute=operator.spelled.get(names[0], names[0])
+        )
+    taken = ", ".join(_absent(operator.absent[name]) for name in names)
+    return MISSING_ATTRIBUTE.fault(
+        f"{some} missing; OpenVINO takes {taken} for {'it' if len(names) == 1 else 'them'}",
+        help=f"write {listed}",
+        attribute=operator.spelled.get(names[0], names[0]),
+        severity=Severity.WARNING,
+    )
+
+
+def _documented(operator: Operator, name: str, known: Signature, strange: list[str]) -> Fault | None:
+    """The warning about an absent attribute whose default only the specification knows.
+
+    None for other attributes, and where one of the ``strange`` ones is its misspelling.
+    """
+    default = DOCUMENTED.get((operator.name.lower(), name))
+    if default is None or (known.attributes[name][1] is not REQUIRED and name not in operator.absent):
+        return None
+    if did_you_mean(name, strange, ""):
+        return None
+    refused = operator.name.lower() in REFUSED
+    taken = "refuses the layer" if refused else f"takes {_shown(operator.absent[name])}"
+    return MISSING_ATTRIBUTE.fault(
+        f"attribute `{name}` is absent: the specification takes {_shown(default)} then, and OpenVINO {taken}",
+        help=f'write {name}="{_shown(default)}"',
+        attribute=name,
+        severity=Severity.WARNING,
+    )
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_read(node: Node, written: str) -> bool:
@@ -189,10 +329,12 @@ def _is_read(node: Node, written: str) -> bool:
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
-def _misread(written: str, text: str, remark: str, severity: Severity | None = None) -> Fault:
+def _misread(
+    written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
+) -> Fault:
     return ATTRIBUTE_VALUE.fault(
         f'attribute `{written}` is "{text}"; {remark}',
-        help=f"correct `{written}`",
+        help=did_you_mean(text, allowed, f"correct `{written}`"),
         attribute=written,
         severity=severity,
     )
@@ -215,14 +357,22 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     names = ", ".join(f"`{name}`" for name in parameters) or "none"
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the operation has {names}",
-        help=did_you_mean(written, list(parameters), f"remove `{written}`"),
+        help=_closest(written, list(parameters)),
         attribute=written,
         severity=Severity.WARNING,
     )
 
 
+def _closest(written: str, names: Sequence[str]) -> str:
+    """The help for an attribute that the operation has not got: the one name that it begins, or the closest one."""
+    begun = [name for name in names if name.startswith(f"{written}_")]
+    return did_you_mean(begun[0] if len(begun) == 1 else written, names, f"remove `{written}`")
+
+
 def _absent(value: object) -> str:
     """A value that stands for an attribute that is not written, in words."""
+    if value is None:
+        return '"dynamic"'
     return "an empty list" if value == () else f'"{str(value).lower() if isinstance(value, bool) else value}"'
 
 
@@ -256,8 +406,9 @@ def _read_text(text: str, annotation: str, operator: Operator, written: str) -> 
     allowed = choices(kind, operator.function)
     if allowed:
         lowered = {choice.lower(): choice for choice in allowed}
-        if text.lower() not in lowered:
-            raise ValueError(f"it has to be one of {listed(allowed)}")
+        exact = written in EXACT.get(operator.name.lower(), ())
+        if text.lower() not in lowered or (exact and text not in allowed):
+            raise ValueError(f"it has to be one of {listed(allowed)}{', letter for letter' if exact else ''}")
         return lowered[text.lower()], ""
     return text, ""
 

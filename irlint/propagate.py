@@ -91,12 +91,15 @@ class _Walk:
         self.known = known
         self.scope: Mapping[str, Attribute | None] = {}
         self.quiet = 0
+        self.idle = 0
+        self.spared = 0
+        self.fixed: set[Value | None] = set()
         self.path: tuple[object, ...] = ()
         self.unknowns: dict[object, Dim] = {}
         self.counts: dict[str, int] = {}
         self.names = set(model.symbols)
         self.mentioned: set[tuple[str | None, ...]] = set()
-        self.said: set[tuple[object, ...]] = set()
+        self.said: dict[tuple[object, ...], int] = {}
         self.depth = 0
         self.results: dict[object, tuple[Type | None, ...]] = {}
         self.called = 0
@@ -136,6 +139,7 @@ class _Walk:
                 types[value] = self.input_type(value, declared)
         for value, constant in graph.constants.items():
             types[value] = _sound(constant.tensor, value.type if self.model.format == "onnx" else None)
+        self.fixed.update(graph.constants)
 
     def input_type(self, value: Value, declared: Type) -> Type:
         """The type of a graph input, with a symbol for every size that the model leaves open."""
@@ -181,17 +185,33 @@ class _Walk:
             self.take_declared(node)
         return tuple(self.known.types.get(value, UNKNOWN) for value in graph.outputs)
 
-    def body(self, graph: Graph, inputs: Sequence[Type | None] = (), *, quiet: bool = False) -> tuple[Type | None, ...]:
-        """The types of a body's outputs for the given inputs."""
+    def body(
+        self,
+        graph: Graph,
+        inputs: Sequence[Type | None] = (),
+        *,
+        node: Node | None = None,
+        quiet: bool = False,
+        dead: bool = False,
+    ) -> tuple[Type | None, ...]:
+        """The types of a body's outputs for the given inputs; ``dead`` tells that it never runs.
+
+        What is wrong in a body that constants of ``node`` keep from running is a warning, and a note where sizes do.
+        """
         if self.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
+        spared = dead and node is not None and not self.fixed.intersection(node.inputs[:2])
         self.depth += 1
         self.quiet += quiet
+        self.idle += dead
+        self.spared += spared
         try:
             self.bind_inputs(graph, inputs)
             return self.nodes(graph)
         finally:
             self.quiet -= quiet
+            self.idle -= dead
+            self.spared -= spared
             self.depth -= 1
 
     def function(
@@ -204,7 +224,12 @@ class _Walk:
             name: outer.get(attribute.reference) if attribute.reference is not None else attribute
             for name, attribute in attributes.items()
         }
-        key = (function, given, tuple(sorted((name, id(attribute)) for name, attribute in resolved.items())))
+        key = (
+            function,
+            given,
+            (self.idle > 0, self.spared > 0),
+            tuple(sorted((name, id(attribute)) for name, attribute in resolved.items())),
+        )
         if key in self.results:
             return self.results[key]
         if self.called > CALLED_NODES:
@@ -247,6 +272,8 @@ class _Walk:
         self.take_statements(graph, node, statements)
         if outputs is None:
             self.known.faulted.add(node)
+        if node.op == "Constant":
+            self.fixed.update(node.outputs)
         for port, value in enumerate(node.outputs):
             if value is None:
                 continue
@@ -330,7 +357,8 @@ class _Walk:
         return outputs
 
     def context(self, node: Node, call: Call) -> Context:
-        return Context(call.op, node, call.version, len(node.outputs), self.body, partial(self.unknown, node))
+        run = partial(self.body, node=node)
+        return Context(call.op, node, call.version, len(node.outputs), run, partial(self.unknown, node))
 
     def reinferred(self, node: Node, inputs: Sequence[Type | None]) -> tuple[Type | None, ...] | None:
         call = self.known.calls.get(node)
@@ -381,7 +409,7 @@ class _Walk:
     def take_statements(self, graph: Graph, node: Node, statements: Statements) -> None:
         for fault in statements.faults:
             self.report(graph, node, fault)
-        if not self.quiet:
+        if not self.quiet and not self.idle:
             self.known.requires += [(graph.path, node, requirement) for requirement in statements.requirements]
 
     def report(self, graph: Graph, node: Node, fault: Fault) -> None:
@@ -392,16 +420,25 @@ class _Walk:
             if mention in self.mentioned:
                 return
             self.mentioned.add(mention)
-        if node in self.dead and (fault.severity or fault.rule.severity) is Severity.ERROR:
-            fault = fault.lowered(Severity.WARNING)
+        if (self.idle or node in self.dead) and (fault.severity or fault.rule.severity) is not Severity.NOTE:
+            fault = fault.lowered(Severity.NOTE if self.spared else Severity.WARNING)
         key = (fault.rule.code, node, fault.message)
-        if key in self.said:
+        if key in self.said and not self.louder(fault, self.said[key]):
             return
-        self.said.add(key)
         place = node.place
         if fault.attribute is not None and fault.attribute in node.attributes:
             place = node.attributes[fault.attribute].place or place
-        self.known.problems.append(Problem(fault, graph.path, node, None, place))
+        problem = Problem(fault, graph.path, node, None, place)
+        if key in self.said:
+            self.known.problems[self.said[key]] = problem
+            return
+        self.said[key] = len(self.known.problems)
+        self.known.problems.append(problem)
+
+    def louder(self, fault: Fault, index: int) -> bool:
+        """Whether a fault is louder than it was before, in a body that never runs."""
+        before = self.known.problems[index].fault
+        return (fault.severity or fault.rule.severity).rank > (before.severity or before.rule.severity).rank
 
 
 def _names(types: Sequence[Type | None]) -> frozenset[str]:

@@ -8,7 +8,8 @@ from irlint.records import record
 #: Contents are kept for at most so many elements.
 CONTENTS_LIMIT = 256
 
-#: Element types by NumPy's names, with their size in bits; ``string`` has none.
+#: Element types by NumPy's names, with their size in bits. ``string`` has none; nor have the floats of 6 bits, which ONNX
+#: stores packed in raw_data and a byte each in int32_data.
 BITS: dict[str, int] = {
     "bool": 8,
     "int2": 2,
@@ -40,6 +41,38 @@ BITS: dict[str, int] = {
     "complex64": 64,
     "complex128": 128,
 }
+
+#: The element types of ONNX's TensorProto.DataType, by their number from 1 on.
+NUMBERED_TYPES = (
+    "float32",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "int32",
+    "int64",
+    "string",
+    "bool",
+    "float16",
+    "float64",
+    "uint32",
+    "uint64",
+    "complex64",
+    "complex128",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "uint4",
+    "int4",
+    "float4_e2m1",
+    "float8_e8m0",
+    "uint2",
+    "int2",
+    "float6_e2m3",
+    "float6_e3m2",
+)
 
 SIGNED = frozenset({"int2", "int4", "int8", "int16", "int32", "int64"})
 UNSIGNED = frozenset({"uint1", "uint2", "uint3", "uint4", "uint6", "uint8", "uint16", "uint32", "uint64"})

@@ -258,10 +258,11 @@ def cases(random: Random, table: list[Line]) -> Iterator[Case]:
 def settled(case: Case, random: Random) -> Case:
     """The case with a number for every size that it leaves open; chains that leave one open end in a Const."""
     before = tuple(settled(each, random) for each in case.before)
-    return replace(case, inputs=tuple(_settled(given, random) for given in case.inputs), before=before)
+    return replace(case, inputs=tuple(input_settled(given, random) for given in case.inputs), before=before)
 
 
-def _settled(given: Input, random: Random) -> Input:
+def input_settled(given: Input, random: Random) -> Input:
+    """The input with a number for every size that it leaves open."""
     if given.values is not None:
         return replace(given, chain="settled" if given.chain in ("open", "interval") else given.chain)
     dims = given.dims
@@ -300,6 +301,7 @@ class Document:
         outputs: int = 1,
         opset: int = 1,
         dims: Dims | None = None,
+        inside: str = "",
     ) -> int:
         """Adds a layer whose inputs are (layer, output port); returns its id."""
         me = len(self.layers)
@@ -316,7 +318,7 @@ class Document:
             )
         for port, (layer, source) in enumerate(inputs):
             self.edges.append(f'<edge from-layer="{layer}" from-port="{source}" to-layer="{me}" to-port="{port}"/>')
-        self.layers.append(text + "</layer>")
+        self.layers.append(f"{text}{inside}</layer>")
         return me
 
     def parameter(self, dtype: str, dims: Dims | None) -> tuple[int, int]:

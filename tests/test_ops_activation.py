@@ -19,7 +19,8 @@ from engines import (
 
 from irlint.diagnostics import Relation, Severity, stated
 from irlint.dims import symbol
-from irlint.ops.activation import bias_split_gelu, bitmask_dropout, clamp, clip, ov_prelu, prelu, prelu_per_channel
+from irlint.ops.activation import clamp, clip, ov_prelu, prelu, prelu_per_channel
+from irlint.ops.fused_activation import bias_split_gelu, bitmask_dropout
 from irlint.parsers import openvino as parser
 from irlint.propagate import propagated
 from irlint.tensor import Tensor

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
 
 from irlint.dims import symbol
 from irlint.ops.casting import identity, promoted, promoted_by_scalar, retyped
-from irlint.tensor import Optional, Sequence, Tensor
+from irlint.tensor import NUMBERED_TYPES, Optional, Sequence, Tensor
 
 X = Input("float32", 2, None)
 N = symbol("N")
@@ -41,6 +42,11 @@ def test_onnx_node_cases(case: Any, symbolic: bool) -> None:
         ("Cast", 19, {"to": 17}, "float8_e4m3fn"),
         ("Cast", 19, {"to": 0}, "IRL510"),
         ("Cast", 21, {"to": 99}, "IRL510"),
+        ("Cast", 25, {"to": 27}, "IRL510"),
+        ("Cast", 28, {"to": 27}, "float6_e2m3"),
+        ("Cast", 28, {"to": 28}, "float6_e3m2"),
+        ("Cast", 28, {"to": 29}, "IRL510"),
+        ("BitCast", 28, {"to": 27}, "IRL510"),
         ("BitCast", 26, {"to": 6}, "int32"),
         ("BitCast", 26, {"to": 7}, "IRL364"),
     ],
@@ -48,6 +54,10 @@ def test_onnx_node_cases(case: Any, symbolic: bool) -> None:
 def test_named_and_numbered_types(op: str, opset: int, attributes: dict[str, object], verdict: str) -> None:
     found = irlint_on_onnx(onnx_model(op, [Input("float32", 2, 3)], attributes, opset))
     assert (found[:6] if isinstance(found, str) else found[0][0]) == verdict
+
+
+def test_every_element_type_of_onnx_is_numbered() -> None:
+    assert sorted(onnx.TensorProto.DataType.values()) == list(range(len(NUMBERED_TYPES) + 1))
 
 
 def test_contents_are_cast() -> None:

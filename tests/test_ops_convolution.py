@@ -552,7 +552,6 @@ def test_openvino_binary_convolution(inputs: Any, attributes: dict[str, Any]) ->
 DEFORMED = {**PLAIN, "group": "1", "deformable_group": "1"}
 DEFORMABLE = [
     ((x(1, 4, 5, 5), x(1, 18, 3, 3), w(8, 4, 3, 3)), DEFORMED),
-    ((x(1, 4, 5, 5), x(1, 18, 3, 3), w(8, 4, 3, 3)), PLAIN),
     ((x(1, 4, 5, 5), x(1, 18, 3, 3), w(8, 4, 3, 3)), {"group": "1", "deformable_group": "1"}),
     ((x(1, 4, 5, 5), x(1, 17, 3, 3), w(8, 4, 3, 3)), DEFORMED),
     ((x(1, 4, 5, 5), x(1, 18, 4, 3), w(8, 4, 3, 3)), DEFORMED),

@@ -107,8 +107,8 @@ BOXES, SCORES = f32(2, 10, 4), f32(2, 3, 10)
         ((BOXES, f32(2, 10, 3)), "IRL385"),
         ((f32(1, 10, 4), SCORES), "IRL385"),
         ((f32(10, 4), SCORES), "IRL385"),
-        ((BOXES, SCORES, i64(2)), "IRL339"),
-        ((BOXES, SCORES, i64(), f32(3)), "IRL339"),
+        ((BOXES, SCORES, i64(2)), (None, 3)),
+        ((BOXES, SCORES, i64(), f32(3)), (None, 3)),
     ],
 )
 @pytest.mark.parametrize("opset", [10, 11])
@@ -365,7 +365,6 @@ BINS = {**GROUPS, "mode": "bilinear", "spatial_bins_x": 3, "spatial_bins_y": 2}
         ((MAPS, f32(5, 5)), BINS),
         ((f32(1, 12, 16, 16), f32(5, 5)), BINS),
         ((f32(1, 12, 16, 16), f32(5, 5)), {**BINS, "spatial_bins_x": 0}),
-        ((MAPS, f32(5, 5)), {name: value for name, value in GROUPS.items() if name != "mode"}),
         ((MAPS, f32(5, 5)), {name: value for name, value in GROUPS.items() if name != "group_size"}),
         ((MAPS, f32(5, 5)), {}),
         ((i64(1, 98, 16, 16), f32(5, 5)), GROUPS),

@@ -22,16 +22,9 @@ from hypothesis import strategies as st
 
 from irlint.diagnostics import Fault, stated
 from irlint.dims import symbol
-from irlint.ops.linear import (
-    dynamic_quantize_matmul,
-    einsum,
-    gemm,
-    gemm_with_broadcast,
-    matmul,
-    multiplied,
-    ov_matmul,
-    qlinear_matmul,
-)
+from irlint.ops.einsum import einsum
+from irlint.ops.linear import gemm, gemm_with_broadcast, matmul, multiplied, ov_matmul
+from irlint.ops.quantized_linear import dynamic_quantize_matmul, qlinear_matmul
 from irlint.tensor import Tensor
 
 F = "float32"

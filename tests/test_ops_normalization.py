@@ -18,14 +18,8 @@ from engines import (
 
 from irlint.diagnostics import Fault, Relation, stated
 from irlint.dims import symbol
-from irlint.ops.normalization import (
-    group_normalization,
-    group_normalization_18,
-    instance_normalization,
-    lrn,
-    mean_variance_normalization,
-    ov_mvn_6,
-)
+from irlint.ops.axes_normalization import lrn, mean_variance_normalization, ov_mvn_6
+from irlint.ops.normalization import group_normalization, group_normalization_18, instance_normalization
 from irlint.tensor import Tensor
 
 F = "float32"

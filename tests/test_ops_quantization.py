@@ -155,7 +155,7 @@ CONTRIB = [
     ("QLinearReduceMean", [q(2, 3), QS, QZ, QS, QZ], {"axes": [1], "keepdims": 1}, ("uint8", (2, 1))),
     ("GatherBlockQuantized", [q(32, 64), Input("int64", 5), F(32, 1)], {}, ("float32", (5, 128))),
     ("GatherBlockQuantized", [Input("int4", 32, 64), Input("int64", 5), F(32, 1)], {}, ("float32", (5, 64))),
-    ("QuantizeBFP", [X], {"bfp_type": 1}, ("uint8", (None,))),
+    ("QuantizeBFP", [X], {"bfp_type": 1}, "IRL508"),
     ("DequantizeBFP", [q(None), np.array([2, 3]), np.array([3, 1])], {"bfp_type": 1}, ("float32", (2, 3))),
 ]
 

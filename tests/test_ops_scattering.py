@@ -98,7 +98,6 @@ FAULTS = [
     ("ScatterElements", [X, I(2, 3, 4), F(2, 3, 4)], {"axis": 3}, 18, "IRL300"),
     ("ScatterElements", [F(3), i64(0, 3), F(2)], {}, 18, "IRL346"),
     ("ScatterElements", [F(3), i64(0, -4), F(2)], {}, 18, "IRL346"),
-    ("ScatterElements", [X, I(2, 3, 4), F(2, 3, 4)], {"reduction": "max"}, 16, "IRL506"),
     ("Scatter", [X, I(2, 3, 4), F(2, 3, 4)], {}, 11, "IRL509"),
     ("ScatterND", [X, np.array([[0, 1]]), F(10)], {}, 18, "IRL348"),
     ("ScatterND", [X, np.array([[0, 1]]), F(1, 9)], {}, 18, "IRL348"),

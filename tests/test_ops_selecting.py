@@ -228,7 +228,6 @@ def test_unique_as_openvino(inputs: tuple[object, ...], attributes: dict[str, ob
 I64 = {"output_type": "i64"}
 BUCKETS = [
     ((X, F(5)), I64),
-    ((X, F(5)), {}),
     ((X, F(5, 1)), I64),
     ((X, F(0)), {"output_type": "i32"}),
     ((X, F()), I64),

@@ -3,6 +3,19 @@
 A family's module registers its rules with the decorators ``onnx`` and ``openvino``. A rule is a function from what is
 known of the inputs to what is known of the outputs; its signature is the operator's schema: positional parameters are
 inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context`` receives a ``Context``.
+
+Every version of an operator stands in one of the modules that ``FAMILIES`` names, in both formats side by side where they
+agree; looking for ``"Concat"`` in this folder finds it. What ONNX Runtime adds stands with the operators that it varies, in
+a module ``fused_…`` or ``quantized_…`` of the family, or in ``contrib``.
+
+An operator is added by a decorated function in its family's module and a line of cases in that family's test; a new version
+only where the signature or the meaning changes, since the element types of ONNX are read from its own schemas. A new family
+is a module, and a line in ``FAMILIES``. What a fault says stands beside the code that raises it, as a ``diagnostics.Rule``.
+
+Kernels, the arithmetic of shapes, know no node and no format. Those that several families share stand in modules without
+operators: ``axes``, ``broadcast``, ``contents``, ``element_types``, ``expected``, ``shape_inputs``, ``windows`` and
+``filters``, ``gates`` (of recurrent operators), ``bodies`` and ``port_maps`` (of operators that run graphs). ``schema`` and
+``type_variables`` judge every ONNX node before its rule is asked; no operator needs to touch them.
 """
 
 from __future__ import annotations
@@ -31,21 +44,33 @@ FAMILIES = (
     "linear",
     "activation",
     "pooling",
+    "global_pooling",
     "reduction",
     "normalization",
+    "axes_normalization",
     "expanding",
     "rearranging",
+    "einsum",
     "selecting",
     "scattering",
     "indexing",
     "quantization",
+    "quantized_convolution",
+    "quantized_linear",
     "control",
     "state",
     "resampling",
+    "transposed_convolution",
     "imaging",
+    "deformable_convolution",
     "blocks",
+    "unpooling",
     "attention",
     "fused_attention",
+    "multi_head_attention",
+    "grouped_attention",
+    "fused_normalization",
+    "fused_activation",
     "transformer",
     "recurrent",
     "ctc",
@@ -63,6 +88,11 @@ FAMILIES = (
     "training",
     "contrib",
 )
+
+#: ONNX Runtime's domains: its own operators, and those of its layouts with channels last and with channels in blocks.
+MICROSOFT = "com.microsoft"
+NHWC = "com.ms.internal.nhwc"
+NCHWC = "com.microsoft.nchwc"
 
 _NO_NAMES: Mapping[str, str] = {}
 
@@ -89,7 +119,8 @@ class Operator:
 class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
 
-    ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings. ``unknown(key)`` is the size
+    ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
+    never runs: no finding in it is more than a warning. ``unknown(key)`` is the size
     that depends on data: one per node and key.
     """
 

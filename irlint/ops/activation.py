@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from irlint.diagnostics import Fault, Rule, Severity, agree, divides, warn
-from irlint.dims import MaybeDim, Shape, ceildiv, floordiv, product, same
+from irlint.diagnostics import Fault, Rule, Severity, warn
+from irlint.dims import Shape, product, same
 from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
-from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axis_of
 from irlint.ops.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched, stretches
 from irlint.ops.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.linear import OPERAND_SHAPE, expect_length
-from irlint.ops.shape_inputs import expect_one, expect_rank
+from irlint.ops.shape_inputs import expect_one
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, Scalar, Tensor, shape_text
 
 Approximate = Literal["none", "tanh"]
@@ -34,7 +33,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Clip <min = 0.0, max = 6.0> (x) }""",
 )
 
 
-def _same(x: Tensor) -> Tensor:
+def unchanged(x: Tensor) -> Tensor:
+    """The type and the shape of an input."""
     return Tensor(x.dtype, x.shape)
 
 
@@ -45,13 +45,13 @@ def _same(x: Tensor) -> Tensor:
 @openvino("Elu", absent={"alpha": 0.0})
 def leaky(x: Tensor, *, alpha: float = 0.01) -> Tensor:
     """ONNX LeakyRelu-6; OpenVINO Elu-1, which takes any element type."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("LeakyRelu", since=1)
 def leaky_relu_1(x: Tensor, *, alpha: float = 0.01, consumed_inputs: Ints | None = None) -> Tensor:
     """ONNX LeakyRelu-1."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Elu", since=6)
@@ -60,7 +60,7 @@ def leaky_relu_1(x: Tensor, *, alpha: float = 0.01, consumed_inputs: Ints | None
 @onnx("Swish", since=24)
 def with_alpha(x: Tensor, *, alpha: float = 1.0) -> Tensor:
     """ONNX Elu-6, Celu-12, ThresholdedRelu-10 and Swish-24."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("SwiGLU", since=28)
@@ -72,19 +72,19 @@ def swiglu(a: Tensor, b: Tensor, *, alpha: float = 1.0) -> Tensor:
 @onnx("Elu", since=1)
 def elu_1(x: Tensor, *, alpha: float = 1.0, consumed_inputs: Ints | None = None) -> Tensor:
     """ONNX Elu-1."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Selu", since=6)
 def selu(x: Tensor, *, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323) -> Tensor:
     """ONNX Selu-6."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Selu", since=1)
 def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_inputs: Ints | None = None) -> Tensor:
     """ONNX Selu-1."""
-    return _same(x)
+    return unchanged(x)
 
 
 @openvino("Selu")
@@ -98,13 +98,13 @@ def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
 @onnx("HardSigmoid", since=6)
 def hard_sigmoid(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
     """ONNX HardSigmoid-6."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("HardSigmoid", since=1)
 def hard_sigmoid_1(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5, consumed_inputs: Ints | None = None) -> Tensor:
     """ONNX HardSigmoid-1."""
-    return _same(x)
+    return unchanged(x)
 
 
 @openvino("HardSigmoid")
@@ -126,27 +126,27 @@ def ov_swish(x: Tensor, beta: Tensor | None = None) -> Tensor:
 @onnx("Gelu", since=20)
 def gelu(x: Tensor, *, approximate: Approximate = "none") -> Tensor:
     """ONNX Gelu-20."""
-    return _same(x)
+    return unchanged(x)
 
 
 @openvino("Gelu", since=2, until=6)
 def ov_gelu_2(x: Tensor) -> Tensor:
     """OpenVINO Gelu-2."""
     expect_type(x, 0, FLOATS)
-    return _same(x)
+    return unchanged(x)
 
 
 @openvino("Gelu", since=7)
 def ov_gelu_7(x: Tensor, *, approximation_mode: ApproximationMode = "ERF") -> Tensor:
     """OpenVINO Gelu-7."""
     expect_type(x, 0, FLOATS)
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Shrink", since=9)
 def shrink(x: Tensor, *, bias: float = 0.0, lambd: float = 0.5) -> Tensor:
     """ONNX Shrink-9."""
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("IsNaN", since=9)
@@ -216,7 +216,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     if stretches(count, channels, "the slope has one element for each channel"):
         return
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (slope) has {count} elements; before opset 7 it has one, or {channels}, one for each channel of input 0",
+        f"input 1 (slope) has {counted(count, 'element')}; before opset 7 it has one, or {channels}, one for each channel of input 0",
         help=f"give input 1 the shape [{channels}]",
         input=1,
         marks=((0, 1),),
@@ -227,7 +227,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
     """OpenVINO PRelu-1: a slope for each channel, or one that is stretched; the library looks only when it compiles."""
     if x.shape is None or slope.shape is None or _per_channel(x.shape, slope.shape):
-        return _same(x)
+        return unchanged(x)
     clashes = [
         (axis, own)
         for axis, own in zip(range(len(x.shape) - 1, -1, -1), range(len(slope.shape) - 1, -1, -1))
@@ -244,7 +244,7 @@ def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
                 severity=Severity.WARNING,
             )
         )
-    return _same(x)
+    return unchanged(x)
 
 
 def _per_channel(shape: Shape, slope: Shape) -> bool:
@@ -289,7 +289,7 @@ def _expect_range(low: float | None, high: float | None) -> None:
 def clip_by_attribute(x: Tensor, *, min: float = -3.4028234663852886e38, max: float = 3.4028234663852886e38) -> Tensor:
     """ONNX Clip-6."""
     _expect_range(min, max)
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Clip", since=1)
@@ -298,7 +298,7 @@ def clip_1(
 ) -> Tensor:
     """ONNX Clip-1."""
     _expect_range(min, max)
-    return _same(x)
+    return unchanged(x)
 
 
 @openvino("Clamp", absent={"min": 0.0, "max": 0.0})
@@ -307,7 +307,7 @@ def clamp(x: Tensor, *, min: float, max: float) -> Tensor:
     expect_type(x, 0, ARITHMETIC)
     _expect_range(min, max)
     whole = all(math.isinf(limit) or limit.is_integer() for limit in (min, max))
-    return clipped(x, min, max) if whole else _same(x)
+    return clipped(x, min, max) if whole else unchanged(x)
 
 
 # --- Dropout ----------------------------------------------------------------------------------------------------------
@@ -320,25 +320,25 @@ def dropout(
     """ONNX Dropout-12: the mask is boolean."""
     expect_one(ratio, 1, "ratio", scalar=True)
     expect_one(training_mode, 2, "training_mode", scalar=True)
-    return _same(data), Tensor("bool", data.shape)
+    return unchanged(data), Tensor("bool", data.shape)
 
 
 @onnx("Dropout", since=10)
 def dropout_10(data: Tensor, *, ratio: float = 0.5) -> tuple[Tensor, Tensor]:
     """ONNX Dropout-10: the mask is boolean."""
-    return _same(data), Tensor("bool", data.shape)
+    return unchanged(data), Tensor("bool", data.shape)
 
 
 @onnx("Dropout", since=7)
 def dropout_7(data: Tensor, *, ratio: float = 0.5) -> tuple[Tensor, Tensor]:
     """ONNX Dropout-7: the mask has the input's element type."""
-    return _same(data), _same(data)
+    return unchanged(data), unchanged(data)
 
 
 @onnx("Dropout", since=6)
 def dropout_6(data: Tensor, *, is_test: int = 0, ratio: float = 0.5) -> tuple[Tensor, Tensor]:
     """ONNX Dropout-6."""
-    return _same(data), _same(data)
+    return unchanged(data), unchanged(data)
 
 
 @onnx("Dropout", since=1)
@@ -346,235 +346,39 @@ def dropout_1(
     data: Tensor, *, consumed_inputs: Ints | None = None, is_test: int = 0, ratio: float = 0.5
 ) -> tuple[Tensor, Tensor]:
     """ONNX Dropout-1."""
-    return _same(data), _same(data)
+    return unchanged(data), unchanged(data)
 
 
 # --- Softmax ----------------------------------------------------------------------------------------------------------
 
 
-def _along(x: Tensor, axis: int, scalar: bool = False, negative: bool = True) -> Tensor:
+def along_axis(x: Tensor, axis: int, scalar: bool = False, negative: bool = True) -> Tensor:
     """``x``, after making sure that it has the axis; with ``scalar`` a scalar is taken as a vector of one."""
     if x.shape is not None:
         axis_of(axis, max(len(x.shape), 1) if scalar else len(x.shape), "attribute `axis`", negative=negative)
-    return _same(x)
+    return unchanged(x)
 
 
 @onnx("Softmax", "LogSoftmax", "Hardmax", since=13)
 def softmax(x: Tensor, *, axis: int = -1) -> Tensor:
     """ONNX Softmax, LogSoftmax and Hardmax from opset 13 on: along one axis."""
-    return _along(x, axis)
+    return along_axis(x, axis)
 
 
 @onnx("Softmax", "LogSoftmax", "Hardmax", since=1)
 def softmax_of_matrix(x: Tensor, *, axis: int = 1) -> Tensor:
     """ONNX Softmax, LogSoftmax and Hardmax before opset 13: the axes from ``axis`` on are one."""
-    return _along(x, axis)
+    return along_axis(x, axis)
 
 
 @openvino("Softmax", until=7, absent={"axis": 0})
 def ov_softmax_1(x: Tensor, *, axis: int) -> Tensor:
     """OpenVINO Softmax-1; the specification's default axis is 1, the library's 0."""
-    return _along(x, axis, scalar=True, negative=False)
+    return along_axis(x, axis, scalar=True, negative=False)
 
 
 @openvino("Softmax", since=8)
 @openvino("LogSoftmax", since=5)
 def ov_softmax_8(x: Tensor, *, axis: int = 1) -> Tensor:
     """OpenVINO Softmax-8 and LogSoftmax-5."""
-    return _along(x, axis, scalar=True)
-
-
-# --- ONNX Runtime's own activations -----------------------------------------------------------------------------------
-
-_MICROSOFT = "com.microsoft"
-
-
-@onnx("Gelu", domain=_MICROSOFT)
-def fused_gelu(x: Tensor) -> Tensor:
-    """ONNX Runtime's Gelu."""
-    return _same(x)
-
-
-@onnx("QuickGelu", domain=_MICROSOFT)
-def quick_gelu(x: Tensor, *, alpha: float = 1.702) -> Tensor:
-    """ONNX Runtime's QuickGelu."""
-    return _same(x)
-
-
-@onnx("ScaledSiLU", domain=_MICROSOFT)
-def scaled_silu(x: Tensor, scale: Tensor | None = None, *, alpha: float = 1.0) -> Tensor:
-    """ONNX Runtime's ScaledSiLU."""
-    return _same(x)
-
-
-@onnx("IsAllFinite", domain=_MICROSOFT)
-def is_all_finite(*xs: Tensor, isinf_only: int = 0, isnan_only: int = 0) -> Tensor:
-    """ONNX Runtime's IsAllFinite: one answer for all inputs together."""
-    return Tensor("bool", ())
-
-
-def _last(x: Tensor) -> MaybeDim:
-    return x.shape[-1] if x.shape else None
-
-
-@onnx("BiasGelu", domain=_MICROSOFT)
-def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Runtime's BiasGelu: a bias for the last axis, then a GELU."""
-    expect_length(b.shape, 1, _last(a), "the bias", scalar=False)
-    return Tensor(a.dtype or b.dtype, a.shape)
-
-
-@onnx("FastGelu", domain=_MICROSOFT)
-def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """ONNX Runtime's FastGelu, with a bias for the last axis."""
-    if bias is not None:
-        expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
-    return _same(x)
-
-
-@onnx("BiasAdd", domain=_MICROSOFT)
-def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
-    """ONNX Runtime's BiasAdd: a bias for the last axis and a tensor of the same shape."""
-    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
-    return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="BiasAdd adds tensors of one shape"))
-
-
-@onnx("BiasSplitGelu", domain=_MICROSOFT)
-def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
-    """ONNX Runtime's BiasSplitGelu: half of the last axis gates the other half."""
-    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
-    if not x.shape:
-        return Tensor(x.dtype)
-    last = x.shape[-1]
-    if not divides(2, last, f"axis {len(x.shape) - 1} is split in two halves"):
-        raise OPERAND_SHAPE.fault(
-            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split in two and has to be even",
-            help="make it even",
-            input=0,
-            marks=((0, len(x.shape) - 1),),
-        )
-    return Tensor(x.dtype, (*x.shape[:-1], None if last is None else floordiv(last, 2)))
-
-
-@onnx("BiasDropout", domain=_MICROSOFT)
-def bias_dropout(
-    data: Tensor,
-    bias: Tensor,
-    residual: Tensor | None = None,
-    ratio: Tensor | None = None,
-    training_mode: Tensor | None = None,
-    *,
-    seed: int | None = None,
-) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BiasDropout: a bias, Dropout, and what is added behind it."""
-    shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
-    return Tensor(data.dtype, shape), Tensor("bool", shape)
-
-
-def _bits(shape: Shape | None) -> Shape:
-    count = None if shape is None else product(shape)
-    return (None if count is None else ceildiv(count, 32),)
-
-
-@onnx("BitmaskDropout", domain=_MICROSOFT)
-def bitmask_dropout(
-    data: Tensor, ratio: Tensor | None = None, training_mode: Tensor | None = None, *, seed: int | None = None
-) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BitmaskDropout: the mask holds 32 elements in each number."""
-    return _same(data), Tensor("uint32", _bits(data.shape))
-
-
-@onnx("BitmaskBiasDropout", domain=_MICROSOFT)
-def bitmask_bias_dropout(
-    data: Tensor,
-    bias: Tensor,
-    residual: Tensor | None = None,
-    ratio: Tensor | None = None,
-    training_mode: Tensor | None = None,
-    *,
-    seed: int | None = None,
-) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BiasDropout with a mask of bits."""
-    shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
-    return Tensor(data.dtype, shape), Tensor("uint32", _bits(shape))
-
-
-@onnx("BiasSoftmax", domain=_MICROSOFT)
-def bias_softmax(data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int) -> Tensor:
-    """ONNX Runtime's BiasSoftmax."""
-    return _along(data, axis)
-
-
-@onnx("QLinearSigmoid", domain=_MICROSOFT)
-def qlinear_sigmoid(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None,
-    y_scale: Tensor,
-    y_zero_point: Tensor | None = None,
-) -> Tensor:
-    """ONNX Runtime's QLinearSigmoid."""
-    return _same(x)
-
-
-@onnx("QLinearLeakyRelu", domain=_MICROSOFT)
-def qlinear_leaky_relu(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None,
-    y_scale: Tensor,
-    y_zero_point: Tensor | None = None,
-    *,
-    alpha: float = 0.01,
-) -> Tensor:
-    """ONNX Runtime's QLinearLeakyRelu."""
-    return _same(x)
-
-
-@onnx("QLinearSoftmax", domain=_MICROSOFT)
-def qlinear_softmax(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None,
-    y_scale: Tensor,
-    y_zero_point: Tensor,
-    *,
-    axis: int = -1,
-    opset: int,
-) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax."""
-    return _along(x, axis)
-
-
-@onnx("QOrderedGelu", domain=_MICROSOFT)
-def qordered_gelu(
-    x: Tensor, scale_x: Tensor, scale_y: Tensor, *, order_X: int | None = None, order_Y: int | None = None
-) -> Tensor:
-    """ONNX Runtime's QOrderedGelu."""
-    return _same(x)
-
-
-@onnx("Affine", "ParametricSoftplus", "ScaledTanh")
-def with_alpha_and_beta(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
-    """Activations that ONNX dropped before it was stable, which ONNX Runtime still runs."""
-    return _same(x)
-
-
-@onnx("Scale")
-def scaled(x: Tensor, *, scale: float = 1.0) -> Tensor:
-    """Scale, dropped before ONNX was stable."""
-    return _same(x)
-
-
-@onnx("ImageScaler")
-def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0) -> Tensor:
-    """ImageScaler, dropped before ONNX was stable: an image [N, C, H, W], a bias for each channel."""
-    expect_rank(x, 0, 4)
-    channels = None if x.shape is None else x.shape[1]
-    if not agree(channels, len(bias), "there is a bias for each channel"):
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `bias` has {len(bias)} entries and axis 1 of input 0 is {channels}: expected is one for each",
-            help=f"give `bias` {channels} entries",
-            attribute="bias",
-        )
-    return _same(x)
+    return along_axis(x, axis, scalar=True)

@@ -7,11 +7,12 @@ from typing import Literal
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, divides, reaches, require, warn
 from irlint.dims import Dim, MaybeDim, Shape, divisible, floordiv, product, same, total
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.broadcast import broadcast
 from irlint.ops.element_types import ELEMENT_TYPE_REFUSED, common_type, expect_type
 from irlint.ops.expected import Expected, check, first_known, size
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, Tensor, shape_text
 
 UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
@@ -154,7 +155,7 @@ def scaled_dot_product_attention(
     for index, tensor in enumerate((query, key, value)):
         expect_type(tensor, index, FLOATS)
     dtype = common_type((query, key, value))
-    for index, extra in ((3, attention_mask), (4, scale), (5, sink)):
+    for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
         _check_extra_type(dtype, extra, index, booleans=index == 3)
     _check_ranks((query, key, value))
     lead, length, keys = _shared_axes(query, key, value)
@@ -268,6 +269,12 @@ def attention(
             input=given,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
+    if scale is not None and scale <= 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `scale` is {scale:g}; it has to be more than 0",
+            help="leave `scale` out for the reciprocal of the root of the head size",
+            attribute="scale",
+        )
     flat = _is_flat((q, k, v))
     query = _with_heads(q, 0, "q", q_num_heads, flat)
     key = _with_heads(k, 1, "kv", kv_num_heads, flat)
@@ -310,7 +317,7 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
         first = ranks[0]
         other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
-            f"input {index} has {rank} axes{other}; expected are 3 in all of query, key and value, or 4 in all",
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, or 4 in all",
             help=INPUTS_MISMATCH.advice,
             input=index,
         )
@@ -332,7 +339,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, heads: int | None, flat: boo
         batch, length, hidden = x.shape
         return batch, heads, length, per_head(hidden, heads or 1, "the hidden size", index, f"{prefix}_num_heads")
     batch, found, length, head = x.shape
-    if heads is not None and not agree(found, heads, f"input {index} has {heads} heads"):
+    if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
             f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected is one number",
             help="leave the attribute out, which is for inputs of three axes",
@@ -437,7 +444,7 @@ def _one_or(dim: Dim, score: Dim, why: str) -> bool:
 
 
 @onnx("LinearAttention", since=27)
-@onnx("LinearAttention", domain="com.microsoft")
+@onnx("LinearAttention", domain=MICROSOFT)
 def linear_attention(
     query: Tensor,
     key: Tensor,
@@ -487,6 +494,12 @@ def rotary_embedding(
     rotary_embedding_dim: int = 0,
 ) -> Tensor:
     """ONNX RotaryEmbedding-23: the shape of X; the tables hold half of what is rotated."""
+    if num_heads is not None and num_heads < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `num_heads` is {num_heads}; it has to be at least 0",
+            help="write the number of heads, or leave it out for four axes",
+            attribute="num_heads",
+        )
     head = _rotated_head(x, num_heads)
     lengths = _lengths(x)
     half = rotary_embedding_dim // 2 if rotary_embedding_dim else None if head is None else floordiv(head, 2)

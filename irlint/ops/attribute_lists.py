@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.diagnostics import Rule, Severity
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor
 
 LISTS_INCONSISTENT = Rule(
@@ -48,8 +49,8 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
     for name, count in known.items():
         if count != known[first]:
             raise LISTS_INCONSISTENT.fault(
-                f"attribute `{first}` has {known[first]} entries and `{name}` has {count}: expected is one of each",
-                help=f"give `{name}` {known[first]} entries",
+                f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: expected is one of each",
+                help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
                 attribute=name,
             )
 

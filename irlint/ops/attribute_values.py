@@ -1,10 +1,11 @@
-"""Attributes whose value lies outside of what the operator defines, and the element types that ONNX numbers."""
+"""Attributes whose value lies outside of what the operator defines."""
 
 from __future__ import annotations
 
 from irlint.diagnostics import Rule, Severity
 from irlint.ops import Context
 from irlint.ops.schema import official
+from irlint.tensor import NUMBERED_TYPES
 
 ATTRIBUTE_OUT_OF_RANGE = Rule(
     "IRL510",
@@ -19,36 +20,6 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
 )
-
-#: The element types of ONNX's TensorProto.DataType, by their number from 1 on.
-NUMBERED_TYPES = [
-    "float32",
-    "uint8",
-    "int8",
-    "uint16",
-    "int16",
-    "int32",
-    "int64",
-    "string",
-    "bool",
-    "float16",
-    "float64",
-    "uint32",
-    "uint64",
-    "complex64",
-    "complex128",
-    "bfloat16",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "uint4",
-    "int4",
-    "float4_e2m1",
-    "float8_e8m0",
-    "uint2",
-    "int2",
-]
 
 
 def numbered_type(number: int, context: Context, attribute: str = "dtype", output: int = 0) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.diagnostics import Rule, Severity
+from irlint.ops.wording import counted
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -43,7 +44,7 @@ def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negativ
         return axis + rank if axis < 0 else axis
     allowed = f"{lowest} to {rank - 1}" if rank else "none, as it is a scalar"
     raise AXIS_OUT_OF_RANGE.fault(
-        f"{what} is {axis} and input {input} has {rank} axes: allowed is {allowed}",
+        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}: allowed is {allowed}",
         help=f"use an axis in the range {allowed}" if rank else "give the input at least one axis",
         input=input,
     )
@@ -58,7 +59,7 @@ def axes_of(
         return result
     twice = next(axis for position, axis in enumerate(result) if axis in result[:position])
     raise AXIS_REPEATED.fault(
-        f"{what} is {list(axes)} for a tensor of {rank} axes: axis {twice} is named twice",
+        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} is named twice",
         help=f"name axis {twice} once",
         input=input,
     )

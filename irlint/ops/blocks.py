@@ -7,21 +7,22 @@ from math import prod
 from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, divides, reaches, warn
-from irlint.dims import Dim, MaybeDim, Shape, floordiv, largest, product, same
+from irlint.dims import Dim, MaybeDim, Shape, bounds, largest, product, same
 from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axis_of
-from irlint.ops.element_types import common_type, expect_type
+from irlint.ops.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.rearranging import CROP_EXCEEDS, ENTRIES_PER_AXIS, expect_per_axis
 from irlint.ops.shape_inputs import SIZE_NEGATIVE, entries, expect_rank, length, openvino_shape
+from irlint.ops.sizes import whole_quotient
 from irlint.ops.windows import same_count, spanned, window_count
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Tensor, shape_text
 
 DepthMode = Literal["blocks_first", "depth_first"]
 OnnxDepthMode = Literal["DCR", "CRD"]
 PatchPad = Literal["valid", "same_upper", "same_lower", "explicit"]
 
-_WHOLE = frozenset({"int32", "int64"})
 
 NOT_DIVISIBLE = Rule(
     "IRL336",
@@ -49,12 +50,7 @@ def parted(dim: MaybeDim, count: int, axis: int, what: str) -> MaybeDim:
             input=0,
             marks=((0, axis),),
         )
-    return floordiv(dim, count)
-
-
-def times(dim: MaybeDim, count: MaybeDim) -> MaybeDim:
-    """The product, None where a factor is not known."""
-    return product((dim, count))
+    return whole_quotient(dim, count)
 
 
 def _expect_positive(number: int, attribute: str) -> None:
@@ -70,13 +66,13 @@ def _expect_positive(number: int, attribute: str) -> None:
 def depth_to_space(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C / block**k, *(D * block)] for k spatial axes."""
     depth = parted(shape[1], block ** (len(shape) - 2), 1, f"the elements of a block of {block}")
-    return (shape[0], depth, *(times(dim, block) for dim in shape[2:]))
+    return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 
 
 def space_to_depth(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C * block**k, *(D / block)] for k spatial axes."""
     spatial = [parted(dim, block, axis, "the block size") for axis, dim in enumerate(shape[2:], 2)]
-    return (shape[0], times(shape[1], block ** (len(shape) - 2)), *spatial)
+    return (shape[0], product((shape[1], block ** (len(shape) - 2))), *spatial)
 
 
 @onnx("DepthToSpace")
@@ -156,7 +152,10 @@ def _lists(
 def _at_least(
     listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
-    """``listed``, of which no entry may be less than ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or states it."""
+    """``listed``, of which no entry may be less than ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or states it.
+
+    Where it is only stated, -1 is not known, and less is 0, as the library reads them.
+    """
     if listed is None:
         return None
     for position, entry in enumerate(listed):
@@ -171,7 +170,7 @@ def _at_least(
         if severity is None:
             raise fault
         warn(fault)
-    return tuple(max(entry, lowest) if isinstance(entry, int) else entry for entry in listed)
+    return tuple(None if entry == -1 else max(entry, lowest) if isinstance(entry, int) else entry for entry in listed)
 
 
 @openvino("BatchToSpace", since=2)
@@ -187,7 +186,7 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
         return Tensor(data.dtype, (None,) * len(shape))
     result = [_batch_part(shape[0], blocks)]
     for axis in range(1, len(shape)):
-        full = times(shape[axis], blocks[axis])
+        full = product((shape[axis], blocks[axis]))
         if full is None or begin is None or end is None or begin[axis] is None or end[axis] is None:
             result.append(None)
             continue
@@ -199,7 +198,7 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
                 input=2,
                 marks=((0, axis),),
             )
-        result.append(left)
+        result.append(0 if bounds(left)[1] == 0 else left)
     return Tensor(data.dtype, tuple(result))
 
 
@@ -218,7 +217,7 @@ def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pad
         return Tensor(data.dtype)
     if blocks is None or None in blocks:
         return Tensor(data.dtype, (None,) * len(shape))
-    result = [times(shape[0], product(blocks))]
+    result = [product((shape[0], product(blocks)))]
     for axis in range(1, len(shape)):
         block = blocks[axis]
         pads = (None if begin is None else begin[axis], None if end is None else end[axis])
@@ -301,7 +300,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
         span = spanned(kernel, rate)
         assert span is not None
         counts.append(None if dim is None else _patch_count(dim, span, stride, auto_pad))
-    return Tensor(data.dtype, (shape[0], times(shape[1], sizes[0] * sizes[1]), *counts))
+    return Tensor(data.dtype, (shape[0], product((shape[1], sizes[0] * sizes[1])), *counts))
 
 
 def _patch_count(dim: Dim, span: Dim, stride: int, auto_pad: str) -> MaybeDim:
@@ -327,7 +326,7 @@ def ov_col2im(
     before, after = _pair(pads_begin, "pads_begin", 0, 0), _pair(pads_end, "pads_end", 0, 0)
     expect_rank(data, 0, 2, 3)
     for index, x in ((1, output_size), (2, kernel_size)):
-        expect_type(x, index, _WHOLE)
+        expect_type(x, index, INDEX_TYPES)
         _expect_two(x, index)
     common_type((output_size, kernel_size), first=1)
     image = openvino_shape(output_size, 1) or (None, None)
@@ -343,7 +342,7 @@ def ov_col2im(
     if not agree(data.shape[-1], blocks, "the last axis are the blocks of the image"):
         raise NOT_DIVISIBLE.fault(
             f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} has {blocks}",
-            help=f"give the last axis of input 0 {blocks} entries, or correct the image's size",
+            help=f"give the last axis of input 0 {counted(blocks, 'entry', 'entries')}, or correct the image's size",
             input=0,
             marks=((0, len(data.shape) - 1),),
         )
@@ -360,7 +359,8 @@ def _expect_written(**attributes: Ints | None) -> None:
     if absent:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"{', '.join(absent)} are absent: the specification has defaults for them, and OpenVINO 2026.4 crashes",
+                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: "
+                f"the specification has defaults for them, and OpenVINO 2026.4 crashes",
                 help='write strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0"',
                 severity=Severity.WARNING,
             )
@@ -387,7 +387,7 @@ def _expect_two(x: Tensor, index: int) -> None:
     count = length(x)
     if count not in (None, 2):
         raise ENTRIES_PER_AXIS.fault(
-            f"input {index} has {count} entries; it has 2, for height and width",
+            f"input {index} has {counted(count, 'entry', 'entries')}; it has 2, for height and width",
             help="state height and width",
             input=index,
         )

@@ -9,8 +9,9 @@ from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
 from irlint.model import Graph
 from irlint.ops import Context
 from irlint.ops.type_variables import type_key
+from irlint.ops.wording import counted
 from irlint.records import replaced
-from irlint.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, type_text
+from irlint.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, shape_text, type_text
 from irlint.tensor import Sequence as SequenceType
 
 #: A loop's body is run so many times, at most, to find out what changes from one iteration to the next.
@@ -47,8 +48,9 @@ BODY_TYPES = Rule(
     Severity.ERROR,
     "A body's input or output has another type than the node, or the other branch, gives it.",
     why="""What a node gives to its body, and what both branches of an If return, has to be of one element type: a value
-cannot be of two. Runtimes refuse the model when they load it.""",
-    mend="Cast the value in the body or in one of the branches.",
+cannot be of two. The condition of a Loop, and every input of a Scan's body, has to be declared in the shape that it gets,
+too. Runtimes refuse the model when they load it.""",
+    mend="Cast the value in the body or in one of the branches, or correct what the body declares.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (double[2,3] b) { b = Cast <to = 11> (x) }>
@@ -270,14 +272,10 @@ def arity_fault(body: Graph, name: str, kind: str, expected: int, why: str) -> F
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
     return BODY_ARITY.fault(
-        f"`{name}` has {_counted(found, kind)}; expected are {_counted(expected, kind)}: {why}",
-        help=f"give `{name}` {_counted(expected, kind)}",
+        f"`{name}` has {counted(found, kind)}; expected are {counted(expected, kind)}: {why}",
+        help=f"give `{name}` {counted(expected, kind)}",
         attribute=name,
     )
-
-
-def _counted(count: int, kind: str) -> str:
-    return f"{count} {kind}" if count == 1 else f"{count} {kind}s"
 
 
 def single(known: Type | None, what: str, dtypes: Sequence[str], input: int | None = None) -> Fault | None:
@@ -319,6 +317,26 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> N
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {declared}, and the node gives it {found}",
             help=f"declare it as {found}, or cast what the node is given",
+            attribute=name,
+        )
+
+
+def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:
+    """Makes sure that the inputs that a body declares can have the shapes that it gets: ONNX Runtime merges the two when it
+    loads the model, for the condition of a Loop and all inputs of a Scan's body. Raises a ``BODY_TYPES`` fault.
+    """
+    for position, (value, known) in enumerate(zip(body.inputs, given)):
+        declared = value.type
+        if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
+            continue
+        assert declared.shape is not None and known.shape is not None
+        alike = len(declared.shape) == len(known.shape)
+        if alike and all(same(a, b) is not False for a, b in zip(declared.shape, known.shape)):
+            continue
+        raise BODY_TYPES.fault(
+            f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node gives it "
+            f"{shape_text(known.shape)}",
+            help=f"declare it as {shape_text(known.shape)}, or reshape what the node is given",
             attribute=name,
         )
 

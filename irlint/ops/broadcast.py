@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, require, warn
 from irlint.dims import Dim, MaybeDim, Shape, bounds, broadcast_size, same, symbols
+from irlint.ops.sizes import narrower
+from irlint.ops.wording import counted
 from irlint.tensor import shape_text
 
 BROADCAST_MISMATCH = Rule(
@@ -244,7 +246,7 @@ def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int =
         else:
             severity = None
         fault = UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} is {shape_text(shape)} with {len(shape)} axes and cannot be stretched onto "
+            f"{what} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')} and cannot be stretched onto "
             f"{shape_text(target)}, which has {len(target)}",
             help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
             input=index,
@@ -319,12 +321,8 @@ def merged(
                 marks=tuple((row, axis) for axis in clashes for row in (first, index)),
                 remark="differ",
             )
-        result = tuple(_known_first(a, b) for a, b in zip(result, shape))
+        result = tuple(narrower(a, b) for a, b in zip(result, shape))
     return result
-
-
-def _known_first(a: MaybeDim, b: MaybeDim) -> MaybeDim:
-    return b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a
 
 
 def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) -> Shape | None:
@@ -366,7 +364,8 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
         raise PDPD_MISMATCH.fault(
             f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
             f"axis {wide} is {a[wide]} against {b[own]}",
-            help=f"only input 1 is stretched, and only from 1: make its axis {own} 1 or {a[wide]}, or choose another axis",
+            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
+            f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
             remark="differ, and input 1 is not 1",
@@ -378,10 +377,12 @@ def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, why: str) -> tuple[Maybe
     """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
+    if dim == 0 and onto is not None and same(onto, 1) is None:
+        return _emptied(onto, why)
     if library and same(onto, 0) and same(dim, 1):
         return onto, False
-    told = isinstance(dim, int) and dim != 1 and not isinstance(onto, int)
-    return dim if told else onto, stretches(dim, onto, why)
+    told = dim is not None and same(dim, 1) is False
+    return narrower(onto, dim) if told else onto, stretches(dim, onto, why)
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
@@ -390,6 +391,15 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
         return 0, True
     lower = bounds(dim)[0]
     return None, lower is None or lower <= 1
+
+
+def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
+    relations = [Relation("==", onto, 1)]
+    if same(onto, 0) is None:
+        relations.append(Relation("==", onto, 0))
+    require(*relations, why=why)
+    return 0, True
 
 
 def pdpd(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import Rule, Severity
+from typing import Literal
+
+from irlint.diagnostics import Rule, Severity, warn
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, NUMBERED_TYPES, numbered_type
-from irlint.ops.broadcast import broadcast, merged, stretched
+from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.contents import cast as converted
 from irlint.ops.element_types import common_type, expect_type
-from irlint.tensor import BITS, FLOATS, SIGNED, Tensor, Type
+from irlint.ops.wording import counted
+from irlint.tensor import BITS, FLOATS, NUMBERED_TYPES, SIGNED, Tensor, Type, shape_text
 
 DType = str
+RoundMode = Literal["up", "down", "nearest"]
 
 _EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
 _FAKED = frozenset({"bfloat16", "float16", "float32"})
@@ -68,9 +72,18 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
 
 
 @onnx("Cast", since=6)
-def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: str = "up", context: Context) -> Tensor:
+def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up", context: Context) -> Tensor:
     """ONNX Cast-6 and later."""
-    return retyped(x, numbered_type(to, context, "to"))
+    dtype = numbered_type(to, context, "to")
+    if saturate != 1 and not dtype.startswith("float8"):
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime refuses "
+            "it for what is no 8-bit float",
+            help="leave `saturate` out",
+            attribute="saturate",
+        )
+        warn(fault.lowered(Severity.WARNING))
+    return retyped(x, dtype)
 
 
 @onnx("CastLike", since=15)
@@ -83,7 +96,7 @@ def cast_like(x: Tensor, target_type: Tensor, *, saturate: int = 1, round_mode: 
 def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     """ONNX BitCast-26: the same bits as another type of the same width."""
     dtype = numbered_type(to, context, "to")
-    if x.dtype in BITS and BITS[x.dtype] != BITS[dtype]:
+    if x.dtype in BITS and dtype in BITS and BITS[x.dtype] != BITS[dtype]:
         raise NOT_CONVERTIBLE.fault(
             f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the bits are kept",
             help=f"name a type of {BITS[x.dtype]} bits",
@@ -116,6 +129,13 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
         )
     expect_type(data, 0, _FAKED)
     dtype = common_type((data, scale, shift))
+    if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"input 1 (scale) is {shape_text(scale.shape)} with {counted(len(scale.shape), 'axis', 'axes')} and input 0 is "
+            f"{shape_text(data.shape)} with {len(data.shape)}: the data are not stretched",
+            help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
+            input=1,
+        )
     stretched(data.shape, scale.shape, 1)
     shape = broadcast((data.shape, scale.shape))
     if shift is not None:

@@ -1,23 +1,22 @@
-"""What ONNX Runtime adds to ONNX and no other family has: generation, gradients, hashes."""
+"""What ONNX Runtime adds to ONNX and no other family has: generation, gradients, hashes, channels in blocks."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from irlint.diagnostics import agree, divides, reaches
-from irlint.dims import MaybeDim, floordiv, same
+from irlint.dims import MaybeDim, floordiv, product, same
 from irlint.model import Graph
-from irlint.ops import Context, onnx
+from irlint.ops import MICROSOFT, NCHWC, Context, onnx
 from irlint.ops.attention import HEADS_MISMATCH, INPUTS_MISMATCH
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.axes import axis_of
+from irlint.ops.axes import Ints, axis_of
 from irlint.ops.bodies import BODY_TYPES, check_arity, check_input_types
 from irlint.ops.expected import Expected, check, size
 from irlint.ops.linear import MATMUL_MISMATCH
 from irlint.ops.shape_inputs import expect_one, expect_rank, number
+from irlint.ops.windows import arranged, channel_axis, expect_range, per_axis, spatial
 from irlint.tensor import Tensor, shape_text
-
-MS = "com.microsoft"
 
 Metric = Literal["euclidean", "sqeuclidean"]
 Strings = tuple[str, ...]
@@ -32,7 +31,7 @@ def _prompt(input_ids: Tensor) -> tuple[MaybeDim, MaybeDim]:
     return (None, None) if input_ids.shape is None else (input_ids.shape[0], input_ids.shape[1])
 
 
-@onnx("BeamSearch", domain=MS)
+@onnx("BeamSearch", domain=MICROSOFT)
 def beam_search(
     input_ids: Tensor,
     max_length: Tensor,
@@ -73,7 +72,7 @@ def beam_search(
     )
 
 
-@onnx("GreedySearch", domain=MS)
+@onnx("GreedySearch", domain=MICROSOFT)
 def greedy_search(
     input_ids: Tensor,
     max_length: Tensor,
@@ -98,7 +97,7 @@ def greedy_search(
     return Tensor("int32", (_prompt(input_ids)[0], number(max_length)))
 
 
-@onnx("Sampling", domain=MS)
+@onnx("Sampling", domain=MICROSOFT)
 def sampling(
     input_ids: Tensor,
     max_length: Tensor,
@@ -133,13 +132,13 @@ def sampling(
     return Tensor("int32", (batch, number(max_length))), logits
 
 
-@onnx("NGramRepeatBlock", domain=MS)
+@onnx("NGramRepeatBlock", domain=MICROSOFT)
 def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
     """com.microsoft NGramRepeatBlock-1: the scores."""
     return Tensor(scores.dtype, scores.shape)
 
 
-@onnx("Tokenizer", domain=MS)
+@onnx("Tokenizer", domain=MICROSOFT)
 def tokenizer(
     x: Tensor,
     *,
@@ -216,21 +215,21 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, context: Context) ->
 # --- gradients --------------------------------------------------------------------------------------------------------
 
 
-@onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MS)
+@onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
 @onnx("SoftmaxGrad")
 def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
     """com.microsoft SoftmaxGrad-1: in the shape of what came out."""
     return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
 
 
-@onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MS)
+@onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
 @onnx("GeluGrad")
 def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
     """com.microsoft GeluGrad-1 and its like: in the shape of what went in."""
     return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
 
 
-@onnx("LayerNormalizationGrad", domain=MS)
+@onnx("LayerNormalizationGrad", domain=MICROSOFT)
 @onnx("LayerNormalizationGrad")
 def layer_normalization_grad(
     dy: Tensor,
@@ -249,7 +248,7 @@ def layer_normalization_grad(
     return dx, own, own
 
 
-@onnx("SoftmaxCrossEntropyLossGrad", domain=MS)
+@onnx("SoftmaxCrossEntropyLossGrad", domain=MICROSOFT)
 def softmax_cross_entropy_loss_grad(
     dy: Tensor,
     log_prob: Tensor,
@@ -275,25 +274,25 @@ def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Te
 # --- the rest of com.microsoft ----------------------------------------------------------------------------------------
 
 
-@onnx("ComplexMul", "ComplexMulConj", domain=MS)
+@onnx("ComplexMul", "ComplexMulConj", domain=MICROSOFT)
 def complex_multiplication(a: Tensor, b: Tensor) -> Tensor:
     """com.microsoft ComplexMul-1: unknown shapes where the inputs' shapes differ."""
     return Tensor(a.dtype, a.shape if a.shape == b.shape else None)
 
 
-@onnx("SampleOp", domain=MS)
+@onnx("SampleOp", domain=MICROSOFT)
 def sample_op(x: Tensor) -> Tensor:
     """com.microsoft SampleOp-1."""
     return Tensor(x.dtype, x.shape)
 
 
-@onnx("MurmurHash3", domain=MS)
+@onnx("MurmurHash3", domain=MICROSOFT)
 def murmur_hash(x: Tensor, *, positive: int = 1, seed: int = 0) -> Tensor:
     """com.microsoft MurmurHash3-1."""
     return Tensor("uint32" if positive else "int32", x.shape)
 
 
-@onnx("CDist", domain=MS)
+@onnx("CDist", domain=MICROSOFT)
 def cdist(a: Tensor, b: Tensor, *, metric: Metric = "sqeuclidean") -> Tensor:
     """com.microsoft CDist-1: [M, K] distances between the rows of [M, N] and [K, N]."""
     expect_rank(a, 0, 2)
@@ -303,7 +302,7 @@ def cdist(a: Tensor, b: Tensor, *, metric: Metric = "sqeuclidean") -> Tensor:
     return Tensor(a.dtype, (a.shape[0] if a.shape else None, b.shape[0] if b.shape else None))
 
 
-@onnx("TorchEmbedding", domain=MS)
+@onnx("TorchEmbedding", domain=MICROSOFT)
 def torch_embedding(
     weight: Tensor,
     indices: Tensor,
@@ -316,7 +315,7 @@ def torch_embedding(
     return Tensor(weight.dtype, None if indices.shape is None else (*indices.shape, columns))
 
 
-@onnx("UnfoldTensor", domain=MS)
+@onnx("UnfoldTensor", domain=MICROSOFT)
 def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> Tensor:
     """com.microsoft UnfoldTensor-1: windows of ``size``, one every ``step``, on a new last axis."""
     if size < 1 or step < 1:
@@ -338,13 +337,13 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
     return Tensor(input.dtype, (*input.shape[:at], windows, *input.shape[at + 1 :], size))
 
 
-@onnx("DynamicTimeWarping", domain=MS)
+@onnx("DynamicTimeWarping", domain=MICROSOFT)
 def dynamic_time_warping(input: Tensor) -> Tensor:
     """com.microsoft DynamicTimeWarping-1: a path [2, steps]."""
     return Tensor("int32", (2, None))
 
 
-@onnx("BifurcationDetector", domain=MS)
+@onnx("BifurcationDetector", domain=MICROSOFT)
 def bifurcation_detector(
     src_tokens: Tensor,
     cur_tokens: Tensor,
@@ -358,7 +357,7 @@ def bifurcation_detector(
     return Tensor("int64", (None,)), Tensor("int64", ())
 
 
-@onnx("WordConvEmbedding", domain=MS)
+@onnx("WordConvEmbedding", domain=MICROSOFT)
 def word_conv_embedding(
     sequence: Tensor,
     w: Tensor,
@@ -372,3 +371,43 @@ def word_conv_embedding(
     """com.microsoft WordConvEmbedding-1: an embedding for each word."""
     width = w.shape[0] if w.shape else None
     return Tensor(w.dtype, None if sequence.shape is None else (*sequence.shape[:1], width))
+
+
+# --- channels in blocks -----------------------------------------------------------------------------------------------
+
+
+@onnx("ReorderInput", domain=NCHWC)
+def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
+    """com.microsoft.nchwc ReorderInput: channels are rounded up to the machine's block, of at most 16."""
+    x = X.shape
+    if x is None or len(x) < 2:
+        return Tensor(X.dtype)
+    first = 1 if channels_last else 2
+    channels = x[channel_axis(len(x), first)]
+    whole = isinstance(channels, int) and channels % 16 == 0
+    return Tensor(X.dtype, arranged(x[0], channels if whole else None, spatial(x, first)))
+
+
+@onnx("ReorderOutput", domain=NCHWC)
+def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> Tensor:
+    """com.microsoft.nchwc ReorderOutput: the first ``channels`` of the blocks."""
+    expect_range((channels,), 1, "channels")
+    if X.shape is None or len(X.shape) < 2:
+        return Tensor(X.dtype)
+    return Tensor(X.dtype, arranged(X.shape[0], channels, X.shape[2:], 1 if channels_last else 2))
+
+
+@onnx("Upsample", domain=NCHWC)
+def nchwc_upsample(
+    X: Tensor,
+    *,
+    scales: Ints | None = None,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "asymmetric",
+) -> Tensor:
+    """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
+    if X.shape is None or scales is None:
+        return Tensor(X.dtype)
+    per_axis(scales, len(X.shape), "scales", 1)
+    expect_range(scales, 1, "scales")
+    return Tensor(X.dtype, tuple(product((dim, scale)) for dim, scale in zip(X.shape, scales)))

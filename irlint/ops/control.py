@@ -16,6 +16,7 @@ from irlint.ops.bodies import (
     DEEPEST_SEARCH,
     carried,
     check_arity,
+    check_input_shapes,
     check_input_types,
     joined,
     nesting,
@@ -29,6 +30,7 @@ from irlint.ops.bodies import (
 from irlint.ops.port_maps import (
     PORT_MAP_BROKEN,
     Entries,
+    check_as_stated,
     check_inputs_mapped,
     check_outputs_mapped,
     concatenated,
@@ -40,7 +42,7 @@ from irlint.ops.port_maps import (
     tied,
 )
 from irlint.ops.type_variables import type_key
-from irlint.parsers.ir_types import BackEdge
+from irlint.parsers.ir_types import BackEdge, PortMapEntry
 from irlint.tensor import UNKNOWN, Optional, Tensor, Type, shape_text, type_text
 
 BackEdges = Sequence[BackEdge]
@@ -99,8 +101,8 @@ def _either(
     check_arity(then_branch, "then_branch", 0, context.outputs, context, why)
     check_arity(else_branch, "else_branch", 0, context.outputs, context, why)
     chosen = truth(cond)
-    thens = context.run(then_branch, (), quiet=chosen is False)
-    elses = context.run(else_branch, (), quiet=chosen is True)
+    thens = context.run(then_branch, (), dead=chosen is False)
+    elses = context.run(else_branch, (), dead=chosen is True)
     _check_same_types(thens, elses, "then_branch", "else_branch")
     if chosen is not None:
         return thens if chosen else elses
@@ -143,6 +145,7 @@ def loop(
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
     initial = (start, *v_initial)
     check_input_types(body, "body", (number, *initial))
+    check_input_shapes(body, "body", (None, cond))
     never = truth(cond) is False or _count(m) == 0
 
     def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
@@ -150,7 +153,7 @@ def loop(
 
     state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
     exact = None if never or state == initial or not _ends(m) else unrolled(body, initial, number, _count(m), context)
-    outputs = context.run(body, (number, *state), quiet=never)
+    outputs = context.run(body, (number, *state), dead=never)
     _check_carried(initial, outputs[: len(initial)])
     trips = exact[0] if exact else _trips(m, state[0], outputs[0], never)
     own = passing(state, initial)
@@ -263,8 +266,8 @@ def _branch(
 ) -> tuple[Type | None, ...]:
     """The outputs of a branch that always runs, never, or perhaps (None).
 
-    Where the condition is a constant, OpenVINO only reads the port map of the branch that never runs, and infers nothing
-    for an output that an else branch does not give.
+    Where the condition is a constant, OpenVINO only reads the branch that never runs, with the types that its Parameters
+    state, and infers nothing for an output that an else branch does not give.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -274,7 +277,9 @@ def _branch(
             arguments[place] = given(entry, inputs)[1]
     places = [ties.result(entry) for entry in ordered(entries, "output")]
     if runs is False:
+        context.run(body, arguments)
         return ()
+    check_as_stated(body, arguments, context)
     if runs is None or name == "then_body":
         check_outputs_mapped(entries, context.outputs, name)
     outputs = context.run(body, arguments)
@@ -300,18 +305,51 @@ def tensor_iterator(
     outputs, trips = _iterated(body, inputs, port_map, back_edges, context)
     results: list[Type | None] = []
     ties = tied(body, "body")
-    for entry in check_outputs_mapped(port_map, context.outputs, "body"):
+    found = check_outputs_mapped(port_map, context.outputs, "body")
+    if all(entry.axis is None for entry in ordered(port_map, "input")):
+        trips = next((_uncounted(entry) for entry in found if entry.axis is not None), None)
+    for entry in found:
         known = outputs[ties.result(entry)]
         if entry.axis is not None and isinstance(known, Tensor):
+            _expect_axis_of_scalar(known, entry)
             known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
         results.append(known)
     return tuple(results)
 
 
+def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
+    """Makes sure that scalars are stacked along axis 0, the one axis that OpenVINO takes for them."""
+    if known.shape == () and entry.axis != 0:
+        raise PORT_MAP_BROKEN.fault(
+            f'layer {entry.internal_layer_id} of the body gives a scalar, and the port map stacks it along axis="{entry.axis}"',
+            help='write axis="0"',
+        )
+
+
+def _uncounted(entry: PortMapEntry) -> int | None:
+    """The iterations that the library takes from its first output with an axis, where no input is sliced."""
+    return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
+
+
+def _opened(x: Tensor, place: int, context: Context) -> Tensor:
+    if x.shape is None or 0 not in x.shape:
+        return x
+    dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
+    return Tensor(x.dtype, tuple(dims))
+
+
 def _iterated(
-    body: Graph, inputs: Sequence[Tensor | None], entries: Entries, back_edges: BackEdges, context: Context
+    body: Graph,
+    inputs: Sequence[Tensor | None],
+    entries: Entries,
+    back_edges: BackEdges,
+    context: Context,
+    opens: bool = False,
 ) -> tuple[tuple[Type | None, ...], MaybeDim]:
-    """What a body gives in its last iteration, and how many slices the sliced inputs have."""
+    """What a body gives in its last iteration, and how many slices the sliced inputs have.
+
+    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow: so the library's Loop has it.
+    """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -322,7 +360,8 @@ def _iterated(
         if entry.axis is not None:
             x, count = sliced(x, entry, index)
             counts.append((index, count))
-        arguments[place] = x
+        arguments[place] = _opened(x, place, context) if opens and place in merged else x
+    check_as_stated(body, arguments, context)
     places = [place for place in merged if arguments[place] is not None]
 
     def run(state: Sequence[Type | None], quiet: bool = True) -> tuple[Type | None, ...]:
@@ -338,6 +377,10 @@ def _iterated(
     initial = tuple(arguments[place] for place in places)
     state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
     state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
+    if state != initial and nesting(body) <= DEEPEST_SEARCH:
+        run(
+            [Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], quiet=False
+        )
     own = passing(state, initial)
     return tuple(outside(known, own) for known in run(state, quiet=False)), same_iterations(counts)
 
@@ -359,8 +402,9 @@ def ov_loop(
     check_inputs_mapped(port_map, 2, len(every))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
     if not conditions:
+        context.run(body, [None] * len(body.inputs))
         return _without_condition(context.outputs)
-    outputs, _ = _iterated(body, every, port_map, back_edges, context)
+    outputs, _ = _iterated(body, every, port_map, back_edges, context, opens=True)
     ties = tied(body, "body")
     again = outputs[ties.result(conditions[0])]
     if isinstance(again, Tensor) and again.rank is not None and again.rank > 1:
@@ -376,7 +420,7 @@ def ov_loop(
             known = Tensor(known.dtype)
         elif isinstance(known, Tensor) and entry.axis is not None:
             shape = known.shape or (1,)
-            size = shape[entry.axis] if entry.axis < len(shape) else None
+            size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
             known = concatenated(known, entry, product((trips, size)))
         results.append(known)
     return tuple(results)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from irlint.diagnostics import Rule, Severity, agree, warn
+from irlint.diagnostics import Fault, Rule, Severity, agree, warn
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, largest, product
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.axes import Floats, Ints
-from irlint.ops.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shape_inputs import (
     INPUT_RANK_REFUSED,
     expect_one,
@@ -27,14 +27,14 @@ from irlint.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, Spa
 DType = str
 NegativeIndices = Literal["ignore_negative", "normalize"]
 
-_WHOLE = frozenset({"int32", "int64"})
 
 CONSTANT_FORM = Rule(
     "IRL360",
     "constant-without-one-value",
     Severity.ERROR,
     "A Constant node does not have exactly one of its value attributes.",
-    why="A Constant holds what one attribute says; with none, or with two, runtimes refuse the model.",
+    why="""A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime refuses
+one with none, and of two takes the first that is written: there it is a warning.""",
     mend="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, value_strings.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
@@ -110,8 +110,18 @@ def ov_const(
 @openvino("Parameter", until=17, absent={"element_type": None, "shape": ""})
 def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
     """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds."""
-    from irlint.parsers.ir_types import partial_shape
+    from irlint.parsers.ir_types import odd_size, partial_shape
 
+    odd = odd_size(shape)
+    if odd:
+        warn(
+            ATTRIBUTE_OUT_OF_RANGE.fault(
+                f'attribute `shape` is "{shape}": {odd}',
+                help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
+                attribute="shape",
+                severity=Severity.WARNING,
+            )
+        )
     try:
         return Tensor(element_type, partial_shape(shape, "size"))
     except ValueError as error:
@@ -169,7 +179,7 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
             )
         )
         return shape_contents(data.shape, "int64")
-    _expect_dtype(output_type, "output_type", _WHOLE)
+    _expect_dtype(output_type, "output_type", INDEX_TYPES)
     return shape_contents(data.shape, output_type)
 
 
@@ -197,10 +207,21 @@ def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
     return Tensor(dtype, shape, (entry,) * math.prod(shape))  # type: ignore[arg-type]
 
 
+def _as_list(x: Tensor) -> Tensor:
+    """A shape that is known as a list: ONNX Runtime takes a constant of more axes for one."""
+    if x.value is None or x.shape is None or len(x.shape) < 2:
+        return x
+    try:
+        expect_rank(x, 0, 1)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+    return Tensor(x.dtype, (len(x.value),), x.value)
+
+
 @onnx("ConstantOfShape", since=9)
 def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
     """ONNX ConstantOfShape: a tensor of the shape that the input lists, 0 of float32 without ``value``."""
-    shape = stated_shape(input, 0)
+    shape = stated_shape(_as_list(input), 0)
     if value is None:
         return filled(shape, "float32", 0.0)
     if value.shape is not None and (len(value.shape) != 1 or product(value.shape) != 1):
@@ -251,9 +272,9 @@ def ov_eye(
     """OpenVINO Eye-9: ``batch_shape`` and then a matrix."""
     names = ("num_rows", "num_columns", "diagonal_index")
     for index, x in enumerate((num_rows, num_columns, diagonal_index)):
-        expect_type(x, index, _WHOLE)
+        expect_type(x, index, INDEX_TYPES)
         expect_one(x, index, names[index])
-    expect_type(batch_shape, 3, _WHOLE)
+    expect_type(batch_shape, 3, INDEX_TYPES)
     expect_rank(batch_shape, 3, 1)
     batch = () if batch_shape is None else openvino_shape(batch_shape, 3)
     sizes = [size(number(x), index, names[index]) for index, x in enumerate((num_rows, num_columns))]
@@ -306,7 +327,7 @@ def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1) 
     return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype)
 
 
-@onnx("Range", domain="com.microsoft")
+@onnx("Range", domain=MICROSOFT)
 def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -> Tensor:
     """com.microsoft Range, whose step is 1 if left out."""
     return range_(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)))

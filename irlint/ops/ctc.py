@@ -65,7 +65,7 @@ def ctc_greedy_decoder_seq_len(
     return Tensor(classes_index_type, (batch, size(data, 1, 3))), Tensor(sequence_length_type, (batch,))
 
 
-@openvino("CTCLoss", since=4)
+@openvino("CTCLoss", since=4, absent={"ctc_merge_repeated": False})
 def ctc_loss(
     logits: Tensor,
     logit_length: Tensor,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from irlint.diagnostics import Rule, Severity, warn
+from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import MaybeDim, bounds, product, smallest
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.element_types import common_type, expect_type
+from irlint.ops.element_types import INDEX_NAMES, IndexType, common_type, expect_type
 from irlint.ops.expected import Expected, check, first_known, size
 from irlint.ops.shape_inputs import expect_one, expect_rank, number
+from irlint.records import record
 from irlint.tensor import FLOATS, INTEGERS, Tensor
 
 BOXES_MISMATCH = Rule(
@@ -32,11 +32,9 @@ g (float[1,8400,4] boxes, float[1,80,8400] scores) => (int64[n,3] y) <int64[1] m
 )
 
 BoxEncoding = Literal["corner", "center"]
-IndexType = Literal["i32", "i64"]
 SortResult = Literal["classid", "score", "none"]
 DecayFunction = Literal["gaussian", "linear"]
 
-INDEX_TYPES = {"i32": "int32", "i64": "int64"}
 _SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
 
 
@@ -60,7 +58,7 @@ def expect_attribute(
     warn(fault.lowered(severity))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidates:
     """How many images, classes and boxes there are to choose from."""
 
@@ -118,6 +116,10 @@ def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
 # --- NonMaxSuppression ------------------------------------------------------------------------------------------------
 
 
+#: The inputs from index 2 on of a non-maximum suppression.
+LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
+
+
 @onnx("NonMaxSuppression", since=10)
 def non_max_suppression(
     boxes: Tensor,
@@ -129,18 +131,26 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression of every version: [selected, 3]."""
+    """ONNX NonMaxSuppression of every version: [selected, 3]; of a limit that is no scalar ONNX Runtime reads one element."""
+    if center_point_box not in (0, 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `center_point_box` is {center_point_box}; it is 0 (corners) or 1 (centers)",
+            help="use 0 or 1",
+            attribute="center_point_box",
+        )
     found = candidates(boxes, scores)
-    expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
-    expect_one(iou_threshold, 3, "iou_threshold")
-    expect_one(score_threshold, 4, "score_threshold")
+    limits = (max_output_boxes_per_class, iou_threshold, score_threshold)
+    for index, (tensor, name) in enumerate(zip(limits, LIMITS), 2):
+        try:
+            expect_one(tensor, index, name)
+        except Fault as fault:
+            warn(fault.lowered(Severity.WARNING))
     most: MaybeDim = 0 if max_output_boxes_per_class is None else number(max_output_boxes_per_class)
     return Tensor("int64", (selected(_per_class(found, most), context), 3))
 
 
 def _scalars(*tensors: Tensor | None) -> None:
-    names = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
-    for index, (tensor, name) in enumerate(zip(tensors, names), 2):
+    for index, (tensor, name) in enumerate(zip(tensors, LIMITS), 2):
         expect_rank(tensor, index, 0, what=name)
 
 
@@ -184,7 +194,7 @@ def ov_nms_3(
 ) -> Tensor:
     """OpenVINO NonMaxSuppression-3: version 1 with a type for the indices."""
     indices = ov_nms_1(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold)
-    return Tensor(INDEX_TYPES[output_type], indices.shape)
+    return Tensor(INDEX_NAMES[output_type], indices.shape)
 
 
 @openvino("NonMaxSuppression", since=4, until=4)
@@ -202,7 +212,7 @@ def ov_nms_4(
     """OpenVINO NonMaxSuppression-4: [images * classes * min(boxes, most), 3]."""
     _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
     found = candidates(boxes, scores)
-    return Tensor(INDEX_TYPES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
+    return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
 
 
 @openvino("NonMaxSuppression", since=5)
@@ -258,7 +268,7 @@ def _chosen(
     found: Candidates, most: MaybeDim, output_type: IndexType, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
     shape = (selected(_per_class(found, most), context), 3)
-    dtype = INDEX_TYPES[output_type]
+    dtype = INDEX_NAMES[output_type]
     return Tensor(dtype, shape), Tensor("float32", shape), Tensor(dtype, (1,))
 
 
@@ -277,7 +287,7 @@ def _kept(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Class, score and corners of what is kept, its indices, and how many of each image it is."""
     dtype = common_type((boxes, scores))
-    kept, index_type = selected(_most_kept(found, nms_top_k, keep_top_k), context), INDEX_TYPES[index]
+    kept, index_type = selected(_most_kept(found, nms_top_k, keep_top_k), context), INDEX_NAMES[index]
     return Tensor(dtype, (kept, 6)), Tensor(index_type, (kept, 1)), Tensor(index_type, (found.images,))
 
 

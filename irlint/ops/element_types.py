@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 from irlint.diagnostics import Rule, Severity
 from irlint.tensor import FLOATS, INTEGERS, Tensor
@@ -37,6 +38,13 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
 ARITHMETIC = INTEGERS | FLOATS
 LOGICAL = frozenset({"bool"})
 BITWISE = INTEGERS | LOGICAL
+
+#: What most operations take as indices and sizes.
+INDEX_TYPES = frozenset({"int32", "int64"})
+
+#: How an IR spells the type of the indices that an operation gives.
+IndexType = Literal["i32", "i64"]
+INDEX_NAMES = {"i32": "int32", "i64": "int64"}
 
 
 def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:

@@ -11,12 +11,14 @@ from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import Expr, Shape, same
 from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
+from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.broadcast import broadcast, merged, pdpd, stretches
 from irlint.ops.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 from irlint.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 
 AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
 RoundMode = Literal["half_to_even", "half_away_from_zero"]
+ShiftDirection = Literal["LEFT", "RIGHT"]
 
 _AXIS = {"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"}
 
@@ -231,10 +233,43 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, shape: Shape | None
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
+DIVISION_BY_ZERO = Rule(
+    "IRL706",
+    "integer-division-by-zero",
+    Severity.ERROR,
+    "Whole numbers are divided by a constant that has a 0 in it.",
+    why="""Whole numbers have no infinity: the quotient and the remainder do not exist. ONNX Runtime refuses a Div or Mod whose
+divisor is such a constant when it loads the model, and stops at one that it works out.""",
+    mend="Correct the divisor, or divide floating-point numbers.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 1}> { y = Div (x, b) }""",
+)
+
+
+def _expect_no_zero(a: Tensor, b: Tensor) -> None:
+    """Makes sure that whole numbers ``a`` can be divided by ``b``. Raises a ``DIVISION_BY_ZERO`` fault."""
+    if (b.dtype or a.dtype) not in INTEGERS or b.value is None:
+        return
+    zeros = [index for index, entry in enumerate(b.value) if isinstance(entry, int) and entry == 0]
+    if not zeros:
+        return
+    raise DIVISION_BY_ZERO.fault(
+        f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
+        + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
+        + ": whole numbers cannot be divided by it",
+        help="correct the divisor, or cast both inputs to a floating-point type",
+        input=1,
+    )
+
+
 @onnx("Add", "Sub", "Mul", "Div", "Pow", since=7)
 @onnx("BitwiseAnd", "BitwiseOr", "BitwiseXor", since=18)
 def arithmetic(a: Tensor, b: Tensor, *, context: Context) -> Tensor:
     """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
+    if context.op == "Div":
+        _expect_no_zero(a, b)
     shape = broadcast((a.shape, b.shape))
     return _elementwise(context.op, (a, b), shape, a.dtype or (b.dtype if context.op != "Pow" else None))
 
@@ -247,7 +282,7 @@ def comparison(a: Tensor, b: Tensor, *, context: Context) -> Tensor:
 
 
 @onnx("BitShift", since=11)
-def bit_shift(x: Tensor, y: Tensor, *, direction: str) -> Tensor:
+def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
     """ONNX BitShift-11."""
     shape = broadcast((x.shape, y.shape))
     shift = operator.lshift if direction == "LEFT" else operator.rshift
@@ -255,8 +290,24 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: str) -> Tensor:
 
 
 @onnx("Mod", since=10)
-def mod(a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
-    """ONNX Mod-10: the sign of the divisor, or with ``fmod`` that of the dividend."""
+def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
+    """ONNX Mod-10: the sign of the divisor, or with ``fmod``, which floats need up to opset 27, that of the dividend."""
+    if fmod not in (0, 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `fmod` is {fmod}; it is 0 or 1",
+            help="write fmod=1 for floating-point numbers",
+            attribute="fmod",
+        )
+    dtype = a.dtype or b.dtype
+    if fmod == 0 and dtype in FLOATS and context.version < 28:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `fmod` is 0 and input 0 is {dtype}: up to opset 27 floating-point numbers need fmod=1, and ONNX "
+            "Runtime stops without it",
+            help="write fmod=1",
+            attribute="fmod",
+        )
+        warn(fault.lowered(Severity.WARNING))
+    _expect_no_zero(a, b)
     shape = broadcast((a.shape, b.shape))
     remainder = fold.truncated_remainder if fmod else fold.floored_remainder
     return Tensor(a.dtype, shape, fold.folded(remainder, (a, b), shape, a.dtype))

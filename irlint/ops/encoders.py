@@ -14,6 +14,7 @@ from irlint.ops.axes import Floats, Ints
 from irlint.ops.element_types import expect_type
 from irlint.ops.gathering import INDEX_OUT_OF_RANGE
 from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.wording import counted
 from irlint.tensor import Map, Tensor, Type
 from irlint.tensor import Sequence as SequenceType
 
@@ -140,8 +141,8 @@ def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = No
     if count != 1 and not agree(features, count, "there is a scale for each feature"):
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
-            f"axis {axis} of input 0 is {features} and `scale` has {count} entries: expected are 1, or {features}",
-            help=f"give `scale` and `offset` {features} entries, or one",
+            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected are 1, or {features}",
+            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one",
             input=0,
             marks=((0, axis),),
         )

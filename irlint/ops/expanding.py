@@ -11,7 +11,8 @@ from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.broadcast import PDPD_MISMATCH, broadcast, stretched
 from irlint.ops.element_types import expect_type
-from irlint.ops.shape_inputs import entries, expect_rank, length, openvino_shape, size, whole
+from irlint.ops.shape_inputs import INPUT_RANK_REFUSED, entries, expect_rank, length, openvino_shape, size, whole
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Tensor, shape_text
 
 BroadcastMode = Literal["numpy", "explicit", "none", "bidirectional", "pdpd"]
@@ -131,8 +132,8 @@ def _known(dim: MaybeDim, own: MaybeDim) -> MaybeDim:
 def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     if len(data) > len(target) and not both:
         return BROADCAST_TARGET.fault(
-            f"input 0 is {shape_text(data)} with {len(data)} axes and the target is {shape_text(target)} with {len(target)}",
-            help=f"give the target at least {len(data)} axes",
+            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and the target is {shape_text(target)} with {len(target)}",
+            help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
             input=0,
         )
     offset = len(target) - len(data)
@@ -169,7 +170,7 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         if not 0 <= axis < len(target):
             raise AXES_MAPPING.fault(
                 f"entry {position} of axes_mapping (input 2) is {axis} and the target {shape_text(target)} has "
-                f"{len(target)} axes",
+                f"{counted(len(target), 'axis', 'axes')}",
                 help=f"name axes from 0 to {len(target) - 1}",
                 input=2,
             )
@@ -217,7 +218,7 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
         if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
             return
     raise AXES_MAPPING.fault(
-        f"axes_mapping (input 2) names {count} axes and input 0 is {shape_text(data.shape)} with {len(data.shape)}",
+        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 is {shape_text(data.shape)} with {len(data.shape)}",
         help="name one axis of the target for each axis of input 0",
         input=2,
     )
@@ -230,10 +231,22 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
     return Tensor(data.dtype, shape, fold.spread(data.value, data.shape, shape))
 
 
+def _other_rank(shape: Tensor) -> Fault:
+    return INPUT_RANK_REFUSED.fault(
+        f"input 1 (shape) is {shape_text(shape.shape)}; the operator takes a list",
+        help="make input 1 a list",
+        input=1,
+        severity=Severity.WARNING,
+    )
+
+
 @onnx("Expand", since=8)
 def expand(input: Tensor, shape: Tensor) -> Tensor:
-    """ONNX Expand-8 and 13."""
-    expect_rank(shape, 1, 0, 1, what="shape")
+    """ONNX Expand-8 and 13; ONNX Runtime takes a shape of another rank only where it is a constant."""
+    if shape.value is None:
+        expect_rank(shape, 1, 1, what="shape")
+    elif shape.shape is not None and len(shape.shape) > 1:
+        warn(_other_rank(shape))
     listed = entries(shape)
     if listed is None:
         return Tensor(input.dtype)

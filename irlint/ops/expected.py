@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irlint.diagnostics import Rule, agree
 from irlint.dims import MaybeDim
+from irlint.ops.wording import counted
 from irlint.records import record
 from irlint.tensor import Tensor, shape_text
 
@@ -25,7 +26,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
     words = ", ".join(what for what, _ in expected.axes)
     if len(x.shape) != len(expected.axes):
         raise expected.rule.fault(
-            f"input {expected.index} ({expected.name}) is {shape_text(x.shape)} with {len(x.shape)} axes; "
+            f"input {expected.index} ({expected.name}) is {shape_text(x.shape)} with {counted(len(x.shape), 'axis', 'axes')}; "
             f"expected are {len(expected.axes)}: [{words}]",
             help=f"give {expected.name} the axes [{words}]",
             input=expected.index,
@@ -53,9 +54,3 @@ def first_known(*sizes: MaybeDim) -> MaybeDim:
 def size(x: Tensor | None, axis: int, rank: int) -> MaybeDim:
     """The size of an axis of a tensor of that rank, None for any other."""
     return x.shape[axis] if x is not None and x.shape is not None and len(x.shape) == rank else None
-
-
-def scalar_dim(tensor: Tensor | None) -> MaybeDim:
-    """The one whole number in a tensor."""
-    values = tensor.ints if tensor is not None else None
-    return values[0] if values is not None and len(values) == 1 else None

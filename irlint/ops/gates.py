@@ -9,6 +9,7 @@ from irlint.dims import MaybeDim, Shape, at_least, product, same
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.expected import Expected, check, first_known, size
+from irlint.ops.wording import counted
 from irlint.records import record
 from irlint.tensor import Tensor
 
@@ -101,7 +102,7 @@ def check_activations(given: Sequence[str], kind: str, directions: int, known: f
     wanted = ACTIVATIONS[kind] * directions
     if len(given) != wanted:
         raise ACTIVATIONS_MISMATCH.fault(
-            f"`activations` has {len(given)} entries; {kind} takes {wanted} with {_directions_text(directions)}",
+            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind} takes {wanted} with {_directions_text(directions)}",
             help=f"write {wanted} activations",
             attribute="activations",
         )
@@ -109,6 +110,7 @@ def check_activations(given: Sequence[str], kind: str, directions: int, known: f
 
 
 def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
+    """Makes sure that every activation is known, in any case. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
     unknown = [name for name in given if name.lower() not in known]
     if unknown:
         raise ACTIVATIONS_MISMATCH.fault(
@@ -145,6 +147,10 @@ class Sizes:
 def shared_sizes(
     kind: str, x: Tensor, r: Tensor | None, h: Tensor | None, hidden_size: int | None, direction: str, layout: int
 ) -> Sizes:
+    """The sizes that the inputs and attributes of an ONNX operator agree on.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; states a ``HIDDEN_SIZE``.
+    """
     if hidden_size is None:
         warn(
             HIDDEN_SIZE.fault(
@@ -195,6 +201,7 @@ def check_weights(
 
 
 def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, c: Tensor | None) -> None:
+    """The lengths and the initial states of an ONNX operator. Raises a ``STATE_MISMATCH`` fault."""
     check(lengths, Expected(4, "sequence_lens", (("batch_size", sizes.batch),), STATE_MISMATCH))
     check(h, Expected(5, "initial_h", sizes.state(), STATE_MISMATCH))
     check(c, Expected(6, "initial_c", sizes.state(), STATE_MISMATCH))
@@ -210,12 +217,19 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, c: Tens
 
 
 def check_options(kind: str, sizes: Sizes, activations: Sequence[str] | None, clip: float | None) -> None:
+    """The activations and the clipping of an ONNX operator.
+
+    Raises an ``ACTIVATIONS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
     if activations is not None and len(activations):
         check_activations(activations, kind, sizes.directions, KNOWN_ACTIVATIONS)
     if clip is not None and clip <= 0:
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
         )
+        if kind != "RNN":
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
 
 
 def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
@@ -232,6 +246,7 @@ def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
 
 
 def listed(text: str) -> list[str]:
+    """The entries of a text with commas between them."""
     return [part.strip() for part in text.split(",")] if text.strip() else []
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, reaches, warn
 from irlint.dims import MaybeDim, Shape, at_least, product
-from irlint.ops import onnx, openvino
+from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops.axes import axis_of
 from irlint.ops.broadcast import merged
 from irlint.ops.contents import fits, positions, strides
-from irlint.ops.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.expected import first_known
 from irlint.ops.shape_inputs import expect_one, expect_rank
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 
 INDEX_OUT_OF_RANGE = Rule(
@@ -45,8 +46,6 @@ g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
 g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 )
 
-INDEX_TYPES = frozenset({"int32", "int64"})
-
 
 # --- constant indices -------------------------------------------------------------------------------------------------
 
@@ -69,7 +68,7 @@ def out_of_range(
     wrong = lowest if fits_end else highest
     allowed = "none" if dim == 0 else f"{-dim if negative else 0} to {dim - 1}"
     return INDEX_OUT_OF_RANGE.fault(
-        f"input {index} holds the index {wrong}, and axis {axis} has {dim} elements: allowed is {allowed}",
+        f"input {index} holds the index {wrong}, and axis {axis} has {counted(dim, 'element')}: allowed is {allowed}",
         help=f"use indices in the range {allowed}, or correct the size of the axis",
         input=index,
         marks=((0, axis),),
@@ -182,7 +181,7 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, *
     if batch < 0:
         warn(
             INDICES_MISMATCH.fault(
-                f"batch_dims is {batch_dims} and input 1 has {indices.rank} axes; OpenVINO lets a number below -{indices.rank} pass",
+                f"batch_dims is {batch_dims} and input 1 has {counted(indices.rank, 'axis', 'axes')}; OpenVINO lets a number below -{indices.rank} pass",
                 help="write the number of axes that both inputs share",
                 attribute="batch_dims",
                 severity=Severity.WARNING,
@@ -232,9 +231,9 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     if data is None or indices is None or len(data) == len(indices):
         return
     raise INDICES_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} with {len(data)} axes and input {index} is {shape_text(indices)} with "
+        f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input {index} is {shape_text(indices)} with "
         f"{len(indices)}: both need the same number",
-        help=f"give input {index} {len(data)} axes",
+        help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
         input=index,
     )
 
@@ -326,7 +325,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
         if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
             what = f"batch_dims is {batch_dims}, and " if shape else ""
             raise _mismatch(
-                f"{what}input {index} is {shape_text(shape)}; it needs at least {max(batch_dims, 0) + 1} axes",
+                f"{what}input {index} is {shape_text(shape)}; it needs at least {counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
                 f"give input {index} at least one axis behind the batch axes",
             )
     if data is None or indices is None:
@@ -335,7 +334,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
     limit = len(data) - batch_dims
     if at_least(limit, length) is False:
         raise _mismatch(
-            f"the last axis of input 1 is {length}: an index tuple for {length} axes, and input 0 is {shape_text(data)} "
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} "
             f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
             f"make the last axis of the indices at most {limit}",
             (1, len(indices) - 1),
@@ -386,7 +385,7 @@ def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, severity: Sever
 
 
 @onnx("GatherND", since=11)
-@onnx("GatherND", domain="com.microsoft")
+@onnx("GatherND", domain=MICROSOFT)
 def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
     """ONNX GatherND-11, and ONNX Runtime's own."""
     return gather_nd(data, indices)
@@ -453,8 +452,8 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
     if shape is not None and max_seq_len.shape is not None:
         if not agree(shape[1], max_seq_len.shape[0], "max_seq_len has one entry for each batch"):
             raise INDICES_MISMATCH.fault(
-                f"axis 1 is {shape[1]} in input 0 and input 2 has {max_seq_len.shape[0]} entries; it needs one for each batch",
-                help=f"give max_seq_len {shape[1]} entries",
+                f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; it needs one for each batch",
+                help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}",
                 input=2,
                 marks=((0, 1), (2, 0)),
             )

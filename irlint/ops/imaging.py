@@ -7,11 +7,12 @@ from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, divides
 from irlint.dims import MaybeDim, Shape, floordiv, quotient, same
-from irlint.ops import onnx, openvino
+from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops.axes import Ints, axes_of
 from irlint.ops.element_types import common_type, expect_type
 from irlint.ops.resampling import RESIZE_COUNT_MISMATCH, replaced
 from irlint.ops.shape_inputs import expect_rank, stated_shape
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, Tensor, shape_text
 
 GRID_MISMATCH = Rule(
@@ -68,7 +69,7 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
         return None
     if x is not None and grid is not None and len(x) != len(grid):
         raise _grid_fault(
-            f"input 0 is {shape_text(x)} with {len(x)} axes and input 1 is {shape_text(grid)} with {len(grid)}: both need "
+            f"input 0 is {shape_text(x)} with {counted(len(x), 'axis', 'axes')} and input 1 is {shape_text(grid)} with {len(grid)}: both need "
             "the same number"
         )
     image: Shape = x if x is not None else (None,) * rank
@@ -97,7 +98,7 @@ def _grid_fault(message: str, *marks: tuple[int, int]) -> Fault:
 
 
 @onnx("GridSample", since=16)
-@onnx("GridSample", domain="com.microsoft")
+@onnx("GridSample", domain=MICROSOFT)
 def grid_sample_16(
     X: Tensor,
     grid: Tensor,
@@ -147,7 +148,7 @@ def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tenso
     target = stated_shape(size, 1)
     if target is not None and len(target) not in (4, 5):
         raise GRID_MISMATCH.fault(
-            f"input 1 has {len(target)} entries; a size is [N, C, H, W] or [N, C, D, H, W]",
+            f"input 1 has {counted(len(target), 'entry', 'entries')}; a size is [N, C, H, W] or [N, C, D, H, W]",
             help="give 4 or 5 entries",
             input=1,
         )
@@ -179,8 +180,8 @@ def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = No
     places = tuple(range(rank)) if axes is None else axes_of(axes, rank)
     if target is not None and len(target) != len(places):
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input 1 has {len(target)} entries for {len(places)} axes",
-            help=f"give the shape {len(places)} entries, or name the axes in `axes`",
+            f"input 1 has {counted(len(target), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            help=f"give the shape {counted(len(places), 'entry', 'entries')}, or name the axes in `axes`",
             input=1,
         )
     sizes = (None,) * len(places) if target is None else target
@@ -200,7 +201,7 @@ def image_decoder(encoded_stream: Tensor, *, pixel_format: PixelFormat = "RGB") 
 CropMode = Literal["bilinear", "nearest"]
 
 
-@onnx("CropAndResize", domain="com.microsoft")
+@onnx("CropAndResize", domain=MICROSOFT)
 def crop_and_resize(
     X: Tensor,
     rois: Tensor,
@@ -225,7 +226,9 @@ def crop_and_resize(
     sizes = stated_shape(crop_size, 3)
     if sizes is not None and len(sizes) != 2:
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input 3 has {len(sizes)} entries; a crop has a height and a width", help="give 2 entries", input=3
+            f"input 3 has {counted(len(sizes), 'entry', 'entries')}; a crop has a height and a width",
+            help="give 2 entries",
+            input=3,
         )
     channels = None if X.shape is None else X.shape[1]
     found = boxes[0] if boxes[0] is not None else count

@@ -10,9 +10,10 @@ from irlint.diagnostics import Fault, Rule, Severity, agree
 from irlint.dims import MaybeDim, Shape, at_least
 from irlint.ops import Context, openvino
 from irlint.ops.broadcast import merged
-from irlint.ops.element_types import common_type, expect_type
-from irlint.ops.gathering import INDEX_OUT_OF_RANGE, INDEX_TYPES, out_of_range
+from irlint.ops.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.gathering import INDEX_OUT_OF_RANGE, out_of_range
 from irlint.ops.shape_inputs import expect_rank, number
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor, shape_text
 
 SPARSE_ROWS_MISMATCH = Rule(
@@ -221,8 +222,8 @@ def segment_max(
     expect_rank(data, 0, least=1)
     if data.shape is not None and not agree(data.shape[0], rows, "each row has a segment id"):
         raise SEGMENTS_MISMATCH.fault(
-            f"axis 0 is {data.shape[0]} in input 0 and input 1 has {rows} entries; each row needs a segment id",
-            help=f"give segment_ids {data.shape[0]} entries",
+            f"axis 0 is {data.shape[0]} in input 0 and input 1 has {counted(rows, 'entry', 'entries')}; each row needs a segment id",
+            help=f"give segment_ids {counted(data.shape[0], 'entry', 'entries')}",
             input=1,
             marks=((0, 0), (1, 0)),
             aligned="left",

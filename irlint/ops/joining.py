@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, divides, reaches, warn
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, floordiv, symbols, total
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, symbols, total
 from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axis_of
 from irlint.ops.element_types import common_type, expect_type
 from irlint.ops.shape_inputs import entries, expect_one, expect_rank, length, number, size
+from irlint.ops.sizes import narrower, whole_quotient
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Contents, Tensor, shape_text
 
 CONCAT_MISMATCH = Rule(
@@ -87,8 +89,8 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
                 f"input {first} is {shape_text(base)} and input {index} is {shape_text(shape)}: "
-                f"{len(base)} axes against {len(shape)}",
-                help=f"give input {index} {len(base)} axes",
+                f"{counted(len(base), 'axis', 'axes')} against {len(shape)}",
+                help=f"give input {index} {counted(len(base), 'axis', 'axes')}",
                 input=index,
                 aligned="left",
             )
@@ -98,7 +100,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
                 ours, theirs, f"axis {each} of input {owners[each]} and input {index}, joined along axis {place}"
             ):
                 clashes.append((each, owners[each], index))
-            elif ours is None or (isinstance(theirs, int) and not isinstance(ours, int)):
+            elif narrower(ours, theirs) != ours:
                 result[each], owners[each] = theirs, index
     if clashes:
         raise _concat_fault(shapes, clashes, place)
@@ -206,7 +208,7 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
             input=0,
             marks=((0, axis),),
         )
-    return (None if dim is None else floordiv(dim, count),) * count
+    return (None if dim is None else whole_quotient(dim, count),) * count
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
@@ -360,7 +362,20 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
     if data.shape is None or not isinstance(place, int):
         return _split_anywhere(data, num_splits)
     place = axis_of(place, len(data.shape))
+    _expect_room(data.shape[place], num_splits, place)
     return split_up(data, place, even_sizes(data.shape[place], num_splits, place))
+
+
+def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
+    """Raises a ``SPLIT_UNEVEN`` fault where an open size is always less than the number of parts, which the library refuses."""
+    most = bounds(dim)[1] if isinstance(dim, Expr) else None
+    if most is not None and most < count:
+        raise SPLIT_UNEVEN.fault(
+            f"axis {axis} of input 0 is at most {most} and is split into {count} equal parts",
+            help=f"let axis {axis} be {count} or more, or split it into fewer parts",
+            input=0,
+            marks=((0, axis),),
+        )
 
 
 def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:

@@ -1,22 +1,20 @@
-"""Operators that bring tensors to a common mean and scale."""
+"""Normalizations with a scale and a bias: of batches, instances, groups and layers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, divides, warn
 from irlint.dims import MaybeDim, Shape, product, same
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.axes import Ints, axes_of, axis_of
-from irlint.ops.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched
+from irlint.ops.axes import Ints, axis_of
+from irlint.ops.broadcast import merged, stretched
 from irlint.ops.element_types import common_type, expect_type
-from irlint.ops.shape_inputs import expect_rank, length, whole
-from irlint.tensor import FLOATS, INTEGERS, Tensor, shape_text
-
-MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
-EpsMode = Literal["add", "max"]
+from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.sizes import narrower
+from irlint.ops.wording import counted
+from irlint.tensor import FLOATS, Tensor, shape_text
 
 CHANNEL_PARAMETERS = Rule(
     "IRL324",
@@ -83,12 +81,13 @@ def channelled(
                 aligned="left",
                 remark="are not the same number of channels",
             )
-        if not isinstance(channels, int) and own[0] is not None and (channels is None or isinstance(own[0], int)):
+        if narrower(channels, own[0]) != channels:
             channels, source = own[0], f"input {position} ({name}) is for"
     return channels
 
 
-def _with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
+def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
+    """``shape`` with that many channels, where it has the axis."""
     if shape is None or len(shape) <= axis:
         return shape
     return (*shape[:axis], channels, *shape[axis + 1 :])
@@ -101,7 +100,11 @@ def _channels(shape: Shape | None) -> MaybeDim:
     return shape[1] if len(shape) > 1 else 1
 
 
-def _expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 1) -> None:
+def expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 1) -> None:
+    """Makes sure that ``groups``, at least 1, divide the channels on an axis of input 0.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
+    """
     if groups < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{attribute}` is {groups}; it has to be at least 1",
@@ -118,7 +121,8 @@ def _expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 
         )
 
 
-def _expect_epsilon(epsilon: float) -> None:
+def expect_epsilon(epsilon: float) -> None:
+    """Makes sure that ``epsilon`` is not negative. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if epsilon < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
@@ -141,7 +145,7 @@ def _batch_normalized(
         merged((None, *(shape for _, _, shape in parameters)), why="the parameters are of one shape")
         return Tensor(x.dtype, x.shape), scale.shape
     channels = channelled(x.shape, parameters, _channels(x.shape))
-    return Tensor(x.dtype, _with_channels(x.shape, channels)), (channels,)
+    return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
 
 
 @onnx("BatchNormalization", since=14)
@@ -162,7 +166,7 @@ def batch_normalization(
     wanted = 3 if training_mode else 1
     if context.outputs != wanted:
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {context.outputs} outputs; with training_mode={training_mode} it has {wanted}",
+            f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
             help="remove the outputs from index 1 on"
             if wanted == 1
             else "name all three outputs, or unset training_mode",
@@ -241,8 +245,8 @@ def _ov_batch_normalized(
         [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
     )
     dtype = common_type([tensor for _, tensor in by_position])
-    _expect_epsilon(epsilon)
-    expect_rank(data, index, least=2, what="data")
+    expect_epsilon(epsilon)
+    expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
     shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
     channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index)
     if same(channels, 0):
@@ -251,7 +255,7 @@ def _ov_batch_normalized(
             help="make sure that axis 1 is not empty",
             input=index,
         )
-    return Tensor(dtype, _with_channels(data.shape, channels))
+    return Tensor(dtype, with_channels(data.shape, channels))
 
 
 @openvino("BatchNormInference", until=4, absent={"epsilon": 0.0})
@@ -282,7 +286,7 @@ def instance_normalization(x: Tensor, scale: Tensor, b: Tensor, *, epsilon: floa
     if x.rank == 2:
         _warn_of_rank(x)
     channels = channelled(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), _channels(x.shape))
-    return Tensor(x.dtype, _with_channels(x.shape, channels))
+    return Tensor(x.dtype, with_channels(x.shape, channels))
 
 
 def _warn_of_rank(x: Tensor) -> None:
@@ -308,8 +312,8 @@ def group_normalization(
     expect_rank(x, 0, least=2, what="X")
     parameters = ((1, "scale", _listed(scale, 1, "scale")), (2, "bias", _listed(bias, 2, "bias")))
     channels = channelled(x.shape, parameters, _channels(x.shape))
-    _expect_groups(num_groups, channels, "num_groups")
-    return Tensor(x.dtype, _with_channels(x.shape, channels))
+    expect_groups(num_groups, channels, "num_groups")
+    return Tensor(x.dtype, with_channels(x.shape, channels))
 
 
 def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
@@ -329,7 +333,7 @@ def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
     """ONNX GroupNormalization-18: a scale and a bias for each group."""
     expect_rank(x, 0, least=2, what="X")
     channels = _channels(x.shape)
-    _expect_groups(num_groups, channels, "num_groups")
+    expect_groups(num_groups, channels, "num_groups")
     for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
         shape = _listed(parameter, index, name)
         if shape:
@@ -359,14 +363,14 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
     channels = _channels(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
     merged((None, scale.shape, bias.shape), why="scale and bias have to be of one shape")
-    _expect_groups(num_groups, channels, "num_groups")
+    expect_groups(num_groups, channels, "num_groups")
     return Tensor(data.dtype, data.shape)
 
 
 # --- LayerNormalization -----------------------------------------------------------------------------------------------
 
 
-def _statistics(shape: Shape | None, axis: int) -> Shape | None:
+def statistics_shape(shape: Shape | None, axis: int) -> Shape | None:
     """The shape of the statistics: what is normalized, the axes from ``axis`` on, is 1."""
     if shape is None:
         return None
@@ -394,7 +398,7 @@ def layer_normalization(
     ONNX Runtime registers it from opset 1 on, and writes it into the models that it optimizes; there the result has the
     type of the scale.
     """
-    statistics = _statistics(x.shape, axis)
+    statistics = statistics_shape(x.shape, axis)
     stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")
     if b is not None:
         stretched(x.shape, b.shape, 2, what="input 2 (B)")
@@ -409,7 +413,7 @@ def rms_normalization(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Tensor:
     """ONNX RMSNormalization-23: the result has the type of the scale."""
-    _statistics(x.shape, axis)
+    statistics_shape(x.shape, axis)
     return Tensor(scale.dtype, stretched(x.shape, scale.shape, 1, what="input 1 (scale)"))
 
 
@@ -420,263 +424,4 @@ def simplified_layer_normalization(
     """ONNX Runtime's SimplifiedLayerNormalization, which it registers in the default domain."""
     shape = stretched(x.shape, scale.shape, 1, what="input 1 (scale)")
     dtype = "float64" if x.dtype == "float64" else "float32"
-    return Tensor(scale.dtype, shape), Tensor(dtype, _statistics(x.shape, axis))
-
-
-# --- by axes ----------------------------------------------------------------------------------------------------------
-
-
-@onnx("LpNormalization")
-def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
-    """ONNX LpNormalization: the norm of order 1 or 2."""
-    if p not in (1, 2):
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `p` is {p}; it has to be 1 or 2", help="use 1 or 2", attribute="p"
-        )
-    if x.shape is not None:
-        axis_of(axis, len(x.shape), "attribute `axis`")
-    return Tensor(x.dtype, x.shape)
-
-
-@onnx("MeanVarianceNormalization", since=9)
-def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
-    """ONNX MeanVarianceNormalization-9; ONNX Runtime does not look at axes that are out of range."""
-    _warn_of_axes(x.shape, axes)
-    return Tensor(x.dtype, x.shape)
-
-
-def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
-    if shape is None:
-        return
-    try:
-        axes_of(axes, len(shape), repeats=True)
-    except Fault as fault:
-        warn(fault.lowered(Severity.WARNING))
-
-
-@onnx("LRN")
-def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
-    """ONNX LRN: across ``size`` channels; ONNX Runtime takes only an odd number of them."""
-    if size < 1 or size % 2 == 0:
-        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `size` is {size}; it has to be at least 1" + ("" if size < 1 else ", and odd for ONNX Runtime"),
-            help="use an odd number of channels",
-            attribute="size",
-        )
-        if size < 1:
-            raise fault
-        warn(fault.lowered(Severity.WARNING))
-    expect_rank(x, 0, least=2, what="X")
-    return Tensor(x.dtype, x.shape)
-
-
-@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0})
-def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
-    expect_type(axes, 1, INTEGERS)
-    expect_rank(axes, 1, 1, what="axes")
-    _expect_few(data, axes)
-    listed = whole(axes)
-    if listed is None:
-        listed = (1,)
-    if data.shape is not None:
-        axes_of([axis for axis in listed if axis >= 0], len(data.shape), repeats=True)
-        _warn_of_axes(data.shape, listed)
-    return Tensor(data.dtype, data.shape)
-
-
-def _expect_few(data: Tensor, axes: Tensor) -> None:
-    count = length(axes)
-    if data.shape is not None and count is not None and count > len(data.shape):
-        expect_rank(data, 0, least=count, what=f"normalized along {count} axes")
-
-
-@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"})
-def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
-    """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
-    expect_rank(axes, 1, 0, 1, what="axes")
-    listed = whole(axes)
-    if data.shape is not None and listed is not None:
-        axes_of(listed, len(data.shape), repeats=True)
-    return Tensor(data.dtype, data.shape)
-
-
-@openvino("MVN", since=2, until=5, absent={"normalize_variance": False, "eps": 0.0})
-def ov_mvn_2(
-    data: Tensor,
-    *,
-    across_channels: bool = False,
-    eps: float,
-    normalize_variance: bool,
-    reduction_axes: Ints | None = None,
-) -> Tensor:
-    """OpenVINO MVN of opset2; the library looks at nothing."""
-    if reduction_axes:
-        _warn_of_axes(data.shape, reduction_axes)
-    return Tensor(data.dtype, data.shape)
-
-
-@openvino("MVN", since=6, absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"})
-def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""
-    expect_rank(axes, 1, 1, what="axes")
-    _expect_few(data, axes)
-    _warn_of_axes(data.shape, whole(axes) or ())
-    return Tensor(data.dtype, data.shape)
-
-
-@openvino("GRN", absent={"bias": 1.0})
-def grn(data: Tensor, *, bias: float) -> Tensor:
-    """OpenVINO GRN-1."""
-    expect_rank(data, 0, 2, 3, 4, what="data")
-    return Tensor(data.dtype, data.shape)
-
-
-# --- ONNX Runtime's own normalizations --------------------------------------------------------------------------------
-
-_MICROSOFT = "com.microsoft"
-
-
-def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """``shape``, after making sure that the skip has its last two sizes; ONNX Runtime does not compare the batch."""
-    if shape is None or skip is None:
-        return shape
-    pairs = list(zip(reversed(shape), reversed(skip)))[:2]
-    if all(same(dim, own) is not False for dim, own in pairs):
-        try:
-            return stretched(shape, skip, 1, what="input 1 (skip)")
-        except Fault as fault:
-            warn(fault.lowered(Severity.WARNING))
-            return shape
-    raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the same",
-        help="give both inputs one shape",
-        input=1,
-        marks=tuple(
-            mark
-            for back, (dim, own) in enumerate(pairs, 1)
-            if same(dim, own) is False
-            for mark in ((0, len(shape) - back), (1, len(skip) - back))
-        ),
-    )
-
-
-def _skipped(
-    x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The outputs of a layer normalization of a sum; the parameters are lists for the last axis."""
-    expect_rank(x, 0, 2, 3, what="input")
-    shape = _with_skip(x.shape, skip.shape)
-    hidden = x.shape[-1] if x.shape else None
-    for index, name, parameter in parameters:
-        expect_rank(parameter, index, 1, what=name)
-        if parameter is None or not parameter.shape:
-            continue
-        if not agree(parameter.shape[0], hidden, f"input {index} ({name}) has one element for each of the last axis"):
-            raise CHANNEL_PARAMETERS.fault(
-                f"input {index} ({name}) is {shape_text(parameter.shape)}; the last axis of input 0, "
-                f"{shape_text(x.shape)}, is {hidden}",
-                help=f"give input {index} the shape {shape_text((hidden,))}",
-                input=index,
-                marks=((0, len(x.shape or ()) - 1), (index, 0)),
-            )
-    statistics = Tensor("float32", _statistics(x.shape, -1))
-    total = Tensor(x.dtype, shape)
-    return total, statistics, statistics, total
-
-
-@onnx("SkipLayerNormalization", domain=_MICROSOFT)
-def skip_layer_normalization(
-    x: Tensor,
-    skip: Tensor,
-    gamma: Tensor,
-    beta: Tensor | None = None,
-    bias: Tensor | None = None,
-    *,
-    epsilon: float = 1e-12,
-) -> tuple[Tensor, ...]:
-    """ONNX Runtime's SkipLayerNormalization: the fourth output is the sum that was normalized."""
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
-
-
-@onnx("SkipSimplifiedLayerNormalization", domain=_MICROSOFT)
-def skip_simplified_layer_normalization(
-    x: Tensor, skip: Tensor, gamma: Tensor, bias: Tensor | None = None, *, epsilon: float = 1e-12
-) -> tuple[Tensor, ...]:
-    """ONNX Runtime's SkipSimplifiedLayerNormalization."""
-    return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
-
-
-def _grouped(x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, channels_last: int) -> Tensor:
-    expect_rank(x, 0, 4, what="X")
-    axis = 3 if channels_last else 1
-    channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
-    _expect_groups(groups, channels, "groups", axis)
-    return Tensor(x.dtype, _with_channels(x.shape, channels, axis))
-
-
-@onnx("GroupNorm", domain=_MICROSOFT)
-def group_norm(
-    x: Tensor,
-    gamma: Tensor,
-    beta: Tensor,
-    *,
-    activation: int,
-    channels_last: int = 1,
-    epsilon: float = 1e-5,
-    groups: int,
-) -> Tensor:
-    """ONNX Runtime's GroupNorm on four axes."""
-    return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
-
-
-@onnx("SkipGroupNorm", domain=_MICROSOFT)
-def skip_group_norm(
-    x: Tensor,
-    gamma: Tensor,
-    beta: Tensor,
-    skip: Tensor,
-    bias: Tensor | None = None,
-    *,
-    activation: int,
-    channels_last: int = 1,
-    epsilon: float = 1e-5,
-    groups: int,
-) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's SkipGroupNorm: the second output is the sum that was normalized."""
-    y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
-    return y, y
-
-
-@onnx("QOrderedLayerNormalization", domain=_MICROSOFT)
-def qordered_layer_normalization(
-    x: Tensor,
-    scale_x: Tensor,
-    scale: Tensor,
-    b: Tensor | None,
-    scale_y: Tensor,
-    *,
-    axis: int = -1,
-    epsilon: float = 1e-5,
-    order_X: int = 1,
-    order_Y: int = 1,
-) -> Tensor:
-    """ONNX Runtime's QOrderedLayerNormalization."""
-    _statistics(x.shape, axis)
-    return Tensor(x.dtype, x.shape)
-
-
-@onnx("GatedRMSNorm", domain=_MICROSOFT)
-def gated_rms_norm(
-    x: Tensor, scale: Tensor, gate: Tensor, *, activation: str = "silu", epsilon: float = 1e-5
-) -> Tensor:
-    """ONNX Runtime's GatedRMSNorm."""
-    return Tensor(x.dtype, x.shape)
-
-
-@onnx("BranchwiseRMSNorm", domain=_MICROSOFT)
-def branchwise_rms_norm(
-    x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
-) -> Tensor:
-    """ONNX Runtime's BranchwiseRMSNorm."""
-    return Tensor(x.dtype, x.shape)
+    return Tensor(scale.dtype, shape), Tensor(dtype, statistics_shape(x.shape, axis))

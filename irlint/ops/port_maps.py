@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, warn
-from irlint.dims import MaybeDim, Shape, floordiv
-from irlint.model import Graph
+from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
+from irlint.model import Graph, Node
+from irlint.ops import Context
 from irlint.ops.axes import axis_of
-from irlint.ops.bodies import SCAN_LENGTH
-from irlint.parsers.ir_types import BackEdge, PortMapEntry
+from irlint.ops.bodies import DEEPEST_SEARCH, SCAN_LENGTH, nesting
+from irlint.ops.wording import counted
+from irlint.parsers.ir_types import BackEdge, PortMapEntry, partial_shape
 from irlint.records import record
-from irlint.tensor import UNKNOWN, Tensor
+from irlint.tensor import UNKNOWN, Tensor, Type
 
 Entries = Sequence[PortMapEntry]
 
@@ -101,7 +103,7 @@ def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Te
     if index is not None and index < len(inputs):
         return index, inputs[index] or UNKNOWN
     raise PORT_MAP_BROKEN.fault(
-        f'the port map has an input with external_port_id="{index}"; the layer has {len(inputs)} inputs',
+        f'the port map has an input with external_port_id="{index}"; the layer has {counted(len(inputs), "input")}',
         help=f"write an id of 0 to {len(inputs) - 1}: the inputs are counted from 0",
     )
 
@@ -204,3 +206,37 @@ def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
         input=index,
         severity=Severity.WARNING,
     )
+
+
+def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
+    """Runs a body on the types that its Parameters state, for its faults: so the library does when it reads the body.
+
+    Where those types cover what the body is given, the faults are those of the run itself, and nothing is done.
+    """
+    if nesting(body) > DEEPEST_SEARCH:
+        return
+    given = dict(zip(body.inputs, arguments))
+    for node in body.nodes:
+        known = given.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
+        if isinstance(known, Tensor) and not _covers(_stated_shape(node), known.shape):
+            context.run(body, [None] * len(body.inputs))
+            return
+
+
+def _stated_shape(node: Node) -> Shape | None:
+    attribute = node.attributes.get("shape")
+    try:
+        return partial_shape(attribute.value if attribute is not None else "", "size")
+    except ValueError:
+        return None
+
+
+def _covers(stated: Shape | None, own: Shape | None) -> bool:
+    if stated is None or own is None or len(own) != len(stated):
+        return stated is None
+    return all(dim is None or (_holds(dim, known) if known is not None else False) for dim, known in zip(stated, own))
+
+
+def _holds(stated: Dim, dim: Dim) -> bool:
+    (least, most), (low, high) = bounds(stated), bounds(dim)
+    return (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))

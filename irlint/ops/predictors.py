@@ -11,6 +11,7 @@ from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Floats, Ints
 from irlint.ops.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
 from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor
 
 PostTransform = Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
@@ -23,6 +24,7 @@ def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> 
 
 
 def expect_count(name: str, count: int) -> None:
+    """Makes sure that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{name}` is {count}; expected is at least 1", help="use 1 or more", attribute=name
@@ -66,7 +68,7 @@ def linear_classifier(
     classes = len(intercepts)
     if (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
         raise LISTS_INCONSISTENT.fault(
-            f"`intercepts` has {classes} entries for {labels} labels and {len(coefficients)} coefficients: expected are "
+            f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} coefficients: expected are "
             "a label for each intercept (two for one), and as many coefficients for each",
             help="give one intercept, one label and a coefficient for every feature for each class",
             attribute="intercepts",

@@ -11,6 +11,7 @@ from irlint.ops.detection import expect_attribute
 from irlint.ops.element_types import common_type, expect_type
 from irlint.ops.expected import Expected, check, first_known, size
 from irlint.ops.shape_inputs import expect_rank, openvino_shape
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, INTEGERS, Tensor, shape_text
 
 _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/><output><port id="0" precision="{3}">{4}</port></output></layer>
@@ -369,7 +370,7 @@ def ov_prior_box_clustered(
     """OpenVINO PriorBoxClustered-1: one box of each width and height in every cell."""
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
-            f"attribute `width` has {len(width)} entries and `height` has {len(height)}: each box has one of both",
+            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box has one of both",
             help="write as many heights as widths",
             attribute="height",
         )

@@ -7,8 +7,8 @@ from irlint.dims import MaybeDim, product, same
 from irlint.ops import Context, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Floats
-from irlint.ops.detection import INDEX_TYPES, IndexType, expect_attribute, selected
-from irlint.ops.element_types import common_type, expect_type
+from irlint.ops.detection import expect_attribute, selected
+from irlint.ops.element_types import INDEX_NAMES, IndexType, common_type, expect_type
 from irlint.ops.expected import Expected, check, first_known, size
 from irlint.ops.priors import Axes, advised, layer_document
 from irlint.tensor import FLOATS, Tensor, shape_text
@@ -182,7 +182,7 @@ def ov_generate_proposals(
     check(scores, Expected(3, "scores", (*batch, *of_cell, *grid), PROPOSALS_MISMATCH))
     count = selected(product((images, post_nms_count)), context)
     dtype = im_info.dtype
-    return Tensor(dtype, (count, 4)), Tensor(dtype, (count,)), Tensor(INDEX_TYPES[roi_num_type], (images,))
+    return Tensor(dtype, (count, 4)), Tensor(dtype, (count,)), Tensor(INDEX_NAMES[roi_num_type], (images,))
 
 
 # --- Detectron --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Literal
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, require, warn
 from irlint.dims import MaybeDim, Shape, ceildiv, same, total
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.axes import Ints, axis_of
 from irlint.ops.broadcast import broadcast, merged, pdpd
@@ -16,6 +16,7 @@ from irlint.ops.gathering import gather
 from irlint.ops.joining import concatenated
 from irlint.ops.reduction import reduced
 from irlint.ops.shape_inputs import expect_one, length, stated_shape
+from irlint.ops.wording import counted
 from irlint.tensor import UNKNOWN, Tensor, shape_text
 
 SCALE_MISMATCH = Rule(
@@ -124,7 +125,9 @@ def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
     dim = x[axis]
     if dim is not None and not same(dim, count):
         require(
-            Relation("==", count, dim), Relation("==", count, 1), why=f"the scale of axis {axis} has {count} entries"
+            Relation("==", count, dim),
+            Relation("==", count, 1),
+            why=f"the scale of axis {axis} has {counted(count, 'entry', 'entries')}",
         )
 
 
@@ -133,13 +136,13 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
         fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
         if fitting:
             return f"set `axis` to {fitting[0]}, whose size is {scale[0]}"
-    return f"give the scale {x[axis]} entries, or one"
+    return f"give the scale {counted(x[axis], 'entry', 'entries')}, or one"
 
 
 def _judge_blocks(x: Shape, scale: Shape, axis: int, block_size: int) -> None:
     if len(scale) != len(x):
         raise SCALE_MISMATCH.fault(
-            f"input 1 is {shape_text(scale)} with {len(scale)} axes and input 0 is {shape_text(x)} with {len(x)}: with "
+            f"input 1 is {shape_text(scale)} with {counted(len(scale), 'axis', 'axes')} and input 0 is {shape_text(x)} with {len(x)}: with "
             f"block_size {block_size} both need the same number",
             help="give the scale the rank of the input, or leave `block_size` at 0",
             input=1,
@@ -192,7 +195,7 @@ def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) 
 
 
 @onnx("QuantizeLinear", since=13)
-@onnx("QuantizeLinear", domain="com.microsoft")
+@onnx("QuantizeLinear", domain=MICROSOFT)
 def quantize_13(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX QuantizeLinear-13."""
     return _quantized(x, y_scale, y_zero_point, axis)
@@ -257,7 +260,7 @@ def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None
 
 
 @onnx("DequantizeLinear", since=13)
-@onnx("DequantizeLinear", domain="com.microsoft")
+@onnx("DequantizeLinear", domain=MICROSOFT)
 def dequantize_13(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX DequantizeLinear-13."""
     return _dequantized(x, x_scale, x_zero_point, axis)
@@ -317,8 +320,9 @@ def fake_quantize(
     if auto_broadcast == "numpy":
         broadcast((x.shape, *limits))
     elif auto_broadcast == "pdpd":
+        together = x.shape
         for limit in limits:
-            pdpd(x.shape, limit, library_axis=auto_broadcast_axis, specified_axis=axis)
+            together = pdpd(together, limit, library_axis=auto_broadcast_axis, specified_axis=axis)
     else:
         merged((x.shape, *limits), why=f'nothing is broadcast with auto_broadcast="{auto_broadcast}"')
     return Tensor(x.dtype, x.shape)
@@ -336,12 +340,12 @@ def _levels_fault(levels: int) -> Fault:
 # --- com.microsoft ----------------------------------------------------------------------------------------------------
 
 
-def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]]) -> None:
+def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
     for index, what, tensor in parameters:
-        expect_one(tensor, index, what)
+        expect_one(tensor, index, what, scalar=scalar)
 
 
-@onnx("QLinearAdd", "QLinearMul", domain="com.microsoft")
+@onnx("QLinearAdd", "QLinearMul", domain=MICROSOFT)
 def qlinear_arithmetic(
     A: Tensor,
     A_scale: Tensor,
@@ -361,7 +365,8 @@ def qlinear_arithmetic(
             (5, "B_zero_point", B_zero_point),
             (6, "C_scale", C_scale),
             (7, "C_zero_point", C_zero_point),
-        )
+        ),
+        scalar=True,
     )
     return Tensor(A.dtype or B.dtype, _broadcast_at(((0, A.shape), (3, B.shape))))
 
@@ -376,7 +381,7 @@ def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
     return broadcast(spaced)
 
 
-@onnx("QLinearWhere", domain="com.microsoft")
+@onnx("QLinearWhere", domain=MICROSOFT)
 def qlinear_where(
     condition: Tensor,
     X: Tensor,
@@ -392,7 +397,7 @@ def qlinear_where(
     return Tensor(X.dtype or Y.dtype, _broadcast_at(((0, condition.shape), (1, X.shape), (4, Y.shape))))
 
 
-@onnx("MulInteger", domain="com.microsoft")
+@onnx("MulInteger", domain=MICROSOFT)
 def mul_integer(
     A: Tensor, A_zero_point: Tensor | None = None, B: Tensor = UNKNOWN, B_zero_point: Tensor | None = None
 ) -> Tensor:
@@ -401,12 +406,12 @@ def mul_integer(
     return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
 
 
-@onnx("QLinearConcat", domain="com.microsoft")
+@onnx("QLinearConcat", domain=MICROSOFT)
 def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
     """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
-            f"{len(inputs)} inputs follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
+            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
             help="list each input as tensor, scale, zero point",
         )
     spaced = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
@@ -418,7 +423,7 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
     return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
 
 
-@onnx("QLinearReduceMean", domain="com.microsoft")
+@onnx("QLinearReduceMean", domain=MICROSOFT)
 def qlinear_reduce_mean(
     data: Tensor,
     data_scale: Tensor,
@@ -433,7 +438,7 @@ def qlinear_reduce_mean(
     return Tensor(data.dtype, reduced(data.shape, axes, bool(keepdims)))
 
 
-@onnx("GatherBlockQuantized", domain="com.microsoft")
+@onnx("GatherBlockQuantized", domain=MICROSOFT)
 def gather_block_quantized(
     data: Tensor,
     indices: Tensor,
@@ -454,14 +459,14 @@ def gather_block_quantized(
     return Tensor(scales.dtype, gather(stored, indices, axis=gather_axis).shape)
 
 
-@onnx("QuantizeBFP", domain="com.microsoft")
+@onnx("QuantizeBFP", domain=MICROSOFT)
 def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
     """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of what was packed."""
     listed = Tensor("int64", (x.rank,))
     return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
 
 
-@onnx("DequantizeBFP", domain="com.microsoft")
+@onnx("DequantizeBFP", domain=MICROSOFT)
 def dequantize_bfp(
     x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
 ) -> Tensor:

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, reaches, warn
-from irlint.dims import MaybeDim, Shape, product, same
+from irlint.dims import MaybeDim, Shape, at_least, bounds, product, same
+from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops import contents as fold
-from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axes_of, axis_of
-from irlint.ops.element_types import ELEMENT_TYPES_DIFFER, LOGICAL, expect_type
+from irlint.ops.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, INDEX_TYPES, LOGICAL, expect_type
 from irlint.ops.shape_inputs import entries, expect_one, expect_rank, length, size, whole
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, INTEGERS, Contents, Scalar, Tensor, shape_text
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
 OpenvinoPadMode = Literal["constant", "edge", "reflect", "symmetric"]
 ReverseMode = Literal["index", "mask"]
 
-_WHOLE = frozenset({"int32", "int64"})
 
 ENTRIES_PER_AXIS = Rule(
     "IRL334",
@@ -99,8 +99,8 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, wha
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
     raise ENTRIES_PER_AXIS.fault(
-        f"{place} has {count} entries and input 0 is {shape_text(shape)} with {len(shape)} axes: "
-        f"{times * len(shape)} entries are expected",
+        f"{place} has {counted(count, 'entry', 'entries')} and input 0 is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: "
+        f"{counted(times * len(shape), 'entry', 'entries')} are expected",
         help=f"state {times * len(shape)} numbers",
         input=index if index is not None else 0,
     )
@@ -157,7 +157,7 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
     if listed is None or data.shape is None:
         return Tensor(data.dtype)
     rank = max(len(listed), len(data.shape))
-    times = [1] * (rank - len(listed)) + [max(entry, 0) if isinstance(entry, int) else entry for entry in listed]
+    times = [1] * (rank - len(listed)) + [0 if at_least(entry, 0) is False else entry for entry in listed]
     return tiled(Tensor(data.dtype, (1,) * (rank - len(data.shape)) + data.shape, data.value), times)
 
 
@@ -181,8 +181,8 @@ def padded(
         sizes.append(dim + before + after)
         if not reaches(sizes[-1], 0, f"axis {axis} is cropped by {before} and {after}"):
             raise CROP_EXCEEDS.fault(
-                f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: {sizes[-1]} elements would be left",
-                help=f"cut off at most {dim} elements",
+                f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: {counted(sizes[-1], 'element')} would be left",
+                help=f"cut off at most {counted(dim, 'element')}",
                 input=input,
                 marks=((0, axis),),
             )
@@ -202,18 +202,22 @@ def padded(
 def expect_enough(x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: str, severity: Severity | None) -> None:
     """Makes sure that each axis has the elements that its padding repeats.
 
-    Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error.
+    Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error. Without
+    ``severity`` (OpenVINO) an axis that is reflected by 0 has to have an element too.
     """
     surplus = {"reflect": 1, "symmetric": 0}
+    lowest = 0 if mode == "reflect" and severity is None else 1
     for axis, (dim, amounts) in enumerate(zip(x.shape or (), pads)):
-        for amount in amounts:
-            if mode == "constant" or not isinstance(amount, int) or amount <= 0:
+        for stated in amounts:
+            amount = None if stated is None else bounds(stated)[0]
+            if mode == "constant" or amount is None or amount < lowest:
                 continue
             least = amount + surplus[mode] if mode in surplus else 1
-            if reaches(dim, least, f'axis {axis} is padded by {amount} with mode "{mode}"'):
+            by = amount if isinstance(stated, int) else f"at least {amount}"
+            if reaches(dim, least, f'axis {axis} is padded by {by} with mode "{mode}"'):
                 continue
             fault = PAD_EXCEEDS.fault(
-                f'axis {axis} of input 0 is {dim} and is padded by {amount}: with mode "{mode}" it needs at least {least}',
+                f'axis {axis} of input 0 is {dim} and is padded by {by}: with mode "{mode}" it needs at least {least}',
                 help="pad less, or with another mode",
                 input=0,
                 marks=((0, axis),),
@@ -283,7 +287,7 @@ def pad(
     return _onnx_pad(data, listed, chosen, mode, filler, 1)
 
 
-@onnx("Pad", since=1, domain="com.microsoft")
+@onnx("Pad", since=1, domain=MICROSOFT)
 def microsoft_pad(data: Tensor, pads: Tensor, value: Tensor | None = None, *, mode: PadMode = "constant") -> Tensor:
     """com.microsoft Pad: like ONNX Pad-11, with pads of [2 * rank] or [1, 2 * rank]."""
     expect_rank(pads, 1, 1, 2, what="pads")
@@ -297,6 +301,13 @@ def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:
     """OpenVINO Pad-1 and 12; the library lets both crop by negative numbers, and judges ``pad_value`` only if it is used."""
+    if data.dtype == "string" and pad_mode != "constant":
+        raise ELEMENT_TYPE_REFUSED.fault(
+            f'input 0 is string, which OpenVINO pads with pad_mode="constant" only, and pad_mode is "{pad_mode}"',
+            help='write pad_mode="constant"',
+            attribute="pad_mode",
+            input=0,
+        )
     names = ("pads_begin", "pads_end")
     for index, x in enumerate((pads_begin, pads_end), 1):
         expect_type(x, index, INTEGERS)
@@ -340,9 +351,9 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     for name, given, count in (("border", border, (4,)), ("scale", scale, (0, 2))):
         if len(given) not in count:
             raise ENTRIES_PER_AXIS.fault(
-                f"`{name}` has {len(given)} entries; it has {count[-1]} "
+                f"`{name}` has {counted(len(given), 'entry', 'entries')}; it has {count[-1]} "
                 f"({'left, top, right, bottom' if name == 'border' else 'height, width'})",
-                help=f"give `{name}` {count[-1]} entries",
+                help=f"give `{name}` {counted(count[-1], 'entry', 'entries')}",
                 attribute=name,
             )
     left, top, right, bottom = border
@@ -434,8 +445,8 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
 @openvino("Roll", since=7)
 def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
     """OpenVINO Roll-7: one shift for all ``axes``, or one for each."""
-    expect_type(shift, 1, _WHOLE)
-    expect_type(axes, 2, _WHOLE)
+    expect_type(shift, 1, INDEX_TYPES)
+    expect_type(axes, 2, INDEX_TYPES)
     expect_rank(shift, 1, 0, 1, what="shift")
     expect_rank(axes, 2, 0, 1, what="axes")
     if shift.shape is not None and len(shift.shape) == 1 and axes.shape is not None:
@@ -453,7 +464,7 @@ def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
 
 
 @onnx("Trilu", since=14)
-@onnx("Trilu", domain="com.microsoft")
+@onnx("Trilu", domain=MICROSOFT)
 def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
     """ONNX Trilu-14, com.microsoft Trilu: the upper or lower triangle of matrices."""
     expect_rank(input, 0, least=2)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from irlint.diagnostics import Severity, warn
 from irlint.dims import product, same
-from irlint.ops import onnx, openvino
+from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops.axes import Floats
 from irlint.ops.expected import Expected, check, first_known, size
 from irlint.ops.gates import (
@@ -24,6 +24,7 @@ from irlint.ops.gates import (
     outputs,
     shared_sizes,
 )
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor
 
 Direction = Literal["forward", "reverse", "bidirectional"]
@@ -124,7 +125,7 @@ def rnn(
     return outputs(x.dtype, sizes, 2)
 
 
-@onnx("DynamicQuantizeLSTM", domain="com.microsoft")
+@onnx("DynamicQuantizeLSTM", domain=MICROSOFT)
 def dynamic_quantize_lstm(
     x: Tensor,
     w: Tensor,
@@ -164,7 +165,7 @@ def dynamic_quantize_lstm(
     return outputs("float32", sizes, 3)
 
 
-@onnx("AttnLSTM", domain="com.microsoft")
+@onnx("AttnLSTM", domain=MICROSOFT)
 def attn_lstm(
     x: Tensor,
     w: Tensor,
@@ -308,7 +309,7 @@ def _sequence(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor,
     names = listed(activations)
     wanted = ACTIVATIONS[layer.kind]
     if len(names) < wanted:
-        written = f"has {len(names)} entries" if names else "is missing or empty"
+        written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
         warn(
             ACTIVATIONS_MISMATCH.fault(
                 f"`activations` {written}; OpenVINO reads the layer and refuses to compile it without {wanted}",

@@ -7,7 +7,7 @@ from functools import reduce
 
 from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import MaybeDim, Shape, TooComplex, same
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axes_of, axis_of
@@ -195,7 +195,7 @@ def arg_extreme_1(x: Tensor, *, axis: int = 0, keepdims: int = 1) -> Tensor:
     return arg_extreme(x, axis=axis, keepdims=keepdims)
 
 
-@onnx("ReduceSumInteger", domain="com.microsoft")
+@onnx("ReduceSumInteger", domain=MICROSOFT)
 def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
     """ONNX Runtime's ReduceSumInteger: uint32 for unsigned elements, int32 for signed ones."""
     dtype = None if x.dtype is None else "uint32" if x.dtype == "uint8" else "int32"

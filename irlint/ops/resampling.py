@@ -11,10 +11,12 @@ from typing import Literal
 from irlint.diagnostics import Rule, Severity, warn
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, same
 from irlint.ops import onnx, openvino
+from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Floats, Ints, axes_of
 from irlint.ops.contents import rounded
 from irlint.ops.element_types import expect_type
 from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Scalar, Tensor, shape_text
 
 RESIZE_COUNT_MISMATCH = Rule(
@@ -157,8 +159,8 @@ def _entries(tensor: Tensor, count: int, index: int | None, what: str) -> tuple[
     if found is not None and found != count:
         place = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"{place} ({what}) has {found} entries; the axes that are resized take {count}",
-            help=f"give `{what}` {count} entries, or name the axes in `axes`",
+            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the axes that are resized take {count}",
+            help=f"give `{what}` {counted(count, 'entry', 'entries')}, or name the axes in `axes`",
             input=index,
         )
     return (None,) * count if tensor.value is None else tensor.value
@@ -219,6 +221,7 @@ def resize_11(
     nearest_mode: NearestMode = "round_prefer_floor",
 ) -> Tensor:
     """ONNX Resize-11 and 13."""
+    _warn_of_unread(mode, exclude_outside, 0)
     _expect_roi(X, roi, None, coordinate_transformation_mode)
     return _resized(X, scales, sizes, None, "stretch")
 
@@ -241,8 +244,24 @@ def resize_18(
     nearest_mode: NearestMode = "round_prefer_floor",
 ) -> Tensor:
     """ONNX Resize-18 and 19, with axes and a policy for the aspect ratio."""
+    _warn_of_unread(mode, exclude_outside, antialias)
+    axes = axes or None
     _expect_roi(X, roi, axes, coordinate_transformation_mode)
     return _resized(X, scales, sizes, axes, keep_aspect_ratio_policy)
+
+
+def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
+    """States a fault of attributes that do nothing in a mode: the specification ignores them, ONNX Runtime does not."""
+    modes = {"exclude_outside": (exclude_outside, ("cubic",)), "antialias": (antialias, ("linear", "cubic"))}
+    for name, (given, allowed) in modes.items():
+        if given and mode not in allowed:
+            fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX Runtime takes it '
+                f"only with {' and '.join(allowed)}",
+                help=f"leave `{name}` out",
+                attribute=name,
+            )
+            warn(fault.lowered(Severity.WARNING))
 
 
 def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, mode: str) -> None:
@@ -254,6 +273,8 @@ def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, mode: str) -> 
 
 def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, axes: Ints | None, policy: str) -> Tensor:
     _expect_one_target(scales, sizes, policy)
+    if sizes is not None and sizes.value is None:
+        expect_rank(sizes, 3, 1, what="sizes")
     if x.shape is None:
         return Tensor(x.dtype)
     places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
@@ -359,8 +380,8 @@ def interpolate_0(
     listed = target_spatial_shape.ints or ()
     if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input 1 has {len(target_spatial_shape.value)} entries for {len(places)} axes",
-            help=f"give input 1 {len(places)} entries, or name fewer axes",
+            f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
     targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
@@ -378,7 +399,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
-                f"axes is {list(axes)} and input 0 has {rank} axes: allowed is 0 to {rank - 1}",
+                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is 0 to {rank - 1}",
                 help=f"use axes in the range 0 to {rank - 1}",
                 input=index,
             )
@@ -485,15 +506,15 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
         return (None,) * count
     if len(target.value) < count:
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input {index} is {shape_text(target.shape)}: {len(target.value)} entries for {count} axes",
-            help=f"give input {index} {count} entries, or name fewer axes",
+            f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}",
+            help=f"give input {index} {counted(count, 'entry', 'entries')}, or name fewer axes",
             input=index,
         )
     if len(target.value) > count:
         warn(
             RESIZE_COUNT_MISMATCH.fault(
-                f"input {index} has {len(target.value)} entries for {count} axes, and OpenVINO ignores the rest",
-                help=f"give input {index} {count} entries",
+                f"input {index} has {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
+                help=f"give input {index} {counted(count, 'entry', 'entries')}",
                 input=index,
                 severity=Severity.WARNING,
             )

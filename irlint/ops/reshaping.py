@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, divides, require, warn
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, product, quotient, same
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
+from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops import contents as fold
-from irlint.ops import onnx, openvino
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, axis_of
 from irlint.ops.element_types import expect_type
 from irlint.ops.shape_inputs import INPUT_RANK_REFUSED, entries, expect_rank, length, result_axis, whole
+from irlint.ops.sizes import whole_quotient
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Contents, Tensor, shape_text
 
 RESHAPE_COUNT = Rule(
@@ -105,6 +107,9 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
     holes = [axis for axis, dim in enumerate(result) if dim is None and axis not in copied]
     if not holes:
         _expect_count(data, target, theirs, ours, copies)
+        loose = [axis for axis, dim in enumerate(result) if isinstance(dim, Expr) and axis not in copied]
+        if len(loose) == 1 and 0 not in ours and product(theirs) == 0:
+            result[loose[0]] = 0
     if len(holes) == 1:
         rest = [dim for dim in ours if dim is not None]
         result[holes[0]] = _following(data, target, theirs, rest)
@@ -150,7 +155,7 @@ def _expect_count(
         require(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
         raise RESHAPE_COUNT.fault(
-            f"input 0 is {shape_text(data)} with {product(data) if None not in data else before} elements and the target "
+            f"input 0 is {shape_text(data)} with {counted(product(data) if None not in data else before, 'element')} and the target "
             f"is {shape_text(tuple(target))}{_count_text(data, target, after, copies)}",
             help=_count_help(data, target),
             input=0,
@@ -186,14 +191,14 @@ def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDi
     why = f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}"
     if isinstance(known, Expr):
         require(Relation("%", before, known), why=why)
-        return floordiv(before, known)
+        return whole_quotient(before, known)
     if divides(known, before, why):
-        return floordiv(before, known)
+        return whole_quotient(before, known)
     if same(before, 0) is None:
         return None
     raise RESHAPE_COUNT.fault(
         f"input 0 is {shape_text(data)} and the target is {shape_text(tuple(target))}: "
-        f"{before} elements are no multiple of {known}",
+        f"{counted(before, 'element')} are no multiple of {known}",
         help="give a target of the same number of elements",
         input=0,
     )
@@ -215,14 +220,14 @@ def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_in
 
 @onnx("Reshape", since=5)
 def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
-    """ONNX Reshape-5 and later; ``allowzero`` (opset 14) makes 0 a size."""
-    if allowzero and shape.value is not None and 0 in shape.value and -1 in shape.value:
+    """ONNX Reshape-5 and later; ``allowzero=1`` (opset 14) makes 0 a size."""
+    if allowzero == 1 and shape.value is not None and 0 in shape.value and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)}: with allowzero=1 a 0 and a -1 exclude each other",
             help="write the size in the place of the -1",
             input=1,
         )
-    copied = [] if allowzero else _copied_zeros(data.shape, shape)
+    copied = [] if allowzero == 1 else _copied_zeros(data.shape, shape)
     if copied and shape.value is not None and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)} and copies the size 0 of axis {copied[0]}: "
@@ -230,7 +235,7 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
             help="write the size in the place of the -1",
             input=1,
         )
-    return _reshape(data, shape, copies=not allowzero)
+    return _reshape(data, shape, copies=allowzero != 1)
 
 
 def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
@@ -238,12 +243,18 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
     return [axis for axis, dim in enumerate(data or ()) if dim == 0 and listed and listed[axis : axis + 1] == (0,)]
 
 
+def _is_stated(entry: Dim) -> bool:
+    """Whether an entry comes from the shapes of inputs alone, which OpenVINO follows."""
+    return all(not name.startswith("_") for name in symbols(entry))
+
+
 @openvino("Reshape", absent={"special_zero": False})
 def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool) -> Tensor:
     """OpenVINO Reshape-1."""
     expect_type(pattern, 1, INTEGERS)
     listed = entries(pattern) or ()
-    if not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
+    sure = all(entry is not None and _is_stated(entry) for entry in listed) or not _may_be_empty(data.shape)
+    if sure and not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero` a 0 is a size, "
             "and OpenVINO takes a -1 beside it only where input 0 has a size of 0",
@@ -373,6 +384,12 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
     listed = whole(axes)
     if data.shape is None:
         return Tensor(data.dtype)
+    if not data.shape and any(axis not in (-1, 0) for axis in listed or ()):
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"axes is {list(listed or ())} and input 0 is a scalar: allowed is -1 to 0",
+            help="remove the axes",
+            input=1,
+        )
     if not data.shape or (listed is None and all(same(dim, 1) is False for dim in data.shape)):
         return data
     if listed is None:
@@ -457,7 +474,7 @@ def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     return Tensor(data.dtype, (None,) * (len(data.shape) + count))
 
 
-@onnx("ExpandDims", domain="com.microsoft")
+@onnx("ExpandDims", domain=MICROSOFT)
 def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
     """com.microsoft ExpandDims: one axis, which a scalar names."""
     named = whole(axis)
@@ -497,7 +514,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
     if len(order) != rank:
         raise PERM_LENGTH.fault(
-            f"the order is {list(order)} with {len(order)} axes and input 0 is {shape_text(x.shape)} with {rank}",
+            f"the order is {list(order)} with {counted(len(order), 'axis', 'axes')} and input 0 is {shape_text(x.shape)} with {rank}",
             help=f"name each of the axes 0 to {rank - 1} once" if rank else "leave the order out",
             input=0 if input is None else input,
         )
@@ -530,7 +547,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         count = input_order.shape[0]
     if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
-            f"the order has {count} axes and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
+            f"the order has {counted(count, 'axis', 'axes')} and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
             help=f"name each of the axes 0 to {len(arg.shape) - 1} once",
             input=1,
         )

@@ -10,14 +10,13 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import numbered_type
 from irlint.ops.axes import Ints
-from irlint.ops.element_types import ELEMENT_TYPES_DIFFER, common_type, expect_type
+from irlint.ops.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, common_type, expect_type
 from irlint.ops.shape_inputs import expect_one, expect_rank, number, openvino_shape, size
 from irlint.tensor import FLOATS, INTEGERS, Scalar, Tensor
 
 DType = str
 Alignment = Literal["tensorflow", "pytorch"]
 
-_WHOLE = frozenset({"int32", "int64"})
 
 RANDOM_RANGE_EMPTY = Rule(
     "IRL363",
@@ -146,7 +145,7 @@ def ov_random_uniform(
     alignment: Alignment = "tensorflow",
 ) -> Tensor:
     """OpenVINO RandomUniform-8: numbers from ``minval`` up to and without ``maxval``."""
-    expect_type(shape, 0, _WHOLE)
+    expect_type(shape, 0, INDEX_TYPES)
     expect_rank(shape, 0, 1, what="shape")
     expect_one(minval, 1, "minval")
     expect_one(maxval, 2, "maxval")

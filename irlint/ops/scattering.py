@@ -11,16 +11,16 @@ from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.contents import Fold, fits, positions, strides
-from irlint.ops.element_types import common_type, expect_type
+from irlint.ops.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.gathering import (
     INDEX_OUT_OF_RANGE,
-    INDEX_TYPES,
     INDICES_MISMATCH,
     judge_tuples,
     nd_offset,
     out_of_range,
 )
 from irlint.ops.shape_inputs import INPUT_RANK_REFUSED, expect_one, expect_rank, number
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 
 UPDATES_MISMATCH = Rule(
@@ -58,7 +58,7 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
         return
     if len(found) != len(wanted):
         raise _mismatch(
-            f"input 2 is {shape_text(found)} with {len(found)} axes; the updates have to be {shape_text(wanted)}: {what}",
+            f"input 2 is {shape_text(found)} with {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
             f"give the updates the shape {shape_text(wanted)}",
             2,
         )
@@ -133,9 +133,9 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: int,
 def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
     if len(data) != len(indices):
         raise _mismatch(
-            f"input 0 is {shape_text(data)} with {len(data)} axes and input 1 is {shape_text(indices)} with {len(indices)}: "
+            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input 1 is {shape_text(indices)} with {len(indices)}: "
             "both need the same number",
-            f"give the indices {len(data)} axes",
+            f"give the indices {counted(len(data), 'axis', 'axes')}",
             1,
         )
 
@@ -188,7 +188,7 @@ def scatter_elements_update_12(
 ) -> Tensor:
     """OpenVINO ScatterElementsUpdate-12; the library compares the indices with the data by rank only."""
     common_type((data, None, updates))
-    expect_type(indices, 1, INTEGERS)
+    expect_type(indices, 1, INTEGERS | {"bool"})
     expect_type(axis, 3, INTEGERS)
     expect_rank(axis, 3, 0, 1, what="axis")
     if axis.value == ():
@@ -231,7 +231,7 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
     length = indices[-1]
     if at_least(len(data), length) is False:
         raise INDICES_MISMATCH.fault(
-            f"the last axis of input 1 is {length}: an index tuple for {length} axes, and input 0 is {shape_text(data)} with "
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} with "
             f"{len(data)}",
             help=f"make the last axis of the indices at most {len(data)}",
             input=1,
@@ -365,7 +365,7 @@ def tensor_scatter(
     place = axis_of(axis, len(known))
     if place == 0:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {len(known)} axes: allowed is 1 to {len(known) - 1}",
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to {len(known) - 1}",
             help="use the axis of the sequence",
             input=0,
         )
@@ -380,9 +380,9 @@ def tensor_scatter(
 def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
     if len(cache) != len(part):
         raise _mismatch(
-            f"input 0 is {shape_text(cache)} with {len(cache)} axes and input 1 is {shape_text(part)} with {len(part)}: both "
+            f"input 0 is {shape_text(cache)} with {counted(len(cache), 'axis', 'axes')} and input 1 is {shape_text(part)} with {len(part)}: both "
             "need the same number",
-            f"give the update {len(cache)} axes",
+            f"give the update {counted(len(cache), 'axis', 'axes')}",
             1,
         )
     for other, (whole, dim) in enumerate(zip(cache, part)):
@@ -406,7 +406,7 @@ def _judge_write_indices(
     assert indices.shape is not None
     if not agree(batch, indices.shape[0], "each batch has a write index"):
         raise _mismatch(
-            f"input 2 has {indices.shape[0]} entries for {batch} batches",
+            f"input 2 has {counted(indices.shape[0], 'entry', 'entries')} for {batch} batches",
             "give each batch one write index",
             2,
             (0, 0),

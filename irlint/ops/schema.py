@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from irlint.ops import MICROSOFT
 from irlint.records import record
 
 _VARIADIC = 0x04
@@ -86,9 +87,6 @@ OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.pre
 _OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
 
 
-MICROSOFT = "com.microsoft"
-
-
 @cache
 def _table(name: str) -> str:
     import os
@@ -157,6 +155,12 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 def of_runtime(name: str) -> OfficialSchema | None:
     """ONNX Runtime's schema of an operator of the domain com.microsoft, None where it has none."""
     return next(iter(_versions(name, MICROSOFT)), None)
+
+
+@cache
+def runtime_version() -> str:
+    """The ONNX Runtime that the table of com.microsoft was written from."""
+    return _table("onnxruntime_schemas.txt").split(maxsplit=3)[2]
 
 
 @cache

@@ -7,14 +7,14 @@ from itertools import product as combinations
 from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, reaches
-from irlint.dims import Expr, MaybeDim, Shape, at_least, product
-from irlint.ops import Context, onnx, openvino
+from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
+from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import axis_of
 from irlint.ops.contents import fits, positions, strides
-from irlint.ops.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.gathering import INDEX_TYPES
+from irlint.ops.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
 from irlint.ops.shape_inputs import expect_one, expect_rank, number, size
+from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 
 TOPK_TOO_LARGE = Rule(
@@ -52,9 +52,6 @@ and equal sizes on all but the last. OpenVINO refuses anything else.""",
     bad=_SEARCH.replace("ROWS", "3"),
     good=_SEARCH.replace("ROWS", "2"),
 )
-
-IndexType = Literal["i32", "i64"]
-INDEX_NAMES = {"i32": "int32", "i64": "int64"}
 
 
 # --- TopK -------------------------------------------------------------------------------------------------------------
@@ -96,13 +93,15 @@ def _top(
     dim = x.shape[place]
     if k is not None and not reaches(dim, k, f"the {k} first elements of axis {place}"):
         raise TOPK_TOO_LARGE.fault(
-            f"k is {k} and axis {place} of input 0 has {dim} elements",
+            f"k is {k} and axis {place} of input 0 has {counted(dim, 'element')}",
             help=f"ask for at most {dim}",
             input=0,
             marks=((0, place),),
         )
     if k is None:
         k = context.unknown("k", dim if isinstance(dim, int) else None)
+    elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
+        k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
     values, indices = top_contents(x, place, k, largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
@@ -219,7 +218,7 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if known is None or None in known:
         most = None if x.shape is None else product(x.shape)
-        count = context.unknown(("nonzero", context.node.inputs[0]), most if isinstance(most, int) else None)
+        count = context.unknown(("nonzero", context.node.inputs[0]), None if most is None else bounds(most)[1])
         return Tensor(dtype, (rank, count))
     found = sum(1 for entry in known if entry)
     if rank is None or x.shape is None or not fits(x.shape):
@@ -270,7 +269,8 @@ def _unique(
     place = None if axis is None else axis_of(axis, len(x.shape))
     whole = product(x.shape) if place is None else x.shape[place]
     found = 1 if whole == 1 else distinct(x, place)
-    count = context.unknown("unique", whole if isinstance(whole, int) else None) if found is None else found
+    most = None if whole is None else bounds(whole)[1]
+    count = context.unknown("unique", most) if found is None else found
     shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
     return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype)
 
@@ -287,7 +287,7 @@ def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Cont
     return _unique(X, axis, "int64", "int64", context)
 
 
-@onnx("Unique", domain="com.microsoft")
+@onnx("Unique", domain=MICROSOFT)
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """ONNX Runtime's Unique of a list: its elements, where each input element went, and how often each occurs."""
     expect_rank(x, 0, 1)
@@ -366,7 +366,7 @@ def search_sorted(
         return Tensor(dtype, (*sequence[:-1], None))
     if len(sequence) != len(looked):
         raise SORTED_SEQUENCE_MISMATCH.fault(
-            f"input 0 is {shape_text(sequence)} with {len(sequence)} axes and input 1 is {shape_text(looked)} with "
+            f"input 0 is {shape_text(sequence)} with {counted(len(sequence), 'axis', 'axes')} and input 1 is {shape_text(looked)} with "
             f"{len(looked)}: both need the same number, unless input 0 is one list",
             help="give both the same number of axes",
             input=1,

@@ -8,13 +8,14 @@ from irlint.diagnostics import Rule, Severity, agree, reaches
 from irlint.dims import MaybeDim, Shape, at_least, ceildiv, product, same, total
 from irlint.model import Graph
 from irlint.ops import Context, onnx
-from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, NUMBERED_TYPES, numbered_type
+from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, Ints, axis_of
 from irlint.ops.bodies import (
     BODY_ARITY,
     CARRIED_TYPE,
     SCAN_LENGTH,
     check_arity,
+    check_input_shapes,
     check_input_types,
     joined,
     stacked,
@@ -22,7 +23,8 @@ from irlint.ops.bodies import (
 from irlint.ops.broadcast import merged
 from irlint.ops.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.type_variables import type_key
-from irlint.tensor import UNKNOWN, Optional, Tensor, Type, shape_text
+from irlint.ops.wording import counted
+from irlint.tensor import NUMBERED_TYPES, UNKNOWN, Optional, Tensor, Type, shape_text
 from irlint.tensor import Sequence as SequenceType
 
 POSITION_OUT_OF_RANGE = Rule(
@@ -144,7 +146,7 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, appen
     if length == 0 and not appends:
         text, advice = "the sequence has no elements", "insert an element first"
     else:
-        text = f"position {place} of a sequence of {length} elements; allowed is -{length} to {total((length, 0 if appends else -1))}"
+        text = f"position {place} of a sequence of {counted(length, 'element')}; allowed is -{length} to {total((length, 0 if appends else -1))}"
         advice = "use a position that the sequence has"
     raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
 
@@ -237,10 +239,16 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
 
 
 @onnx("Optional", since=15)
-def optional(input: Type | None = None, *, type: Type | None = None) -> Optional:
+def optional(input: Type | None = None, *, type: Type | None = None, context: Context) -> Optional:
     """ONNX Optional-15: what the input is, or nothing of the type that ``type`` names."""
     if input is not None:
         return Optional(input, True)
+    if context.node.inputs:
+        raise OPTIONAL_EMPTY.fault(
+            "input 0 of the Optional has the empty name; expected is a value, or no input at all",
+            help="remove the empty name",
+            input=0,
+        )
     if type is None:
         raise OPTIONAL_EMPTY.fault(
             "the Optional has neither an input nor the attribute `type`; expected is one of them",
@@ -287,7 +295,7 @@ def sequence_map(
             continue
         if not agree(known.length, length, f"input {index} has an element for each of the first sequence"):
             raise SCAN_LENGTH.fault(
-                f"input 0 has {length} elements and input {index} has {known.length}: they have to be equally many",
+                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: they have to be equally many",
                 help="give both sequences the same number of elements",
                 input=index,
             )
@@ -325,6 +333,7 @@ def scan(
     _check_directions("scan_input_directions", scan_input_directions, len(scanned))
     _check_directions("scan_output_directions", scan_output_directions, scans)
     length, slices = _slices(scanned, axes, len(states))
+    check_input_shapes(body, "body", (*states, *slices))
     states, outputs = _scanned(states, slices, body, context)
     out_axes = _per_scan("scan_output_axes", scan_output_axes, scans)
     stacks = [
@@ -350,6 +359,7 @@ def scan_of_batches(
     _check_directions("directions", directions, len(scanned))
     batch, unbatched = _unbatched(sequence_lens, (*states, *scanned))
     _, slices = _slices(unbatched[len(states) :], (0,) * len(scanned), len(states) + 1, axis_shift=1)
+    check_input_shapes(body, "body", (*unbatched[: len(states)], *slices))
     length = next((x.shape[0] for x in unbatched[len(states) :] if x.shape), None)
     _, outputs = _scanned(unbatched[: len(states)], slices, body, context)
     finals = [stacked(known, batch, 0) for known in outputs[: len(states)]]
@@ -378,8 +388,8 @@ def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
         return (0,) * count
     if len(given) != count:
         raise BODY_ARITY.fault(
-            f"`{name}` has {len(given)} entries and {count} values are scanned: expected is one for each",
-            help=f"give `{name}` {count} entries",
+            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {count} values are scanned: expected is one for each",
+            help=f"give `{name}` {counted(count, 'entry', 'entries')}",
             attribute=name,
         )
     return given
@@ -467,7 +477,7 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
     if -rank <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {rank} axes: "
+        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}: "
         f"allowed is {-rank} to {rank - 1}",
         help=f"use an axis in the range {-rank} to {rank - 1}",
         attribute="scan_output_axes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from irlint.diagnostics import Rule, Severity, reaches
 from irlint.dims import Expr, MaybeDim, Shape, at_least, same
 from irlint.ops.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.wording import counted
 from irlint.tensor import CONTENTS_LIMIT, Tensor, shape_text
 
 INPUT_RANK_REFUSED = Rule(
@@ -46,10 +47,14 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     if rank in allowed or (least is not None and rank >= least):
         return
     wanted = f"at least {least}" if least is not None else " or ".join(map(str, allowed))
+    if allowed == (0,) and least is None:
+        wanted, mend = "a scalar", f"make input {index} a scalar"
+    else:
+        mend = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
     name = f"input {index} ({what})" if what else f"input {index}"
     raise INPUT_RANK_REFUSED.fault(
-        f"{name} is {shape_text(tensor.shape)} with {rank} axes; the operator takes {wanted}",
-        help=f"give input {index} {wanted} axes",
+        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
+        help=mend,
         input=index,
     )
 
@@ -135,7 +140,7 @@ def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
 
 def _openvino_size(entry: MaybeDim) -> MaybeDim:
     if isinstance(entry, Expr):
-        return entry if at_least(entry, 0) else None
+        return entry if at_least(entry, 0) else 0 if at_least(0, entry) else None
     if entry is None or entry == -1 or entry >= 2**63 - 1:
         return None
     return max(entry, 0)
@@ -147,7 +152,7 @@ def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
     if lowest <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"axis is {axis} and the result has {rank} axes: allowed is {lowest} to {rank - 1}",
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {lowest} to {rank - 1}",
         help=f"use an axis in the range {lowest} to {rank - 1}",
         input=0,
     )

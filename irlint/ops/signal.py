@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, reaches, require, warn
-from irlint.dims import MaybeDim, Shape, at_least, floordiv, largest, same
+from irlint.dims import MaybeDim, Shape, at_least, floordiv, largest, product, same
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import numbered_type
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
@@ -19,6 +19,7 @@ from irlint.ops.shape_inputs import (
     size,
     whole,
 )
+from irlint.ops.wording import counted
 from irlint.tensor import FLOATS, Tensor, shape_text
 
 COMPLEX_LAYOUT = Rule(
@@ -99,14 +100,24 @@ def dft(
     onesided: int = 0,
 ) -> Tensor:
     """ONNX DFT-20: ``axis`` is an input, by default the last axis of the signal."""
-    expect_one(axis, 2, "axis", scalar=True)
+    _expect_scalar(axis, 2, "axis")
     at = -2 if axis is None else number(axis)
     return _transformed(input, dft_length, at if isinstance(at, int) else None, inverse != 0, onesided != 0)
 
 
+def _expect_scalar(x: Tensor | None, index: int, name: str) -> None:
+    """Makes sure that an input is a scalar. Of one that is no constant ONNX Runtime takes any shape of one element."""
+    try:
+        expect_one(x, index, name, scalar=True)
+    except Fault as fault:
+        if x is None or x.value is not None or same(product(x.shape or ()), 1) is False:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
 def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, inverse: bool, onesided: bool) -> Tensor:
     expect_rank(x, 0, least=2)
-    expect_one(dft_length, 1, "dft_length", scalar=True)
+    _expect_scalar(dft_length, 1, "dft_length")
     points = None if dft_length is None else number(dft_length)
     if dft_length is not None and not reaches(points, 1, "a transform has at least one point"):
         raise FRAME_MISMATCH.fault(
@@ -175,7 +186,7 @@ def stft(
     """ONNX STFT-17: [batch, frames, frequencies, 2] for a signal [batch, samples, 1 or 2]."""
     expect_rank(signal, 0, 2, 3)
     expect_one(frame_step, 1, "frame_step")
-    expect_one(frame_length, 3, "frame_length", scalar=True)
+    _expect_scalar(frame_length, 3, "frame_length")
     expect_rank(window, 2, 1)
     batch, samples = (None, None) if signal.shape is None else signal.shape[:2]
     if signal.shape is not None and len(signal.shape) == 3:
@@ -223,7 +234,7 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, input: int)
 def window_function(size: Tensor, *, output_datatype: int = 1, periodic: int = 1, context: Context) -> Tensor:
     """ONNX HannWindow, HammingWindow and BlackmanWindow-17: as many samples as ``size`` says."""
     dtype = numbered_type(output_datatype, context, "output_datatype")
-    expect_one(size, 0, "size", scalar=True)
+    _expect_scalar(size, 0, "size")
     points = number(size)
     if not reaches(points, 1, "a window has at least one sample"):
         raise FRAME_MISMATCH.fault(
@@ -248,7 +259,7 @@ def mel_weight_matrix(
     names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
     inputs = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
     for index, (name, given) in enumerate(zip(names, inputs)):
-        expect_one(given, index, name, scalar=True)
+        _expect_scalar(given, index, name)
     bins = size(number(num_mel_bins), 0, "num_mel_bins")
     return Tensor(dtype, (onesided_size(size(number(dft_length), 1, "dft_length")), bins))
 
@@ -319,7 +330,7 @@ def _ov_fourier(
     count = length(axes)
     if signal_size is not None and not agree(length(signal_size), count, "one size for each axis"):
         raise FRAME_MISMATCH.fault(
-            f"input 1 (axes) has {count} entries and input 2 (signal_size) has {length(signal_size)}: "
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has {length(signal_size)}: "
             "expected is one size for each axis",
             help="give both equally many entries",
             input=2,
@@ -332,7 +343,9 @@ def _ov_fourier(
     rank = len(data.shape) - complex_input
     listed = whole(axes)
     if listed is None:
-        _check_count(count, rank if complex_input else None)
+        _check_count(count, rank, " before the last one" if complex_input else "")
+        if not complex_input:
+            _check_count(count, None)
         return data.shape, None, sizes
     if not listed and not complex_input:
         _check_count(0, None)
@@ -348,10 +361,10 @@ def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
     return tuple(-1 if entry == -1 else found for entry, found in zip(listed, stated))
 
 
-def _check_count(count: int | None, most: int | None) -> None:
+def _check_count(count: int | None, most: int | None, which: str = "") -> None:
     if count is not None and most is not None and count > most:
         raise AXIS_REPEATED.fault(
-            f"input 1 (axes) has {count} entries and input 0 has {most} axes before the last one",
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has {counted(most, 'axis', 'axes')}{which}",
             help="name each axis once",
             input=1,
         )
@@ -368,7 +381,7 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if wrong:
         but = ", the last of which holds the parts of a number" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
-            f"input 1 (axes) names axis {wrong[0]} and input 0 has {rank + complex_input} axes{but}: "
+            f"input 1 (axes) names axis {wrong[0]} and input 0 has {counted(rank + complex_input, 'axis', 'axes')}{but}: "
             f"allowed is {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,

@@ -12,6 +12,7 @@ from irlint.ops.axes import Ints, axes_of
 from irlint.ops.contents import fits, strides
 from irlint.ops.element_types import expect_type
 from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.wording import counted
 from irlint.records import record
 from irlint.tensor import INTEGERS, Contents, Tensor, shape_text
 
@@ -114,6 +115,8 @@ def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
 def _ascending_length(dim: Dim, start: Dim, end: Dim, step: int) -> MaybeDim:
     first: MaybeDim = 0 if at_least(-FAR, start) else from_start(start, dim)
     last: MaybeDim = dim if at_least(end, FAR) else from_start(end, dim)
+    if last == 0:
+        return 0
     if first is None or last is None:
         return None
     if at_least(start, FAR):
@@ -202,7 +205,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     for index, name, length in found:
         if index != first and not agree(expected, length, f"{other} and {name} have one entry for each sliced axis"):
             raise SLICE_LENGTHS_DIFFER.fault(
-                f"input {first} ({other}) has {expected} entries and input {index} ({name}) has {length}",
+                f"input {first} ({other}) has {counted(expected, 'entry', 'entries')} and input {index} ({name}) has {length}",
                 help=f"give `{other}` and `{name}` one entry for each sliced axis",
                 input=index,
                 marks=((first, 0), (index, 0)),
@@ -210,8 +213,8 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     count = next((length for _, _, length in found if isinstance(length, int)), None)
     if count is not None and data.rank is not None and count > data.rank:
         raise SLICE_LENGTHS_DIFFER.fault(
-            f"{count} axes are to be sliced, and input 0 is {shape_text(data.shape)} with {data.rank}",
-            help=f"slice at most {data.rank} axes",
+            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 is {shape_text(data.shape)} with {data.rank}",
+            help=f"slice at most {counted(data.rank, 'axis', 'axes')}",
             input=found[0][0],
         )
     return count
@@ -276,7 +279,7 @@ def _expect_equal_counts(*lists: tuple[str, Ints | None]) -> None:
     for name, other in lists[1:]:
         if other is not None and values is not None and len(other) != len(values):
             raise SLICE_LENGTHS_DIFFER.fault(
-                f"attribute `{first}` has {len(values)} entries and `{name}` has {len(other)}",
+                f"attribute `{first}` has {counted(len(values), 'entry', 'entries')} and `{name}` has {len(other)}",
                 help=f"give `{first}` and `{name}` one entry for each sliced axis",
                 attribute=name,
             )
@@ -362,8 +365,8 @@ def slice_scatter(
 def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
     if len(updates) != len(window):
         raise UPDATES_NOT_SLICE.fault(
-            f"input 1 is {shape_text(updates)} with {len(updates)} axes and input 0 is {shape_text(data)} with {len(data)}",
-            help=f"give the updates {len(data)} axes",
+            f"input 1 is {shape_text(updates)} with {counted(len(updates), 'axis', 'axes')} and input 0 is {shape_text(data)} with {len(data)}",
+            help=f"give the updates {counted(len(data), 'axis', 'axes')}",
             input=1,
         )
     for axis, (given, wanted, whole) in enumerate(zip(updates, window, data)):

@@ -49,7 +49,10 @@ def read_value(
     variable_shape: str = "...",
     context: Context,
 ) -> Tensor:
-    """OpenVINO ReadValue-6: of the type and shape that it states; where it states neither, those of its initial value."""
+    """OpenVINO ReadValue-6: of the type and shape that it states; where it states neither, those of its initial value.
+
+    The library leaves open whichever of the two is not stated.
+    """
     try:
         stated = partial_shape(variable_shape, "size")
     except ValueError as error:
@@ -60,8 +63,7 @@ def read_value(
         if variable_type is None and stated is None:
             return Tensor(init_value.dtype, init_value.shape)
         _check_covered(variable_type, stated, init_value)
-    dtype = init_value.dtype if variable_type is None and init_value is not None else variable_type
-    return Tensor(dtype, _open(stated, context))
+    return Tensor(variable_type, _open(stated, context))
 
 
 def _open(shape: Shape | None, context: Context) -> Shape | None:

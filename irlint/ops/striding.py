@@ -22,6 +22,7 @@ from irlint.ops.slicing import (
     refuse_zero_steps,
     sliced,
 )
+from irlint.ops.wording import counted
 from irlint.records import record
 from irlint.tensor import INTEGERS, UNKNOWN, Contents, Tensor
 
@@ -100,7 +101,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
     needed = count - len(new) - (at is not None)
     if needed > rank:
         raise STRIDED_SLICE_MASK.fault(
-            f"{needed} of the {count} entries of `begin` slice an axis each, and input 0 has {rank} axes",
+            f"{needed} of the {counted(count, 'entry', 'entries')} of `begin` slice an axis each, and input 0 has {counted(rank, 'axis', 'axes')}",
             help="remove entries, or mark new axes and the ellipsis",
             input=1,
         )

@@ -14,6 +14,7 @@ from irlint.ops.axes import Floats, Ints
 from irlint.ops.broadcast import broadcast, merged
 from irlint.ops.element_types import common_type, expect_type
 from irlint.ops.shape_inputs import INPUT_RANK_REFUSED, expect_rank, whole
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor, shape_text
 
 CaseChange = Literal["NONE", "LOWER", "UPPER"]
@@ -163,7 +164,7 @@ def _check_pool(counts: Ints, size: int) -> None:
     for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has {size} entries",
+                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has {counted(size, 'entry', 'entries')}",
                 help="let `ngram_counts` rise from 0 to at most the size of the pool",
                 attribute="ngram_counts",
             )

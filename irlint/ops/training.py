@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from irlint.diagnostics import Fault, Rule, Severity, agree
+from irlint.diagnostics import Fault, Rule, Severity, agree, warn
 from irlint.dims import MaybeDim, Shape
 from irlint.ops import Context, onnx
 from irlint.ops.shape_inputs import expect_rank
+from irlint.ops.wording import counted
 from irlint.tensor import Tensor, shape_text
 
 Reduction = Literal["none", "sum", "mean"]
@@ -48,14 +49,13 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
     """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
-        raise _loss_fault(
-            scores, weight, ((0, 1), (2, 0)), "weight", f"expected is [{scores[1]}], one for each class", 2
-        )
+        expected = f"expected is [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
+        warn(_loss_fault(scores, weight, ((0, 1), (2, 0)), "weight", expected, 2).lowered(Severity.WARNING))
     if scores is None or target is None:
         return target if scores is None else (scores[0], *scores[2:])
     places = (scores[0], *scores[2:])
     if len(places) != len(target):
-        expected = f"expected are {len(places)} axes, {shape_text(places)}"
+        expected = f"expected are {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
         raise _loss_fault(scores, target, (), "target", expected, 1)
     result: list[MaybeDim] = []
     for axis, (a, b) in enumerate(zip(places, target)):
@@ -122,7 +122,7 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
     count, rest = divmod(len(inputs), groups)
     if rest:
         raise GROUPS_UNEVEN.fault(
-            f"{len(inputs)} inputs follow rate and count; the operator takes {groups} for each tensor that it optimizes",
+            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that it optimizes",
             help="connect tensors, gradients and states in equal numbers",
             input=2,
         )
@@ -186,8 +186,8 @@ def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, co
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(
-            f"{len(inputs)} inputs and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` {names - len(xs)}: "
-            f"expected are {names} inputs and at most {len(xs)} outputs",
+            f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` {names - len(xs)}: "
+            f"expected are {counted(names, 'input')} and at most {len(xs)} outputs",
             help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
         )
     return tuple(Tensor(x.dtype, x.shape) for x in inputs[: len(xs)])

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from irlint.diagnostics import divides
 from irlint.dims import MaybeDim, floordiv, product, total
-from irlint.ops import onnx
+from irlint.ops import MICROSOFT, onnx
 from irlint.ops.attention import (
     FUSED_MISMATCH,
     HEADS_MISMATCH,
     INPUTS_MISMATCH,
     per_head,
 )
-from irlint.ops.expected import Expected, check, first_known, scalar_dim, size
+from irlint.ops.expected import Expected, check, first_known, size
+from irlint.ops.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.ops.normalization import expect_epsilon
+from irlint.ops.shape_inputs import number
 from irlint.tensor import Tensor, shape_text
 
-MS = "com.microsoft"
 
-HIDDEN = ("hidden_size", None)
-BATCH_OF_SEQUENCES = (("batch_size", None), ("sequence_length", None), HIDDEN)
-
-
-@onnx("RotaryEmbedding", domain=MS)
+@onnx("RotaryEmbedding", domain=MICROSOFT)
 def ms_rotary_embedding(
     input: Tensor,
     position_ids: Tensor,
@@ -87,7 +85,7 @@ def _check_positions(input: Tensor, position_ids: Tensor) -> None:
     check(position_ids, Expected(1, "position_ids", axes, FUSED_MISMATCH))
 
 
-@onnx("GemmaRotaryEmbedding", domain=MS)
+@onnx("GemmaRotaryEmbedding", domain=MICROSOFT)
 def gemma_rotary_embedding(emb: Tensor, q: Tensor, q_rot: Tensor, k: Tensor, k_rot: Tensor) -> tuple[Tensor, Tensor]:
     """com.microsoft GemmaRotaryEmbedding: the shapes of query and key."""
     return Tensor(q.dtype, q.shape), Tensor(k.dtype, k.shape)
@@ -96,7 +94,7 @@ def gemma_rotary_embedding(emb: Tensor, q: Tensor, q_rot: Tensor, k: Tensor, k_r
 # --- embeddings, experts and positions --------------------------------------------------------------------------------
 
 
-@onnx("EmbedLayerNormalization", domain=MS)
+@onnx("EmbedLayerNormalization", domain=MICROSOFT)
 def embed_layer_normalization(
     input_ids: Tensor,
     segment_ids: Tensor | None = None,
@@ -112,12 +110,13 @@ def embed_layer_normalization(
     mask_index_type: int = 1,
 ) -> tuple[Tensor, ...]:
     """com.microsoft EmbedLayerNormalization: [batch, sequence] gives [batch, sequence, hidden] and a mask index."""
+    expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
     return _embedded(dtype, input_ids, segment_ids, (*tables, (4, "segment_embedding", segment_embedding)), gamma, beta)
 
 
-@onnx("QEmbedLayerNormalization", domain=MS)
+@onnx("QEmbedLayerNormalization", domain=MICROSOFT)
 def q_embed_layer_normalization(
     input_ids: Tensor,
     segment_ids: Tensor | None = None,
@@ -171,7 +170,7 @@ def _embedded(
     return y, Tensor("int32", (batch,)), y
 
 
-@onnx("MoE", domain=MS)
+@onnx("MoE", domain=MICROSOFT)
 def mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,
@@ -196,7 +195,7 @@ def mixture_of_experts(
     return Tensor(input.dtype, input.shape)
 
 
-@onnx("QMoE", domain=MS)
+@onnx("QMoE", domain=MICROSOFT)
 def quantized_mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,
@@ -248,17 +247,17 @@ def _check_router(input: Tensor, router_probs: Tensor) -> None:
     check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
 
-@onnx("RelativePositionBias", domain=MS)
+@onnx("RelativePositionBias", domain=MICROSOFT)
 def relative_position_bias(
     bias_table: Tensor, query_length: Tensor, key_length: Tensor, *, is_bidirectional: int = 0, max_distance: int
 ) -> Tensor:
     """com.microsoft RelativePositionBias: a table [buckets, heads] gives [1, heads, query length, key length]."""
     check(bias_table, Expected(0, "bias_table", (("buckets", None), ("num_heads", None)), FUSED_MISMATCH))
-    shape = (1, size(bias_table, 1, 2), scalar_dim(query_length), scalar_dim(key_length))
+    shape = (1, size(bias_table, 1, 2), number(query_length), number(key_length))
     return Tensor(bias_table.dtype, shape)
 
 
-@onnx("GatedRelativePositionBias", domain=MS)
+@onnx("GatedRelativePositionBias", domain=MICROSOFT)
 def gated_relative_position_bias(
     query_layer: Tensor,
     query_bias: Tensor,
@@ -278,7 +277,7 @@ def gated_relative_position_bias(
     return Tensor(query_layer.dtype, (batch, num_heads, length, length))
 
 
-@onnx("RemovePadding", domain=MS)
+@onnx("RemovePadding", domain=MICROSOFT)
 def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
     """com.microsoft RemovePadding: [batch, sequence, hidden] gives [tokens, hidden], and where each token stood."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
@@ -291,7 +290,7 @@ def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor,
     )
 
 
-@onnx("RestorePadding", domain=MS)
+@onnx("RestorePadding", domain=MICROSOFT)
 def restore_padding(input: Tensor, token_offset: Tensor) -> Tensor:
     """com.microsoft RestorePadding: [tokens, hidden] gives [batch, sequence, hidden]."""
     check(input, Expected(0, "input", (("tokens", None), HIDDEN), INPUTS_MISMATCH))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.diagnostics import Fault, Severity, warn
+from irlint.ops import MICROSOFT
 from irlint.ops.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
-from irlint.ops.schema import MICROSOFT, Formal, OfficialSchema
+from irlint.ops.schema import Formal, OfficialSchema
 from irlint.tensor import FLOATS, Map, Optional, SparseTensor, Tensor, Type
 from irlint.tensor import Sequence as SequenceType
 

@@ -9,6 +9,7 @@ from irlint.diagnostics import Fault, Rule, Severity, agree, reaches, warn
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints
+from irlint.ops.wording import counted
 from irlint.records import record, replaced
 from irlint.tensor import Tensor, shape_text
 
@@ -151,6 +152,7 @@ def spatial(shape: Shape, first: int) -> Shape:
 
 
 def channel_axis(rank: int, first: int) -> int:
+    """The axis of the channels where the spatial ones begin at ``first``: 1 behind the batch, or the last."""
     return 1 if first == 2 else rank - 1
 
 
@@ -194,15 +196,11 @@ def per_axis(given: Ints | None, count: int, name: str, default: int, times: int
         return given
     each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
     raise RANK_MISMATCH.fault(
-        f"`{name}` is {list(given)}, {_counted(len(given), 'entry', 'entries')} for "
-        f"{_counted(count, 'spatial axis', 'spatial axes')}: expected are {count * times}, {each}",
-        help=f"write `{name}` with {_counted(count * times, 'entry', 'entries')}",
+        f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected are {count * times}, {each}",
+        help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
         attribute=name,
     )
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
@@ -434,8 +432,8 @@ def expect_rank(shape: Shape | None, rank: int, index: int, axes: str) -> None:
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
-        f"input {index} is {shape_text(shape)} with {_counted(len(shape), 'axis', 'axes')}: expected are {rank}, {axes}",
-        help=f"give input {index} {rank} axes",
+        f"input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {rank}, {axes}",
+        help=f"give input {index} {counted(rank, 'axis', 'axes')}",
         input=index,
     )
 
@@ -446,7 +444,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
     raise RANK_MISMATCH.fault(
-        f"input 0 is {shape_text(shape)} with {_counted(len(shape), 'axis', 'axes')}: expected are {allowed}, "
+        f"input 0 is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {allowed}, "
         "batch, channels and spatial ones",
         help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
         input=0,

@@ -241,7 +241,7 @@ class _Linker:
         links: _Links,
     ) -> Node:
         faults = list(record.faults)
-        inputs = links.all_used(record.inputs)
+        inputs = links.all_used(record.inputs) if path or record.op != "Constant" else (None,) * len(record.inputs)
         attributes = record.attributes
         if record.linked:
             label = record.name or next((name for name in record.outputs if name), "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from irlint.diagnostics import Fault
+from irlint.diagnostics import Fault, Severity
 from irlint.model import IGNORE, Attribute, Constant
 from irlint.parsers import onnx_tensors
-from irlint.parsers.faults import MALFORMED_ONNX
+from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, MALFORMED_ONNX
 from irlint.parsers.onnx_tensors import DTYPES
 from irlint.parsers.protobuf import (
     DEPTH_LIMIT,
@@ -156,7 +156,7 @@ class Reader:
             self._initializer(record, span)
         for span in found.get(15 << 3 | 2, ()):
             record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span)))
-        record.nodes = [self._node(start, end, depth + 3) for start, end in found.get(1 << 3 | 2, ())]
+        record.nodes = [self._node(start, end, depth + 3, depth == 1) for start, end in found.get(1 << 3 | 2, ())]
         return record
 
     def function(self, start: int, end: int) -> FunctionRecord:
@@ -210,13 +210,15 @@ class Reader:
             known = Constant(Tensor())
         record.constants.append((last_text(self.data, found, 8), known))
 
-    def _node(self, start: int, end: int, depth: int) -> NodeRecord:
-        """The NodeProto at the given place without its damaged attributes; its bodies stand at ``depth``."""
+    def _node(self, start: int, end: int, depth: int, main: bool = False) -> NodeRecord:
+        """The NodeProto at the given place, in the ``main`` graph or another, without its damaged attributes; its bodies
+        stand at ``depth``."""
         data = self.data
         found = fields(data, start, end)
         attributes: dict[str, Attribute] = {}
         linked = False
         faults = []
+        twice: list[str] = []
         for begin, stop in found.get(5 << 3 | 2, ()):
             try:
                 name, attribute = self._attribute(begin, stop, depth)
@@ -224,11 +226,16 @@ class Reader:
                 name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
+            if name in attributes:
+                twice.append(name)
+                continue
             attributes[name] = attribute
             linked = linked or attribute.kind in LINKED
+        op = last_text(data, found, 4)
+        faults += [repeated(name, main and op == "Constant") for name in dict.fromkeys(twice)]
         return NodeRecord(
             last_text(data, found, 3),
-            last_text(data, found, 4),
+            op,
             standard(last_text(data, found, 7)),
             last_text(data, found, 8),
             [text(data, span) for span in found.get(1 << 3 | 2, ())],
@@ -317,6 +324,17 @@ def standard(domain: str) -> str:
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
     """The fault of a place in the file that is left out."""
     return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
+
+
+def repeated(name: str, tolerated: bool) -> Fault:
+    """The fault of an attribute that a node has more than once; of a Constant of the main graph, ONNX Runtime reads the
+    first one only."""
+    return DUPLICATE_ATTRIBUTE.fault(
+        f"attribute `{name}` is given more than once",
+        help=f"keep one `{name}`",
+        attribute=name,
+        severity=Severity.WARNING if tolerated else None,
+    )
 
 
 def converted(damage: Damage) -> Fault:

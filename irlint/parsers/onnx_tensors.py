@@ -8,47 +8,13 @@ from typing import TYPE_CHECKING
 
 from irlint.model import Constant, Stored
 from irlint.parsers import protobuf, weights
-from irlint.tensor import BITS, CONTENTS_LIMIT, Contents, Tensor
+from irlint.tensor import BITS, CONTENTS_LIMIT, NUMBERED_TYPES, Contents, Tensor
 
 if TYPE_CHECKING:
     from irlint.parsers.protobuf import Buffer, Fields, Span
 
 #: The element types of TensorProto.DataType by number.
-DTYPES = dict(
-    enumerate(
-        [
-            "float32",
-            "uint8",
-            "int8",
-            "uint16",
-            "int16",
-            "int32",
-            "int64",
-            "string",
-            "bool",
-            "float16",
-            "float64",
-            "uint32",
-            "uint64",
-            "complex64",
-            "complex128",
-            "bfloat16",
-            "float8_e4m3fn",
-            "float8_e4m3fnuz",
-            "float8_e5m2",
-            "float8_e5m2fnuz",
-            "uint4",
-            "int4",
-            "float4_e2m1",
-            "float8_e8m0",
-            "uint2",
-            "int2",
-            "float6_e2m3",
-            "float6_e3m2",
-        ],
-        start=1,
-    )
-)
+DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 7, 10, 11
 
@@ -146,7 +112,7 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
     entries = protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
     if entries is None:
         return Stored(None), None
-    each = width or max(1, BITS[dtype] // 8)
+    each = width or max(1, BITS.get(dtype, 8) // 8)
     stored = Stored(entries * each, available=entries * each)
     count = _small_count(dims)
     if count is None or weights.byte_size(dtype, count) != entries * each:

@@ -1,0 +1,170 @@
+"""The arithmetic of sizes: whole numbers, and integer polynomials over symbols, floor divisions, min and max.
+
+Symbols are whole numbers within their bounds and a divisor is never zero: proofs are under these conditions.
+
+Known sizes are plain numbers; `extremes`, `proofs` and `notation` are loaded when a polynomial needs them.
+"""
+
+from __future__ import annotations
+
+from math import gcd, prod
+
+from irlint.dims.limits import at_least, bounds
+from irlint.dims.polynomials import (
+    Bounds,
+    Dim,
+    Expr,
+    MaybeDim,
+    Shape,
+    TooComplex,
+    atoms_of,
+    divided,
+    factors_of,
+    floordiv,
+    mapped,
+    symbol,
+    terms_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+__all__ = [
+    "Bounds",
+    "Dim",
+    "Expr",
+    "MaybeDim",
+    "Shape",
+    "TooComplex",
+    "at_least",
+    "bounds",
+    "broadcast_size",
+    "ceildiv",
+    "divisible",
+    "evaluated",
+    "floordiv",
+    "guarded",
+    "largest",
+    "product",
+    "quotient",
+    "same",
+    "smallest",
+    "substituted",
+    "symbol",
+    "symbols",
+    "total",
+]
+
+
+def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
+    """`function(*args)`, or None where that is too complex."""
+    try:
+        return function(*args)
+    except TooComplex:
+        return None
+
+
+def product(dims: Iterable[MaybeDim]) -> MaybeDim:
+    """The product, 1 for none; 0 if any is 0, else None if any is None or the product is too complex."""
+    factors = tuple(dims)
+    if any(dim == 0 for dim in factors):
+        return 0
+    return None if None in factors else guarded(prod, factors)
+
+
+def total(dims: Iterable[MaybeDim]) -> MaybeDim:
+    """The sum, 0 for none; None if any is None or the sum is too complex."""
+    terms = tuple(dims)
+    return None if None in terms else guarded(sum, terms)
+
+
+def ceildiv(a: Dim, b: Dim) -> Dim:
+    """The ceiling of a / b for a positive b; raises ZeroDivisionError and TooComplex."""
+    return floordiv(a + b - 1, b)
+
+
+def quotient(a: Dim, b: Dim) -> Dim | None:
+    """The exact quotient of two polynomials, None where b does not divide a, or is 0."""
+    if isinstance(b, Expr):
+        try:
+            whole, rest = divided(a, b)
+        except TooComplex:
+            return None
+        return whole if rest == 0 else None
+    if b == 0 or any(factor % b for factor in terms_of(a).values()):
+        return None
+    return a // b
+
+
+def smallest(*dims: MaybeDim) -> MaybeDim:
+    """The minimum, None if any is None or the result is too complex."""
+    from irlint.dims.extremes import extreme
+
+    return None if None in dims else guarded(extreme, "min", dims)
+
+
+def largest(*dims: MaybeDim) -> MaybeDim:
+    """The maximum, None if any is None or the result is too complex."""
+    from irlint.dims.extremes import extreme
+
+    return None if None in dims else guarded(extreme, "max", dims)
+
+
+def broadcast_size(*dims: MaybeDim) -> MaybeDim:
+    """The size that sizes which are equal or 1 are broadcast to, None if any is None or the result is too complex.
+
+    The result for sizes that are neither equal nor 1 means nothing.
+    """
+    from irlint.dims.extremes import joint_size
+
+    return None if None in dims else guarded(joint_size, dims)
+
+
+def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
+    """`a` with the named symbols replaced by sizes that lie within their bounds; raises TooComplex."""
+    return mapped(a, lambda atom: sizes.get(atom.name), {})
+
+
+def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
+    """The value of `a` for the sizes of all its symbols."""
+    value = mapped(a, lambda atom: sizes[atom.name], {})
+    assert isinstance(value, int)
+    return value
+
+
+def symbols(a: Dim) -> frozenset[str]:
+    """The names of the symbols that `a` depends on."""
+    names = frozenset(atom.name for atom in atoms_of(a) if atom.name)
+    return names.union(*(symbols(part) for atom in atoms_of(a) for part in atom.parts))
+
+
+def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
+    """Whether a and b are equal, or differ, for all sizes; `positive` takes every symbol to be at least 1."""
+    if a is b:
+        return None if a is None else True
+    if a is None or b is None:
+        return None
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    from irlint.dims.proofs import raised, vanishes
+
+    try:
+        return vanishes(mapped(a - b, raised, {}) if positive else a - b)
+    except TooComplex:
+        return None
+
+
+def divisible(a: Dim, n: int) -> bool | None:
+    """Whether a % n == 0 holds, or fails, for all sizes."""
+    terms = terms_of(a)
+    if all(factor % n == 0 for factor in terms.values()):
+        return True
+    if terms.get((), 0) % gcd(n, *factors_of(a)):
+        return False
+    from irlint.dims.proofs import vanishes
+
+    try:
+        return vanishes(a % n)
+    except TooComplex:
+        return None

@@ -1,0 +1,73 @@
+"""Minima, maxima and broadcast sizes of polynomials, without the parts that another one makes irrelevant."""
+
+from __future__ import annotations
+
+from irlint.dims.limits import MAX_BRANCHING_SIZE, at_least
+from irlint.dims.polynomials import Dim, Expr, TooComplex, atom_dim, atoms_of, lone_atom, operation, terms_of, without
+
+
+def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
+    """The minimum or maximum, without the dims that another one makes irrelevant."""
+    pick = min if kind == "min" else max
+    flat: list[Dim] = []
+    for dim in dims:
+        inner = lone_atom(dim, kind)
+        flat.extend(inner[0].parts if inner and inner[1] == 0 else (dim,))
+    numbers = [dim for dim in flat if isinstance(dim, int)]
+    if numbers:
+        flat = [_absorbed(kind, dim, pick(numbers)) for dim in flat]
+    candidates: list[Dim] = sorted({dim for dim in flat if isinstance(dim, Expr)}, key=str)
+    candidates += [pick(numbers)] if numbers else []
+    kept: list[Dim] = []
+    for index, dim in enumerate(candidates):
+        others = kept + candidates[index + 1 :]
+        if not any(at_least(other, dim) if kind == "max" else at_least(dim, other) for other in others):
+            kept.append(dim)
+    return kept[0] if len(kept) == 1 else atom_dim(operation(kind, tuple(kept)))
+
+
+def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
+    """`dim` as a part of an extreme that has the number `limit`: max(min(x, max(y, 0)), 0) is max(min(x, y), 0)."""
+    outer = lone_atom(dim, "max" if kind == "min" else "min")
+    if outer is None or outer[1]:
+        return dim
+    parts = tuple(_loosened(kind, part, limit) for part in outer[0].parts)
+    return dim if parts == outer[0].parts else extreme(outer[0].kind, parts)
+
+
+def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
+    """`dim` without the number of an extreme that `limit` makes irrelevant."""
+    inner = lone_atom(dim, kind)
+    if inner is None or inner[1]:
+        return dim
+    numbers = [part for part in inner[0].parts if isinstance(part, int)]
+    if not numbers or any((number > limit) if kind == "max" else (number < limit) for number in numbers):
+        return dim
+    return extreme(kind, tuple(part for part in inner[0].parts if isinstance(part, Expr)))
+
+
+def joint_size(dims: tuple[Dim, ...]) -> Dim:
+    """The maximum, or 0 where the minimum is 0."""
+    parts = tuple(part for dim in dims for part in _broadcast_parts(dim) if part != 1) or (1,)
+    if sum(atom.size for part in parts for atom in atoms_of(part)) > MAX_BRANCHING_SIZE:
+        raise TooComplex(f"{len(parts)} sizes broadcast together")
+    return _stretched(parts)
+
+
+def _stretched(parts: tuple[Dim, ...]) -> Dim:
+    widest, present = extreme("max", parts), extreme("min", (*parts, 1))
+    return widest if present in (1, extreme("min", (widest, 1))) else widest * present
+
+
+def _broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
+    """The sizes that `dim` is the broadcast size of: itself, or those of which it was made."""
+    terms = terms_of(dim)
+    atoms = next(iter(terms), ())
+    limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)
+    if limit is None or terms != {atoms: 1}:
+        return (dim,)
+    widest: Dim = Expr({without(atoms, (limit,)) or (): 1}) if len(atoms) > 1 else 1
+    largest_of = lone_atom(widest, "max")
+    parts = (*(largest_of[0].parts if largest_of else (widest,)), *limit.parts)
+    parts = tuple(part for part in parts if part != 1)
+    return parts if _stretched(parts) == dim else (dim,)

@@ -1,0 +1,177 @@
+"""Numbers that a polynomial is never below and never above."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf, lcm
+
+from irlint.dims.polynomials import (
+    MAX_REMEMBERED,
+    Atom,
+    Bounds,
+    Dim,
+    Expr,
+    MaybeDim,
+    Monomial,
+    TooComplex,
+    atoms_of,
+    canonical,
+    factors_of,
+    mapped,
+    symbol,
+    terms_of,
+    without,
+)
+
+MAX_BRANCHING_SIZE = 16
+
+
+def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
+    """Whether a >= n holds, or fails, for all sizes."""
+    if a is None or n is None:
+        return None
+    if isinstance(a, int) and isinstance(n, int):
+        return a >= n
+    try:
+        low, high = bounds(a - n)
+    except TooComplex:
+        return None
+    if low is not None and low >= 0:
+        return True
+    return False if high is not None and high < 0 else None
+
+
+def bounds(a: Dim) -> Bounds:
+    """Numbers that `a` is never below and never above; None where none is known."""
+    return (a, a) if isinstance(a, int) else _bounds(a)
+
+
+def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
+    """The bounds of a floor division, none for a divisor that may be negative."""
+    (low, high), (least, most) = numerator, divisor
+    if least is None or least < 0:
+        return None, None
+    least = max(least, 1)
+    if low is not None:
+        low = low // least if low < 0 else 0 if most is None else low // max(most, 1)
+    if high is not None:
+        high = high // least if high >= 0 else -1 if most is None else high // max(most, 1)
+    return low, high
+
+
+def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
+    """The bounds of a "min" or "max" of parts with these bounds."""
+    pick, weak = (min, 0) if kind == "min" else (max, 1)
+    ends = []
+    for side in (0, 1):
+        known = [limit for pair in limits if (limit := pair[side]) is not None]
+        ends.append(pick(known) if known and (side != weak or len(known) == len(limits)) else None)
+    return ends[0], ends[1]
+
+
+@lru_cache(MAX_REMEMBERED)
+def _bounds(a: Expr) -> Bounds:
+    low, negated_high = _lower(a), _lower(-a)
+    return low, None if negated_high is None else -negated_high
+
+
+def _lower(a: Dim) -> int | None:
+    """The best of several lower bounds."""
+    if isinstance(a, int):
+        return a
+    found = [_interval_low(a)]
+    if len(factors_of(a)) > 1:
+        for relaxed in (_low_without_quotients, _low_without_extremes, _low_above_lower_bounds):
+            try:
+                found.append(relaxed(a))
+            except TooComplex:
+                continue
+    return max((low for low in found if low is not None), default=None)
+
+
+def _interval_low(a: Dim) -> int | None:
+    result = 0
+    for monomial, factor in terms_of(a).items():
+        low, high = _monomial_bounds(monomial)
+        end = low if factor > 0 else high
+        if abs(end) == inf:
+            return None
+        result += factor * int(end)
+    return result
+
+
+def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
+    low: float = 1
+    high: float = 1
+    for atom in monomial:
+        ends = (-inf if atom.low is None else atom.low, inf if atom.high is None else atom.high)
+        corners = [_corner(x, y) for x in (low, high) for y in ends]
+        low, high = min(corners), max(corners)
+    return low, high
+
+
+def _corner(x: float, y: float) -> float:
+    """x * y, where 0 * inf is 0 and a whole number may be too large for a float."""
+    if x == 0 or y == 0:
+        return 0
+    return x * y if abs(x) != inf != abs(y) else inf if (x > 0) == (y > 0) else -inf
+
+
+def _low_without_quotients(a: Expr) -> int | None:
+    """A lower bound from (n - d + 1)/d <= n//d <= n/d: what quotients share with other terms cancels."""
+    relaxed = {monomial: _relaxable(monomial) for monomial in a.terms}
+    divisors = [divisor for _, divisor, _ in relaxed.values()]
+    scale = lcm(*divisors)
+    if scale == 1:
+        return None
+    result: Dim = 0
+    for monomial, factor in a.terms.items():
+        numerator, divisor, rest = relaxed[monomial]
+        least = numerator - (divisor - 1) if factor > 0 else numerator
+        result = result + canonical({rest: factor * (scale // divisor)}) * least
+    low = _lower(result)
+    return None if low is None else -(-low // scale)
+
+
+def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
+    """The numerator and the divisor of a quotient by a number, and the rest of the monomial, not negative."""
+    for atom in monomial:
+        divisor = atom.parts[1] if atom.kind == "//" else None
+        rest = without(monomial, (atom,)) or ()
+        if isinstance(divisor, int) and all(other.low is not None and other.low >= 0 for other in rest):
+            return atom.parts[0], divisor, rest
+    return 1, 1, monomial
+
+
+def _low_without_extremes(a: Expr) -> int | None:
+    """A lower bound from putting each of its parts in the place of a min or max."""
+    atom = branching_atom(a)
+    if atom is None:
+        return None
+    lows = [_lower(branch) for branch in branches(a, atom)]
+    known = [low for low in lows if low is not None]
+    if (atom.kind == "max") == (a.terms[(atom,)] > 0):
+        return max(known, default=None)
+    return min(known) if len(known) == len(lows) else None
+
+
+def _low_above_lower_bounds(a: Expr) -> int | None:
+    """A lower bound from writing each symbol as its own lower bound plus a whole number."""
+    shifted = any(not atom.parts and atom.low for atom in atoms_of(a))
+    return _interval_low(mapped(a, _shifted, {})) if shifted else None
+
+
+def _shifted(atom: Atom) -> Dim:
+    low = atom.low or 0
+    return symbol(atom.name, 0, None if atom.high is None else atom.high - low) + low
+
+
+def branching_atom(a: Expr) -> Atom | None:
+    """The first min or max that is a term, if they are few."""
+    found = [monomial[0] for monomial in a.terms if len(monomial) == 1 and monomial[0].kind in ("min", "max")]
+    return found[0] if found and sum(atom.size for atom in found) <= MAX_BRANCHING_SIZE else None
+
+
+def branches(a: Expr, atom: Atom) -> list[Dim]:
+    """`a` with each part of the atom in the place of the term that is the atom."""
+    return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

@@ -1,0 +1,374 @@
+"""Integer polynomials over symbols, floor divisions, min and max, each in one canonical form."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import gcd
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MAX_TERMS = 64
+MAX_DEGREE = 64
+MAX_ATOM_SIZE = 256
+MAX_REMEMBERED = 20_000
+
+
+class TooComplex(Exception):
+    """An expression past the size that is worth reasoning about."""
+
+
+class Atom:
+    """A symbol, or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one object."""
+
+    __slots__ = ("degree", "high", "key", "kind", "low", "name", "parts", "size")
+
+    def __init__(self, kind: str, name: str, parts: tuple[Dim, ...], limits: Bounds) -> None:
+        self.kind = kind
+        self.name = name
+        self.parts = parts
+        self.low, self.high = limits
+        self.size: int = 1 + sum(atom.size for part in parts for atom in atoms_of(part))
+        degrees = [_degree(part) for part in parts]
+        self.degree: int = max(1, degrees[0] - degrees[1] if kind == "//" else max(degrees, default=1))
+        numbers = [part for part in parts if isinstance(part, int)]
+        self.key = (bool(parts), name or str(parts[0]), kind, numbers, str(parts or limits))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.parts:
+            return operation, (self.kind, self.parts)
+        return _symbol, (self.name, self.low, self.high)
+
+    def __str__(self) -> str:
+        if self.kind == "//":
+            from irlint.dims.notation import quotient_text
+
+            return quotient_text(*self.parts)
+        return f"{self.kind}({', '.join(map(str, self.parts))})" if self.parts else self.name
+
+
+class Expr:
+    """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
+
+    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, never zero. The operators return
+    an int where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms.
+    """
+
+    __slots__ = ("_hash", "_text", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+        self._text: str | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Expr, (self.terms,)
+
+    def __add__(self, other: Dim) -> Dim:
+        return _sum(self.terms, other, 1) if isinstance(other, (int, Expr)) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Dim) -> Dim:
+        return _sum(self.terms, other, -1) if isinstance(other, (int, Expr)) else NotImplemented
+
+    def __rsub__(self, other: int) -> Dim:
+        return -self + other
+
+    def __neg__(self) -> Expr:
+        return Expr({monomial: -factor for monomial, factor in self.terms.items()})
+
+    def __mul__(self, other: Dim) -> Dim:
+        return _product(self.terms, terms_of(other)) if isinstance(other, (int, Expr)) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return floordiv(self, other) if isinstance(other, (int, Expr)) else NotImplemented
+
+    def __rfloordiv__(self, other: int) -> Dim:
+        return floordiv(other, self) if isinstance(other, int) else NotImplemented
+
+    def __mod__(self, other: Dim) -> Dim:
+        return self - other * floordiv(self, other) if isinstance(other, (int, Expr)) else NotImplemented
+
+    def __rmod__(self, other: int) -> Dim:
+        return other - self * floordiv(other, self) if isinstance(other, int) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (self.terms == other.terms if isinstance(other, Expr) else NotImplemented)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"whether {self} is zero is not known; compare with same() or at_least()")
+
+    def __str__(self) -> str:
+        if self._text is None:
+            from irlint.dims.notation import text
+
+            self._text = text(self)
+        return self._text
+
+    __repr__ = __str__
+
+
+Dim = int | Expr
+MaybeDim = Dim | None
+Shape = tuple[MaybeDim, ...]
+Monomial = tuple[Atom, ...]
+Terms = dict[Monomial, int]
+Bounds = tuple[int | None, int | None]
+
+_interned: dict[tuple[object, ...], Atom] = {}
+
+
+def symbol(name: str, lower: int = 0, upper: int | None = None) -> Dim:
+    """The size called `name`, a Python identifier; a number where the bounds leave only one."""
+    return lower if lower == upper else Expr({(_symbol(name, lower, upper),): 1})
+
+
+def floordiv(a: Dim, b: Dim) -> Dim:
+    """The floor of a / b, exact where b divides the polynomial a; raises ZeroDivisionError and TooComplex."""
+    if isinstance(b, Expr):
+        return _floor_by_expr(a, b)
+    if isinstance(a, int):
+        return a // b
+    if b == 0:
+        raise ZeroDivisionError(f"{a} is divided by zero")
+    return _floor_by_int(a, b) if b > 0 else _floor_by_int(-a, -b)
+
+
+def _symbol(name: str, low: int, high: int | None) -> Atom:
+    key = (name, low, high)
+    return _interned.get(key) or _interned.setdefault(key, Atom("", name, (), (low, high)))
+
+
+def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
+    """The atom of that kind; its parts are as `floordiv` and `extreme` leave them."""
+    key = (kind, parts)
+    if key not in _interned:
+        from irlint.dims.limits import bounds, extreme_bounds, quotient_bounds
+
+        limits = [bounds(part) for part in parts]
+        found = quotient_bounds(*limits) if kind == "//" else extreme_bounds(kind, limits)
+        _interned[key] = Atom(kind, "", parts, found)
+    return _interned[key]
+
+
+def atom_dim(atom: Atom) -> Expr:
+    """The atom alone; raises TooComplex."""
+    if atom.size > MAX_ATOM_SIZE:
+        raise TooComplex(f"{atom.size} symbols and operations in one atom")
+    return Expr({(atom,): 1})
+
+
+def canonical(terms: Terms) -> Dim:
+    """The canonical Dim for terms without a zero coefficient."""
+    if len(terms) > MAX_TERMS:
+        raise TooComplex(f"{len(terms)} terms")
+    if not terms:
+        return 0
+    return terms[()] if len(terms) == 1 and () in terms else Expr(terms)
+
+
+def _sum(left: Terms, right: Dim, scale: int) -> Dim:
+    terms = left.copy()
+    for monomial, factor in terms_of(right).items():
+        value = terms.get(monomial, 0) + scale * factor
+        if value:
+            terms[monomial] = value
+        else:
+            terms.pop(monomial, None)
+    return canonical(terms)
+
+
+def _product(left: Terms, right: Terms) -> Dim:
+    terms: Terms = {}
+    for monomial, factor in left.items():
+        for other, other_factor in right.items():
+            both = _monomial(monomial, other)
+            terms[both] = terms.get(both, 0) + factor * other_factor
+    return canonical({monomial: factor for monomial, factor in terms.items() if factor})
+
+
+def _monomial(left: Monomial, right: Monomial) -> Monomial:
+    if not left or not right:
+        return left or right
+    if len(left) + len(right) > MAX_DEGREE:
+        raise TooComplex(f"degree {len(left) + len(right)}")
+    return tuple(sorted(left + right, key=lambda atom: atom.key))
+
+
+def rank(monomial: Monomial) -> tuple[int, list[object]]:
+    """Ascending in this is descending in a graded lexicographic order, which products respect."""
+    return -len(monomial), [atom.key for atom in monomial]
+
+
+def without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """`monomial` divided by `part`, None where that does not divide it."""
+    remaining = list(monomial)
+    for atom in part:
+        if atom not in remaining:
+            return None
+        remaining.remove(atom)
+    return tuple(remaining)
+
+
+def terms_of(a: Dim) -> Terms:
+    """The terms, of a number the constant one, none for 0."""
+    return a.terms if isinstance(a, Expr) else {(): a} if a else {}
+
+
+def atoms_of(a: Dim) -> Iterator[Atom]:
+    """The atoms of all terms, as often as they stand there."""
+    return (atom for monomial in terms_of(a) for atom in monomial)
+
+
+def factors_of(a: Dim) -> list[int]:
+    """The coefficients of all terms but the constant."""
+    return [factor for monomial, factor in terms_of(a).items() if monomial]
+
+
+def _degree(a: Dim) -> int:
+    return max((sum(atom.degree for atom in monomial) for monomial in terms_of(a)), default=0)
+
+
+def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
+    """The atom of that kind and the constant of which `a` is the sum, if it is one."""
+    monomials = [monomial for monomial in terms_of(a) if monomial]
+    if len(monomials) != 1 or len(monomials[0]) != 1 or factors_of(a) != [1]:
+        return None
+    atom = monomials[0][0]
+    return (atom, terms_of(a).get((), 0)) if atom.kind == kind else None
+
+
+def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
+    """`a` with every symbol replaced that has a replacement; `images` remembers atoms within one call."""
+    if isinstance(a, int):
+        return a
+    result: Dim = 0
+    for monomial, factor in a.terms.items():
+        term: Dim = factor
+        for atom in monomial:
+            if atom not in images:
+                images[atom] = _image(atom, replacement, images)
+            term = term * images[atom]
+        result = result + term
+    return result
+
+
+def _image(atom: Atom, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
+    parts = tuple(mapped(part, replacement, images) for part in atom.parts)
+    size = None if parts else replacement(atom)
+    if size is not None:
+        return size
+    if parts == atom.parts:
+        return Expr({(atom,): 1})
+    if atom.kind == "//":
+        return floordiv(*parts)
+    from irlint.dims.extremes import extreme
+
+    return extreme(atom.kind, parts)
+
+
+@lru_cache(MAX_REMEMBERED)
+def _floor_by_int(a: Dim, divisor: int) -> Dim:
+    """The canonical floor of a / divisor for a positive divisor.
+
+    Multiples of the divisor leave the numerator, common factors are cancelled, nested quotients joined.
+    """
+    if divisor == 1:
+        return a
+    if all(factor < 0 for factor in factors_of(a)):
+        return -_floor_by_int(divisor - 1 - a, divisor)
+    whole, rest = _split(terms_of(a), divisor)
+    if not any(rest):
+        return canonical(whole)
+    common = gcd(divisor, *(factor for monomial, factor in rest.items() if monomial))
+    rest = {monomial: factor // common for monomial, factor in rest.items() if monomial or factor >= common}
+    return canonical(whole) + _floor(Expr(rest), divisor // common)
+
+
+def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
+    """`whole` and `rest` with terms == divisor * whole + rest; rest has small coefficients, one positive."""
+    rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
+    if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
+        large = [monomial for monomial, factor in rest.items() if monomial and 2 * factor > divisor]
+        rest |= {monomial: rest[monomial] - divisor for monomial in large}
+    whole = {monomial: (factor - rest.get(monomial, 0)) // divisor for monomial, factor in terms.items()}
+    return {monomial: factor for monomial, factor in whole.items() if factor}, rest
+
+
+@lru_cache(MAX_REMEMBERED)
+def _floor_by_expr(a: Dim, divisor: Expr) -> Dim:
+    if divisor.terms[min(divisor.terms, key=rank)] < 0:
+        a, divisor = -a, -divisor
+    a, reduced = _cancelled(a, divisor)
+    if isinstance(reduced, int):
+        return floordiv(a, reduced)
+    whole, rest = divided(a, reduced)
+    split = isinstance(whole, int) or isinstance(rest, int) or len(reduced.terms) == 1
+    return whole + _floor(rest, reduced) if split else _floor(a, reduced)
+
+
+def _floor(a: Dim, divisor: Dim) -> Dim:
+    """The floor of a / divisor, both reduced: one quotient for nested ones, a number where bounds decide."""
+    from irlint.dims.limits import bounds, quotient_bounds
+
+    limits = bounds(divisor)
+    inner = lone_atom(a, "//")
+    if inner and limits[0] is not None and limits[0] >= 0:
+        (numerator, inner_divisor), constant = inner[0].parts, inner[1]
+        return floordiv(numerator + constant * inner_divisor, inner_divisor * divisor)
+    low, high = quotient_bounds(bounds(a), limits)
+    if a == 0 or (low is not None and low == high):
+        return low or 0
+    return atom_dim(operation("//", (a, divisor)))
+
+
+def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
+    """`whole` and `rest` with a == b * whole + rest, by polynomial division; rest is 0 where b divides a."""
+    lead = min(b.terms, key=rank)
+    scale = b.terms[lead]
+    work = terms_of(a).copy()
+    whole: Terms = {}
+    rest: Terms = {}
+    while work:
+        if len(work) + len(whole) > 4 * MAX_TERMS:
+            raise TooComplex("polynomial division")
+        monomial = min(work, key=rank)
+        ratio = without(monomial, lead)
+        times, left = (0, work[monomial]) if ratio is None else divmod(work[monomial], scale)
+        if left:
+            rest[monomial] = left
+        if ratio is None or times == 0:
+            del work[monomial]
+            continue
+        whole[ratio] = times
+        work[monomial] -= left
+        for other, factor in b.terms.items():
+            both = _monomial(ratio, other)
+            work[both] = work.get(both, 0) - times * factor
+            if work[both] == 0:
+                del work[both]
+    return canonical(whole), canonical(rest)
+
+
+def _cancelled(a: Dim, b: Expr) -> tuple[Dim, Dim]:
+    """Both divided by the number and the atoms that all their terms share."""
+    monomials = [*b.terms, *terms_of(a)]
+    number = gcd(*terms_of(a).values(), *b.terms.values())
+    common: Monomial = ()
+    for atom in monomials[0]:
+        if all(without(monomial, (*common, atom)) is not None for monomial in monomials):
+            common = (*common, atom)
+    left, right = (
+        {without(monomial, common) or (): factor // number for monomial, factor in terms.items()}
+        for terms in (terms_of(a), b.terms)
+    )
+    return canonical(left), canonical(right)
