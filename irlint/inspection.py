@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from irlint import parsers
-from irlint.checks import problems
+from irlint.checks import every_problem
 from irlint.diagnostics import CheckedFile, Finding, Related
 from irlint.dims import Shape
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
@@ -37,8 +37,7 @@ def inspected(
     """
     model = parsers.read(path, data)
     known = propagated(model, shapes)
-    found = [*model.problems, *known.problems, *(problems(known) if model.graph is not None else ())]
-    found = _in_document_order(model, found)
+    found = _in_document_order(model, every_problem(known))
     findings = _findings(model, known, found, data)
     checked = _checked(model)
     if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):

@@ -244,7 +244,6 @@ def test_what_openvino_passes_over_is_one_warning(document, code, tmp_path):
         loop(INPUT + OUTPUT, '<edge from-layer="2" to-layer="0"/>'),
         loop(INPUT + OUTPUT.replace("/>", ' axis="-1"/>')),
         loop(INPUT.replace("/>", ' start="x"/>') + OUTPUT),
-        '<net version="11"></net>',
     ],
 )
 def test_what_openvino_accepts_has_no_problem(document, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnx.parser
@@ -16,6 +18,7 @@ import pytest
 from onnx import helper
 
 import irlint
+from irlint import parsers
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 GOOD = FIXTURES / "onnx/good/IRL201-broadcast-mismatch.onnx"
@@ -57,15 +60,25 @@ def folder(tmp_path: Path) -> Path:
         ("mkdir x.onnx && irlint x.onnx", 2, "nothing to check"),
         ("mkdir x.onnx && cp good.onnx x.onnx && irlint x.onnx", 0, "Checked 1 ONNX model"),
         ("mkfifo x.onnx && irlint x.onnx", 2, "--stdin-filename"),
+        ("irlint good.onnx gone.onnx lost.onnx", 2, "no such file or folder: lost.onnx"),
         ("mkfifo x.xml && irlint x.xml", 2, "--stdin-filename"),
         ("mkfifo x.onnx && irlint shapes x.onnx", 2, "--stdin-filename"),
-        ("mkdir d && mkfifo d/x.onnx && irlint d", 2, "d/x.onnx"),
+        (
+            "mkdir d && mkfifo d/x.onnx && irlint d",
+            1,
+            "error[IRL009]: the file cannot be opened: it is no regular file",
+        ),
         ("ln -s x.onnx x.onnx && irlint x.onnx", 2, "no such file or folder: x.onnx"),
-        ("mkdir d && ln -s nowhere d/x.onnx && irlint d", 2, "d/x.onnx"),
+        ("mkdir d && ln -s nowhere d/x.onnx && irlint d", 1, "the link to nowhere cannot be opened: no such file"),
+        ("mkdir d && ln -s x.onnx d/x.onnx && cp bad.onnx d && irlint d", 1, "Found 2 errors in 2 of 2 models"),
+        ("mkdir d && ln -s loop d/loop && cp good.onnx d && irlint d", 0, "Checked 1 ONNX model"),
+        ("mkdir d && ln -s nowhere d/x.onnx && irlint d/x.onnx", 2, "no such file or folder: d/x.onnx"),
+        ("mkdir d && ln -s nowhere d/x.onnx && irlint d --ignore unreadable-file", 0, "1 could not be read"),
         ("mkdir d && cp good.onnx d && ln -s ../d d/d && irlint d", 0, "Checked 1 ONNX model"),
         ("mkdir d && irlint d", 2, "nothing to check"),
         ("cp bad.onnx \"$(printf 'a\\nb\\033[31m.onnx')\" && irlint a*", 1, "a\\nb\\x1b[31m.onnx"),
         ("cp bad.onnx ./-x.onnx && irlint check -- -x.onnx", 1, "-x.onnx"),
+        ("cp bad.onnx ./--no-progress && irlint --allow-empty -- --no-progress", 1, "--> --no-progress"),
         ("irlint -", 2, "--stdin-filename"),
         ("irlint - --stdin-filename m.onnx", 1, "the file is empty"),
         ("irlint - --stdin-filename m.onnx <&-", 2, "standard input is closed"),
@@ -177,3 +190,32 @@ def test_ten_thousand_nodes_with_one_defect_each(tmp_path: Path) -> None:
     result = shell("irlint m.onnx", tmp_path)
     assert "the same at 9999 more nodes" in result.stdout
     assert len(result.stdout.splitlines()) < 30
+
+
+def test_what_cannot_be_opened_in_a_folder_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "closed").mkdir()
+    scandir, first_bytes = os.scandir, parsers.first_bytes
+
+    def scanned(path: str) -> Any:
+        if os.fspath(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    def read(path: str) -> bytes:
+        if os.fspath(path).endswith("good.onnx") or os.path.isdir(path):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return first_bytes(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    monkeypatch.setattr(parsers, "first_bytes", read)
+    report = irlint.check(folder)
+    found = [(Path(finding.path).name, finding.rule.code, finding.message) for finding in report.findings]
+    assert [each for each in found if each[1] == "IRL009"] == [
+        ("closed", "IRL009", "the folder cannot be opened: permission denied"),
+        ("good.onnx", "IRL009", "the file cannot be opened: permission denied"),
+    ]
+    assert [file.status for file in report.files] == ["checked", "unreadable", "unreadable"]
+    with pytest.raises(PermissionError):
+        irlint.check([folder, folder / "good.onnx"])
+    with pytest.raises(PermissionError):
+        irlint.check(folder / "closed")

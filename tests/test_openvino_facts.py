@@ -109,6 +109,12 @@ def test_what_the_library_takes(text, expected, codes):
         (f"Add@1 f32[2,3,4,5] f32[3,4,1,1] ; {AXIS}=1", {"IRL205"}),
         (f"Add@1 f32[2,0,4] f32[1,4] ; {AXIS}=1", {"IRL205"}),
         ("ShapeOf@3 f32[2,3]", {"IRL510"}),
+        ("Bucketize@3 f32[49,11] f32[5]", {"IRL504"}),
+        ("PSROIPooling@1 f32[1,90,38,38] f32[100,5] ; output_dim=90 spatial_scale=1 group_size=1", {"IRL504"}),
+        (
+            "DeformableConvolution@1 f32[1,4,9,9] f32[1,50,5,5] f32[6,4,5,5] ; strides=1,1 pads_begin=0,0 pads_end=0,0 dilations=1,1 deformable_group=1",
+            {"IRL504"},
+        ),
         ("SpaceToDepth@1 f32[1,8,4,6] ; mode=blocks_first", {"IRL510"}),
     ],
 )
@@ -214,9 +220,16 @@ def test_the_names_of_a_layer(old, new, accepted, tmp_path):
     assert (Severity.ERROR in {severity(fault) for fault in faults}) is not accepted
 
 
-@pytest.mark.parametrize("label", ["Opset1", "1", "extension"])
+@pytest.mark.parametrize("label", ["Opset1", "1", "", "opset01", "mine"])
+def test_a_label_that_is_no_opset_is_an_error(label, tmp_path):
+    path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
+    assert refused(path)
+    assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.ERROR}
+
+
+@pytest.mark.parametrize("label", ["extension", "experimental", "custom"])
 def test_the_label_of_an_extension_is_a_note(label, tmp_path):
-    path = written(tmp_path, sound('version="opset1"', f'version="{label}"'))
+    path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
     assert refused(path)
     assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.NOTE}
 

@@ -475,6 +475,14 @@ def test_what_has_no_scalars_has_no_contents(dtype):
     assert found.stored.size == weights.byte_size(DTYPES[dtype], 2)
 
 
+@pytest.mark.parametrize(("raw", "size"), [(False, 5), (True, 4)])
+def test_floats_of_6_bits_are_stored_in_two_ways(raw, size):
+    array = numpy_helper.to_array(helper.make_tensor("w", TensorProto.FLOAT6E2M3, [5], [1, 2, 3, 1, 0.5]))
+    source = helper.make_tensor("w", TensorProto.FLOAT6E2M3, [5], array if raw else array.tolist(), raw)
+    (found,) = graph(proto(initializers=[source])).constants.values()
+    assert (found.tensor, found.stored.size) == (Tensor("float6_e2m3", (5,)), size)
+
+
 @pytest.mark.parametrize(
     ("dtype", "dims", "fields", "size", "value"),
     [

@@ -48,7 +48,7 @@ def onnx_model(**fields):
         ("m.xml", b"<net>", "openvino"),
         ("m.xml", b"<net", "openvino"),
         ("m.xml", b"<!-- " + b"a" * 5000, "openvino"),
-        ("m.xml", b"rubbish", "other-xml"),
+        ("m.xml", b"rubbish", "unknown"),
         ("pom.xml", b"<?xml version='1.0'?><project xmlns='u'>", "other-xml"),
         ("n.xml", b"<network><layers/></network>", "other-xml"),
         ("n.svg", b"<?xml version='1.0'?><svg:svg>", "other-xml"),

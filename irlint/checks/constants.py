@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from irlint.checks import graphs
 from irlint.diagnostics import Rule, Severity
-from irlint.model import Constant, Graph, Node, Problem, Stored
+from irlint.model import Constant, Graph, Node, Problem, Stored, live, used
 from irlint.parsers.weights import byte_size
 from irlint.propagate import Known
+from irlint.records import replaced
 
 WEIGHTS_MISSING = Rule(
     "IRL701",
@@ -36,7 +37,8 @@ CONSTANT_SIZE = Rule(
     "constant-size-mismatch",
     Severity.ERROR,
     "A constant has more or fewer bytes than its shape and element type need.",
-    why="Runtimes compare the two when they load the model, and refuse it where they differ.",
+    why="""Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not look at
+an initializer that nothing uses: there it is a warning.""",
     mend="Write the constant again, with a shape and an element type that belong to its data.",
 )
 
@@ -50,12 +52,34 @@ NEGATIVE_SIZE = Rule(
 )
 
 
+INITIALIZER_NOT_INPUT = Rule(
+    "IRL113",
+    "initializer-not-an-input",
+    Severity.ERROR,
+    "A model of IR version 3 or older has an initializer that is no graph input.",
+    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is not; ONNX
+Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it loads the model: there
+it is a warning.""",
+    mend="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
+    bad="""<ir_version: 3, opset_import: ["" : 8]>
+g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
+    good="""<ir_version: 4, opset_import: ["" : 8]>
+g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
+)
+
+#: The last IR version in which every initializer is the default of a graph input.
+LAST_WITH_INPUTS = 3
+
+
 def problems(known: Known) -> list[Problem]:
-    """Missing, short and ill-sized constants; one problem for each weights file, one for each other constant."""
+    """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
+    that are no inputs, one problem for each graph.
+    """
     found: list[Problem] = []
     missing: dict[str, list[tuple[Graph, str, Stored]]] = {}
     short: dict[str, list[tuple[Graph, str, Constant, Node | None]]] = {}
     for graph in graphs(known.model):
+        idle = _unread(graph) if known.model.format == "onnx" else frozenset()
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
             if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
@@ -63,10 +87,53 @@ def problems(known: Known) -> list[Problem]:
             elif stored is not None and stored.file is not None and _too_short(constant):
                 short.setdefault(stored.file, []).append((graph, name, constant, node))
             else:
-                found += _size_problems(graph, name, constant, node, known)
+                unread = name in idle
+                found += [
+                    _lowered(each) if unread else each for each in _size_problems(graph, name, constant, node, known)
+                ]
+    found += _not_inputs(known)
+    if short and known.model.format == "openvino":
+        alive = {graph: live(graph) for graph in graphs(known.model)}
+        for cases in short.values():
+            cases.sort(key=lambda case: case[3] not in alive[case[0]])
     found += [_missing_problem(file, entries, known) for file, entries in missing.items()]
     found += [_short_problem(file, cases) for file, cases in short.items()]
     return found
+
+
+def _unread(graph: Graph) -> frozenset[str]:
+    """The initializers of the main graph that nothing uses: ONNX Runtime drops them without a look."""
+    if graph.path:
+        return frozenset()
+    read = {value for node in graph.nodes for value in used(node)} | set(graph.outputs)
+    return frozenset(value.name for value in graph.constants if value not in read)
+
+
+def _lowered(problem: Problem) -> Problem:
+    return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
+
+
+def _not_inputs(known: Known) -> Iterator[Problem]:
+    version = known.model.format_version
+    if known.model.format != "onnx" or version is None or int(version) > LAST_WITH_INPUTS:
+        return
+    for graph in graphs(known.model):
+        inputs = {value.name for value in graph.inputs}
+        hidden = [value for value in graph.constants if value.name not in inputs]
+        near = {value.name for node in graph.nodes for value in node.inputs if value is not None}
+        near |= {value.name for value in graph.outputs}
+        refused = hidden if graph.path else [value for value in hidden if value.name not in near]
+        if not hidden:
+            continue
+        first = (refused or hidden)[0]
+        more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
+        fault = INITIALIZER_NOT_INPUT.fault(
+            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, which "
+            "wants every initializer among the inputs",
+            help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
+            severity=None if refused else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, value=first.name)
 
 
 def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node | None]]:
@@ -84,6 +151,11 @@ def _needed(constant: Constant) -> int | None:
     if shape is None or constant.tensor.dtype is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
         return None
     return byte_size(constant.tensor.dtype, math.prod(shape))  # type: ignore[arg-type]
+
+
+def _in_blocks(constant: Constant, needed: int) -> int:
+    """The bytes of an IR's constant: elements of 3 and 6 bits lie in blocks of 3 bytes."""
+    return -(-needed // 3) * 3 if constant.tensor.dtype in ("uint3", "uint6") else needed
 
 
 def _too_short(constant: Constant) -> bool:
@@ -104,9 +176,22 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored]], known:
     fault = WEIGHTS_MISSING.fault(
         f"{what} stored in {file or 'a file'}, {told}",
         help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else f"put {file} beside the model",
+        severity=Severity.WARNING if known.model.format == "openvino" and _all_dead(entries) else None,
     )
     place = next(iter(graph.constants.values())).place if graph.constants else None
     return Problem(fault, "", value=None if known.model.format == "openvino" else name, place=place)
+
+
+def _all_dead(entries: list[tuple[Graph, str, Stored]]) -> bool:
+    """Whether OpenVINO creates none of the constants."""
+    alive = {
+        (graph, value.name)
+        for graph in {graph for graph, _, _ in entries}
+        for node in live(graph)
+        for value in node.outputs
+        if value is not None
+    }
+    return not any((graph, name) in alive for graph, name, _ in entries)
 
 
 def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None]]) -> Problem:
@@ -134,7 +219,17 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
         yield Problem(fault, graph.path, node, name, constant.place)
         return
     stored, needed = constant.stored, _needed(constant)
-    if stored is None or stored.size is None or needed is None or stored.size == needed:
+    if stored is None or stored.size is None or needed is None:
+        return
+    if known.model.format == "openvino" and needed <= stored.size < (whole := _in_blocks(constant, needed)):
+        fault = CONSTANT_SIZE.fault(
+            f"{constant.tensor.dtype}{list(shape or ())} takes up whole blocks of 3 bytes, {whole} in all; {stored.size} bytes "
+            "are stored, which OpenVINO loads",
+            help=f"store {whole} bytes",
+            severity=Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, node, name, constant.place)
+    if stored.size == needed:
         return
     if known.model.format == "openvino" and stored.size > needed:
         return

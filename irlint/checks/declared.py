@@ -8,8 +8,9 @@ from irlint.checks import graphs
 from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import Shape, same
 from irlint.model import Declaration, Graph, Node, Problem, Value
+from irlint.ops.type_variables import type_key
 from irlint.propagate import Known
-from irlint.tensor import Tensor, Type, shape_text
+from irlint.tensor import Sequence, Tensor, Type, shape_text
 
 SHAPE_CONTRADICTED = Rule(
     "IRL601",
@@ -31,7 +32,7 @@ TYPE_CONTRADICTED = Rule(
     "declared-type-wrong",
     Severity.ERROR,
     "The element type that the file declares is not the one that the operators give.",
-    why="""ONNX Runtime refuses such a model when it loads it. OpenVINO takes the type that it infers, and leaves everyone who
+    why="""ONNX Runtime refuses such a model when it loads it, except for what a Constant holds. OpenVINO takes the type that it infers, and leaves everyone who
 reads the file with another one.""",
     mend="Correct the declaration, or insert the conversion that is missing.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -82,6 +83,8 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
     for node in graph.nodes:
         if node in known.faulted or node not in known.calls:
             continue
+        if known.model.format == "openvino":
+            yield from _of_inputs(node, graph, known)
         for port, value in enumerate(node.outputs):
             if value is None:
                 continue
@@ -89,12 +92,33 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                 fault = _contradiction(known.types.get(value), declaration, known, port)
                 if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
                     continue
+                if node.op == "Constant" and node.domain == "":
+                    fault = fault.lowered(Severity.WARNING)
                 first = value not in disputed
                 disputed.add(value)
                 if first and not _follows(node, port, declaration, disputed, known):
                     if known.model.format == "openvino" and known.model.format_version == "10":
                         fault = _of_an_old_writer(fault, graph)
                     yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
+
+
+def _of_inputs(node: Node, graph: Graph, known: Known) -> Iterator[Problem]:
+    """Input ports of an IR whose dims are not those that the value's own port states, and that the operators give."""
+    for port, value in zip(node.input_ports, node.inputs):
+        given = known.types.get(value) if value is not None else None
+        stated = value.type if value is not None else None
+        if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
+            continue
+        text = _clash(given.shape, port.type.shape, known)
+        if not text or not stated.shape or _clash(given.shape, stated.shape, known):
+            continue
+        fault = SHAPE_CONTRADICTED.fault(
+            f"input port {port.id} is declared as {shape_text(port.type.shape)}; what comes there is {shape_text(given.shape)}: "
+            f"{text}",
+            help=f"declare {shape_text(given.shape)}",
+            severity=Severity.NOTE if known.model.format_version == "10" else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, node, None, port.place)
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
@@ -115,9 +139,11 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int) -> Fault | None:
     declared = declaration.type
+    onnx = known.model.format == "onnx"
+    if onnx and isinstance(inferred, Sequence) and isinstance(declared, Sequence):
+        return _of_elements(inferred, declared, port)
     if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
         return None
-    onnx = known.model.format == "onnx"
     where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
         declaration.by, f"output {port}, a graph {declaration.by},"
     )
@@ -134,6 +160,17 @@ def _contradiction(inferred: Type | None, declaration: Declaration, known: Known
         f"{where} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: {text}",
         help=f"declare {shape_text(inferred.shape)}, or change what leads here",
         severity=Severity.WARNING if onnx else Severity.ERROR,
+    )
+
+
+def _of_elements(inferred: Sequence, declared: Sequence, port: int) -> Fault | None:
+    """The fault of a declared sequence whose elements are of another type than those that the operator gives."""
+    mine, stated = type_key(inferred), type_key(declared)
+    if mine is None or stated is None or mine == stated:
+        return None
+    return TYPE_CONTRADICTED.fault(
+        f"output {port} is declared as {stated}; the operator gives {mine}",
+        help=f"declare {mine}, or cast the elements",
     )
 
 

@@ -32,7 +32,7 @@ DUPLICATE_NAME = Rule(
     "Two values of one graph have one name.",
     why="""Each name stands for one value (single static assignment); with two, nobody can tell which one a node means.
 The names of a graph stand for its bodies' nodes, too.
-ONNX Runtime tolerates two constants of one name, and takes the last: there it is a warning.""",
+ONNX Runtime tolerates two constants of one name in the main graph, and takes the last: there it is a warning.""",
     mend="Rename one of them, and what uses it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
@@ -222,7 +222,7 @@ def _duplicates(graph: Graph, model: Model) -> Iterator[Problem]:
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
             help="rename one of them, and what uses it",
-            severity=Severity.WARNING if _constant(value, graph, makers) and _constant(other, graph, makers) else None,
+            severity=Severity.WARNING if _tolerated(graph, makers, value, other) else None,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
 
@@ -239,8 +239,13 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node, place=node.place)
 
 
+def _tolerated(graph: Graph, makers: dict[Value, Node], *values: Value) -> bool:
+    """Whether values of one name are constants of the main graph: of such ONNX Runtime takes the last."""
+    return not _is_body(graph) and all(_constant(value, graph, makers) for value in values)
+
+
 def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:
-    """Whether a value is an initializer or made by a Constant node: of two such, ONNX Runtime takes the last."""
+    """Whether a value is an initializer or made by a Constant node."""
     return makers[value].op == "Constant" if value in makers else value in graph.constants
 
 

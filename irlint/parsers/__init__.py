@@ -105,7 +105,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
         if markup is not None:
             return markup
     if suffix == ".xml":
-        return "openvino" if _may_be_ir(head) else "other-xml"
+        return "openvino" if _may_be_ir(head) else "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
     if suffix == ".onnx" or _begins_like_onnx(head):
         return "onnx"
     return "unknown"

@@ -62,6 +62,20 @@ MALFORMED_ONNX = Rule(
     mend="Export or copy the file again; in Git, mark *.onnx as binary.",
 )
 
+DUPLICATE_ATTRIBUTE = Rule(
+    "IRL519",
+    "duplicate-attribute",
+    Severity.ERROR,
+    "A node of an ONNX model has one attribute more than once.",
+    why="""Nobody can tell which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
+appeared multiple times".""",
+    mend="Keep the one that is meant.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0> (x, x) }""",
+)
+
 MALFORMED_XML = Rule(
     "IRL005",
     "malformed-xml",
@@ -92,6 +106,16 @@ CHECK_CRASHED = Rule(
     "The check of this file broke off: a defect of irlint, or a lack of memory.",
     why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same.",
     mend="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
+)
+
+UNREADABLE_FILE = Rule(
+    "IRL009",
+    "unreadable-file",
+    Severity.ERROR,
+    "There is a model by its name, and it cannot be opened.",
+    why="A link that leads nowhere or to itself, a lack of permission, a pipe: nothing is known of the model, so it must "
+    "not pass.",
+    mend="Put back what the link leads to, allow reading the file, or exclude it.",
 )
 
 UNSUPPORTED_IR_VERSION = Rule(

@@ -7,10 +7,10 @@ from math import prod
 from typing import BinaryIO
 
 from irlint.diagnostics import Fault, Rule, Severity
-from irlint.model import Attribute, Constant, Place, Stored
+from irlint.model import Constant, Place, Stored
 from irlint.parsers.ir_layers import Layer, LayerReader
 from irlint.parsers.ir_types import element_type, leading_number, natural
-from irlint.parsers.weights import byte_size, contents, is_lfs_pointer
+from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
 from irlint.records import record
 from irlint.tensor import CONTENTS_LIMIT, Contents, Tensor
 
@@ -75,9 +75,13 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         return Weights(name, reason=f"{name} does not exist")
     except OSError as error:
         return Weights(name, reason=f"{name} cannot be opened: {error.strerror}")
-    if is_lfs_pointer(file.read(64)):
+    try:
+        what = stranger(file.read(64))
+    except OSError as error:
+        what = f"unreadable: {error.strerror}"
+    if what:
         file.close()
-        return Weights(name, reason=f"{name} is a Git LFS pointer, not the weights")
+        return Weights(name, reason=f"{name} is {what}")
     return Weights(name, size=os.fstat(file.fileno()).st_size, file=file)
 
 
@@ -87,14 +91,18 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     if layer.data is None:
         _complain(layer, reader, "has no <data>", place)
         return Constant(Tensor(), None, place)
+    missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
+    if missing:
+        _complain_of_missing(layer, missing, reader)
     dtype = _element_type(layer, reader)
     shape = _shape(layer, reader)
     offset = _number(layer, "offset", reader)
     size = _number(layer, "size", reader)
     stored = None
     if offset is not None and size is not None:
-        available = None if weights.size is None else max(0, weights.size - offset)
+        available = None if weights.size is None else weights.size - offset
         stored = Stored(size, offset, weights.name, available, weights.reason)
+        _check_strings(layer, dtype, shape, stored, weights, reader)
     value = _value(dtype, shape, stored, weights)
     return Constant(Tensor(dtype, shape, value), stored, place)
 
@@ -102,17 +110,17 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
 def _value(
     dtype: str | None, shape: tuple[int, ...] | None, stored: Stored | None, weights: Weights
 ) -> Contents | None:
-    if shape is None or stored is None or stored.size is None or not stored.available:
+    if shape is None or stored is None or stored.size is None or (stored.available or 0) <= 0:
         return () if shape is not None and 0 in shape and dtype is not None else None
     count = prod(shape)
     needed = byte_size(dtype, count)
-    if count > CONTENTS_LIMIT or needed is None or not needed <= stored.size <= stored.available:
+    if count > CONTENTS_LIMIT or needed is None or not needed <= stored.size <= (stored.available or 0):
         return None
     return contents(dtype, count, weights.bytes_at(stored.offset, needed))
 
 
 def _element_type(layer: Layer, reader: LayerReader) -> str | None:
-    attribute = _attribute(layer, "element_type", reader)
+    attribute = layer.attributes.get("element_type")
     if attribute is None:
         return None
     try:
@@ -127,7 +135,7 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
 
 
 def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
-    attribute = _attribute(layer, "shape", reader)
+    attribute = layer.attributes.get("shape")
     if attribute is None:
         return None
     text = attribute.value
@@ -146,12 +154,24 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
-        _complain(layer, reader, message, attribute.place, Severity.WARNING)
+        severity = Severity.ERROR if _is_refused(layer, shape) else Severity.WARNING
+        _complain(layer, reader, message, attribute.place, severity)
+        return None
     return shape
 
 
+def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
+    """Whether a Const needs more bytes for a shape than it states as its size."""
+    try:
+        size = natural(layer.attributes["size"].value)
+        needed = byte_size(element_type(layer.attributes["element_type"].value), prod(shape))
+    except (KeyError, ValueError):
+        return True
+    return needed is not None and needed > size
+
+
 def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
-    attribute = _attribute(layer, name, reader)
+    attribute = layer.attributes.get(name)
     if attribute is None:
         return None
     try:
@@ -162,21 +182,49 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
         return None
 
 
-def _attribute(layer: Layer, name: str, reader: LayerReader) -> Attribute | None:
-    attribute = layer.attributes.get(name)
-    if attribute is None:
-        _complain(layer, reader, f'has no attribute "{name}" in its <data>', layer.data)
-    return attribute
+def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
+    """Complains of the attributes that a Const lacks, and tells which of its others may be meant for the first of them."""
+    from difflib import get_close_matches
+
+    others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
+    close = get_close_matches(missing[0], others, n=1, cutoff=0.6)
+    listed = ", ".join(f'"{name}"' for name in missing)
+    some = "attribute" if len(missing) == 1 else "attributes"
+    help = f"it has `{close[0]}`: did you mean `{missing[0]}`?" if close else ""
+    _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
+
+
+def _check_strings(
+    layer: Layer,
+    dtype: str | None,
+    shape: tuple[int, ...] | None,
+    stored: Stored,
+    weights: Weights,
+    reader: LayerReader,
+) -> None:
+    """Complains of strings whose table does not fit their bytes or their shape."""
+    if dtype != "string" or shape is None or stored.size is None or weights.file is None:
+        return
+    if stored.available is None or stored.size > stored.available:
+        return
+    found = strings_fault(stored.size, lambda offset, size: weights.bytes_at(stored.offset + offset, size), prod(shape))
+    if found:
+        _complain(layer, reader, f"holds strings, {found}", layer.data)
 
 
 def _complain(
-    layer: Layer, reader: LayerReader, what: str, place: Place | None, severity: Severity = Severity.ERROR
+    layer: Layer,
+    reader: LayerReader,
+    what: str,
+    place: Place | None,
+    severity: Severity = Severity.ERROR,
+    help: str = "",
 ) -> None:
     if not layer.live or layer.type != "Const":
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help="give the Const element_type, shape, offset and size",
+        help=help or "give the Const element_type, shape, offset and size",
         attribute=place.attribute if place else None,
         severity=severity,
     )

@@ -60,7 +60,14 @@ INVALID_PORT = Rule(
 )
 
 #: Types that OpenVINO knows by two spellings.
-_ALIASES = {"Constant": "Const", "PReLU": "PRelu", "ReLU": "Relu", "SoftMax": "Softmax"}
+_ALIASES = {
+    "Constant": "Const",
+    "CONSTANT": "Const",
+    "constant": "Const",
+    "PReLU": "PRelu",
+    "ReLU": "Relu",
+    "SoftMax": "Softmax",
+}
 
 
 @record
@@ -265,7 +272,7 @@ class LayerReader:
             severity=severity,
         )
         self.complain(fault, Place(self.ordinals[element]), layer)
-        return None if number < 0 else number
+        return None
 
 
 def first_children(element: Element) -> dict[str, Element]:

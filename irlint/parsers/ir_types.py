@@ -125,6 +125,22 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     return tuple(_dimension(field, axis, name, text) for axis, field in enumerate(inner.split(",")))
 
 
+def odd_size(text: str) -> str:
+    """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is none."""
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    for axis, field in enumerate(inner.split(",") if inner.strip(" .") else ()):
+        low, interval, high = field.strip().partition("..")
+        try:
+            lower, upper = _bound(low), _bound(high) if high else None
+        except ValueError:
+            continue
+        if not interval and (lower < -1 or lower > _LONGEST):
+            return f'entry {axis} is "{field.strip()}", which OpenVINO reads as 0'
+        if upper is not None and upper < lower:
+            return f'entry {axis} is "{field.strip()}", an empty interval, which OpenVINO reads as any size'
+    return ""
+
+
 def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: str) -> MaybeDim:
     field = field.strip()
     if not field:

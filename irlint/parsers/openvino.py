@@ -17,7 +17,8 @@ from irlint.parsers.faults import (
 )
 from irlint.parsers.ir_constants import Weights, constant, weights_beside
 from irlint.parsers.ir_edges import wired
-from irlint.parsers.ir_layers import Element, Layer, LayerReader, first_children
+from irlint.parsers.ir_layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, first_children
+from irlint.parsers.ir_outputs import PRE_PROCESS_INVALID, RESULT_MISSING, RT_ATTRIBUTES, RT_INFO_REPEATED
 from irlint.parsers.ir_types import BackEdge, PortMapEntry, natural
 
 if TYPE_CHECKING:
@@ -53,10 +54,16 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         graph = reader.graph(root, "", root.get("name", ""), live=True)
     finally:
         weights.close()
-    problems += reader.problems
+    problems = _unexplained(problems, reader.problems) + reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
     metadata = _metadata(first_children(root).get("rt_info"))
     return Model(name, "openvino", version, graph, metadata=metadata, problems=tuple(problems))
+
+
+def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
+    """Of what is not well-formed, that which is not told as an error of the same element already."""
+    errors = {each.place.element for each in problems if each.place and each.fault.severity in (None, Severity.ERROR)}
+    return [each for each in leniencies if each.place is None or each.place.element not in errors]
 
 
 def _metadata(info: Element | None) -> dict[str, str]:
@@ -107,7 +114,8 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
         refusal = error
     from irlint.parsers.xml_text import Broken, decoded, mended
 
-    text = decoded(data).text
+    source = decoded(data)
+    text = source.text
     try:
         document = mended(text)
     except Broken as broken:
@@ -115,9 +123,12 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     encoded = document.text.encode("utf-8", "replace")
     problems = _forgiven(document.leniencies, text)
     try:
-        return _without_namespaces(etree.fromstring(encoded, _parser(etree, huge_tree=True))), problems
+        root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
     except (etree.XMLSyntaxError, ValueError):
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
+    else:
+        if _is_limit(refusal, source.encoding):
+            return _without_namespaces(root), problems
     if root is None or sum(1 for _ in root.iter("*")) < document.elements:
         message, place = _refused(refusal, text)
         return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
@@ -128,6 +139,12 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
         )
         problems = [Problem(fault, place=place)]
     return _without_namespaces(root), problems
+
+
+def _is_limit(error: Exception, encoding: str) -> bool:
+    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as malformed."""
+    told = str(error).lower()
+    return "huge" in told or "excessive depth" in told or encoding.startswith("utf-32")
 
 
 def _refused(error: Exception, text: str) -> tuple[str, Place]:
@@ -205,7 +222,17 @@ class _GraphReader:
         before, self.layers.complaints = self.layers.complaints, []
         children = first_children(element)
         layers = [self.layers.layer(child, at) for at, child in enumerate(_children(children, "layers", "layer"))]
-        inputs = wired(layers, _children(children, "edges", "edge"), self.layers, version=self.version, live=live)
+        place = self._place(children.get("edges", element))
+        inputs = wired(
+            layers, _children(children, "edges", "edge"), self.layers, place, version=self.version, live=live
+        )
+        self._nameless_types(layers)
+        if not path:
+            self._results(element, children, layers)
+            if "pre-process" in children:
+                self._pre_process(children["pre-process"], layers)
+        if self.version > 10:
+            self._repeated_hints(layers)
         constants = {
             value: constant(layer, self.weights, self.layers)
             for layer in layers
@@ -223,6 +250,76 @@ class _GraphReader:
             constants,
             tuple(nodes.values()),
         )
+
+    def _pre_process(self, element: Element, layers: list[Layer]) -> None:
+        """Complains of mean values for an input that the model does not have."""
+        names = [layer.name for layer in layers if layer.type == "Parameter"]
+        wanted = element.get("reference-layer-name", "")
+        if not wanted or wanted in names:
+            return
+        listed = ", ".join(f'"{name}"' for name in names)
+        fault = PRE_PROCESS_INVALID.fault(
+            f'<pre-process> is for the input "{wanted}"; the inputs are {listed or "none"}',
+            help="write the name of an input, or remove <pre-process>",
+        )
+        self.layers.complain(fault, Place(self.layers.ordinals[element], "reference-layer-name"))
+
+    def _nameless_types(self, layers: list[Layer]) -> None:
+        told = {complaint.layer for complaint in self.layers.complaints}
+        for layer in layers:
+            if layer.type == "Parameter" and layer.data is None and layer not in told:
+                message = f"{layer.text} has no <data>, which states its shape and its element type"
+                fault = MISSING_ATTRIBUTE.fault(message, help="add <data> with shape and element_type")
+                self.layers.complain(fault, layer.place, layer)
+            if layer.type or not layer.live or layer in told:
+                continue
+            message = f'{layer.text} has type="", where the name of an operation is expected'
+            place = Place(layer.place.element, "type")
+            self.layers.complain(MISSING_ATTRIBUTE.fault(message, help="write the name of the operation"), place, layer)
+
+    def _results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
+        """Complains of a model that gives nothing, and of layers that are meant to be its outputs and are not."""
+        meant = [layer for layer in layers if layer.type.lower() == "result" and layer.type != "Result"]
+        for layer in meant:
+            fault = RESULT_MISSING.fault(
+                f'{layer.text} is of type "{layer.type}": OpenVINO makes outputs only of layers of type "Result", '
+                "and drops this one without a word",
+                help='write type="Result"',
+            )
+            self.layers.complain(fault, Place(layer.place.element, "type"), layer)
+        if meant or any(layer.type in ("Result", "Assign", "") for layer in layers):
+            return
+        found = children.get("layers")
+        told = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"
+        fault = RESULT_MISSING.fault(
+            f"{told if found is not None else '<net> has no <layers>'}: OpenVINO loads a model without outputs, "
+            "which computes nothing",
+            help="write the IR again, with a Result behind each value that the model is to give",
+        )
+        self.layers.complain(fault, self._place(root if found is None else found))
+
+    def _repeated_hints(self, layers: list[Layer]) -> None:
+        """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads."""
+        for layer in layers:
+            if not layer.live:
+                continue
+            ports = [port for side in ("input", "output") for port in _children(layer.children, side, "port")]
+            for owner in (layer.children.get("rt_info"), *(first_children(port).get("rt_info") for port in ports)):
+                if owner is not None:
+                    self._repeated_hint(owner, layer)
+
+    def _repeated_hint(self, info: Element, layer: Layer) -> None:
+        seen: set[str] = set()
+        for each in info.iterchildren("attribute"):
+            name = each.get("name")
+            if name not in RT_ATTRIBUTES or each.get("version") != "0":
+                continue
+            if name in seen:
+                fault = RT_INFO_REPEATED.fault(
+                    f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
+                )
+                self.layers.complain(fault, self._place(each), layer)
+            seen.add(name)
 
     def _report(self, nodes: dict[Layer, Node], path: str, live: bool) -> None:
         for complaint in self.layers.complaints:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 
 from irlint.tensor import BITS, SIGNED, Contents
 
@@ -70,6 +71,47 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
 def is_lfs_pointer(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is a Git LFS pointer instead of the file itself."""
     return bytes(head[: len(_LFS_POINTER)]) == _LFS_POINTER
+
+
+def stranger(head: bytes) -> str:
+    """What a weights file that begins with ``head`` is instead of one, "" where it may be one."""
+    if is_lfs_pointer(head):
+        return "a Git LFS pointer, not the weights"
+    text = bytes(head).lstrip()[:14].lower()
+    if text.startswith((b"<!doctype html", b"<html", b"<?xml ")):
+        return "a web page, not the weights"
+    return ""
+
+
+def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
+    """What is wrong with the strings of an IR, "" for nothing: a number of them, their places, and their characters.
+
+    ``size`` is that of all their bytes, of which ``bytes_at`` reads a part, and ``count`` the number that the shape states.
+    """
+    if size < 4:
+        return f"and {size} bytes are too few to state how many"
+    stated = struct.unpack("<i", bytes_at(0, 4))[0]
+    if stated < 0:
+        return f"and states that there are {stated}"
+    begin = 4 * (stated + 2)
+    if begin > size:
+        return f"and states that there are {stated}, whose places take {begin} of its {size} bytes"
+    if stated != count:
+        return f"{stated} by their own count and {count} by their shape"
+    data = bytes_at(4, begin - 4)
+    places = memoryview(data).cast("i") if sys.byteorder == "little" else struct.unpack(f"<{stated + 1}i", data)
+    last = 0
+    for index, place in enumerate(places):
+        if place < last:
+            return (
+                f"and string {max(0, index - 1)} ends at {place}, before its beginning"
+                if index
+                else f"and the first begins at {place}"
+            )
+        last = place
+    if last > size - begin:
+        return f"which end at character {last} of {size - begin}"
+    return ""
 
 
 def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
+_NUMBERED = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']((?:iso-8859|windows-125)[-0-9]+|latin1)[\"']", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (
@@ -33,6 +34,10 @@ _FIRST_BYTES = (
     (b"<\0", "utf-16-le"),
     (b"\0<", "utf-16-be"),
 )
+
+
+#: Elements inside so many others are kept as if they stood on that level: no element of an IR lies as deep.
+DEEPEST = 200
 
 
 @record
@@ -87,13 +92,14 @@ class StartTag:
 
 
 def start_tags(text: str) -> Iterator[StartTag]:
-    """The start tags of a text in order, up to the first place that is no markup."""
+    """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a name."""
     ordinal = 0
     for token in _TOKEN.finditer(text):
         if token["start"]:
             yield StartTag(ordinal, token.start(), token.end(), token.start("attributes"), token["attributes"])
             ordinal += 1
         elif token[0] == "<":
+            yield StartTag(ordinal, token.start(), token.start() + 1, token.start(), "")
             return
 
 
@@ -111,7 +117,7 @@ class Leniency:
 class Broken(Exception):
     """A document that no parser reads: what is wrong at which index; ``truncated`` if it just ends too early.
 
-    ``ordinal`` is that of the element that is open there.
+    ``ordinal`` is that of the element that is open there, or of the tag that cannot be read.
     """
 
     message: str
@@ -175,10 +181,11 @@ class _Mender:
         self.ordinal += 1
         name = token["start"]
         if self.done and not self.open:
-            self._forgive("content after the root element", token.start())
+            self._forgive("text after the root element", token.start())
         if not self.done:
             self.elements += 1
-            self.parts.append(f"<{name}{self._attributes(token)}{token['empty']}>")
+            empty = token["empty"] or "/" * (len(self.open) >= DEEPEST)
+            self.parts.append(f"<{name}{self._attributes(token)}{empty}>")
         if not token["empty"]:
             self.open.append((name, token.start(), self.ordinal))
         elif not self.open:
@@ -206,6 +213,9 @@ class _Mender:
         if "&" in value and _REFERENCE.search(value):
             self._forgive(f'a bare "&"{where}', at, attribute)
             value = _REFERENCE.sub("&amp;", value)
+        if "&#" in value and any(_illegal(each) for each in _NUMBERED.finditer(value)):
+            self._forgive(f"a character that XML does not allow{where}", at, attribute)
+            value = _NUMBERED.sub(lambda each: "\ufffd" if _illegal(each) else each[0], value)
         return value
 
     def _end(self, token: re.Match[str]) -> None:
@@ -218,9 +228,11 @@ class _Mender:
             message = f"</{name}> stands where </{opened}> was expected, which was opened in line {at[0]}"
             raise Broken(message, token.start(), ordinal)
         self.open.pop()
-        if not self.done:
+        if self.done:
+            return
+        if len(self.open) < DEEPEST:
             self.parts.append(f"</{name}>")
-            self.done = not self.open
+        self.done = not self.open
 
     def _characters(self, start: int, end: int) -> None:
         characters = self.text[start:end]
@@ -237,7 +249,7 @@ class _Mender:
 
     def _broken(self, at: int) -> None:
         rest = self.text[at : at + 100_000]
-        ordinal = self.open[-1][2] if self.open else max(self.ordinal, 0)
+        ordinal = self.ordinal + 1
         if rest.startswith(("<!--", "<![CDATA[", "<?xml", "<!DOCTYPE")) or ">" not in rest:
             raise Broken(f"the file ends inside a tag{self._within()}", at, ordinal, truncated=True)
         shown = rest[:40].split("\n", 1)[0]
@@ -252,6 +264,12 @@ class _Mender:
 
     def _forgive(self, kind: str, at: int, attribute: str | None = None) -> None:
         self.leniencies.append(Leniency(kind, at, max(self.ordinal, 0), attribute))
+
+
+def _illegal(reference: re.Match[str]) -> bool:
+    """Whether a numbered reference stands for a character that XML does not allow."""
+    code = int(reference[1], 16) if reference[1] else int(reference[2])
+    return code > 0x10FFFF or _ILLEGAL.match(chr(code)) is not None
 
 
 def line_and_column(text: str, index: int) -> tuple[int, int]:

@@ -1,0 +1,87 @@
+"""Variables of an IR that are written and never read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.diagnostics import Rule, Severity
+from irlint.model import Graph, Node, Problem, live
+from irlint.propagate import Known
+
+_GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+</edges></net>"""
+
+VARIABLE_NOT_READ = Rule(
+    "IRL123",
+    "variable-not-read",
+    Severity.ERROR,
+    "An Assign writes a variable that no ReadValue reads.",
+    why='A variable comes into being with the ReadValue of its id. OpenVINO refuses an Assign without one, with "map::at" or '
+    '"Can\'t find variable with id"; an Assign of opset 3 has to follow from the ReadValue.',
+    mend="Give the Assign and the ReadValue the same `variable_id`.",
+    bad=_GOOD.replace(
+        'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
+    ),
+    good=_GOOD,
+)
+
+
+#: The opsets whose Assign finds its ReadValue by going up from its input.
+_OLD = frozenset({"opset3", "opset4", "opset5"})
+
+
+def problems(known: Known) -> list[Problem]:
+    """One problem for each Assign whose variable no layer reads that OpenVINO creates."""
+    if known.model.format != "openvino":
+        return []
+    return list(_unread(known.model.graph)) if known.model.graph is not None else []
+
+
+def _unread(graph: Graph) -> Iterator[Problem]:
+    writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
+    if not writers:
+        return
+    alive = live(graph)
+    readers = [node for node in graph.nodes if node.op == "ReadValue" and node in alive]
+    ids = sorted({id for node in readers if (id := _variable(node)) is not None})
+    for node in writers:
+        id = _variable(node)
+        if id in ids and (node.version not in _OLD or _follows(node, id, graph)):
+            continue
+        told = f"the ids that are read are {', '.join(ids)}" if ids else "no layer reads a variable"
+        if id in ids:
+            told = f"before opset6 this layer has to use the value of the ReadValue of {id}"
+        fault = VARIABLE_NOT_READ.fault(
+            f'the variable "{id}" is written and never read: {told}',
+            help="give this layer and its ReadValue the same `variable_id`",
+            attribute="variable_id",
+        )
+        yield Problem(fault, graph.path, node, place=node.attributes["variable_id"].place)
+
+
+def _follows(writer: Node, id: str | None, graph: Graph) -> bool:
+    """Whether a layer uses, directly or through others, what the ReadValue of a variable gives."""
+    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    waiting, seen = [writer], {writer}
+    while waiting:
+        for value in waiting.pop().inputs:
+            node = producers.get(value) if value is not None else None
+            if node is None or node in seen:
+                continue
+            if node.op == "ReadValue" and _variable(node) == id:
+                return True
+            seen.add(node)
+            waiting.append(node)
+    return False
+
+
+def _variable(node: Node) -> str | None:
+    attribute = node.attributes.get("variable_id")
+    return None if attribute is None else attribute.value
