@@ -80,7 +80,8 @@ class _Crew:
     def _hired(self) -> Connection:
         ours, theirs = Pipe()
         process = Process(target=_serve, args=(theirs, self.function), daemon=True)
-        process.start()
+        with _interruptions_wait():
+            process.start()
         theirs.close()
         self.processes[ours] = process
         return ours
@@ -102,6 +103,19 @@ def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
             process.terminate()
         for process in crew.processes.values():
             process.join()
+
+
+@contextmanager
+def _interruptions_wait() -> Iterator[None]:
+    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from irlint.diagnostics import POINTER_SKIPPED, CheckedFile, Finding, Report
+from irlint.diagnostics import POINTER_SKIPPED, CheckedFile, Finding, Report, Rule
 from irlint.dims import Shape
-from irlint.records import record
+from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.suppressions import Policy
@@ -79,7 +79,8 @@ class Outcome:
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once: files as named, folders searched for ``.onnx`` and ``.xml`` files.
 
-    Files that are named are excluded only with ``force_exclude``. Raises MissingPaths.
+    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
+    Raises MissingPaths, and OSError for a folder that is named and cannot be read.
     """
     excluded = excluded or Excluded()
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
@@ -95,7 +96,22 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
     return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
 
 
+def models(
+    paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
+) -> list[str]:
+    """The files that a run would not skip. Raises MissingPaths."""
+    return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
+
+
+def _is_skipped(path: str, skip_pointers: bool) -> bool:
+    try:
+        return _skipped(path, None, skip_pointers) is not None
+    except OSError:
+        return False
+
+
 def _files_in(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
+    """The models in a folder and those below it, and the folders that cannot be read."""
     real = os.path.realpath(folder)
     if real in seen:
         return []
@@ -105,11 +121,18 @@ def _files_in(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
         path = os.path.normpath(entry.path)
         if entry.name.startswith(".") or excluded(path):
             continue
-        if entry.is_dir():
-            found += _files_in(path, excluded, seen)
+        if os.path.isdir(path):
+            found += _files_below(path, excluded, seen)
         elif entry.name.lower().endswith(SUFFIXES):
             found.append(path)
     return found
+
+
+def _files_below(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
+    try:
+        return _files_in(folder, excluded, seen)
+    except OSError:
+        return [folder]
 
 
 def checked(
@@ -126,8 +149,8 @@ def checked(
     """The report on every model among ``paths``; ``stdin`` is a name and the bytes of a model that came that way.
 
     ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and what it
-    returns hears how many are done. Raises MissingPaths, OSError where a file cannot be opened, and ValueError where a shape
-    is for an input that no model has.
+    returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot be opened (one that was
+    found in a folder gets a finding), and ValueError where a shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -136,9 +159,8 @@ def checked(
     outcomes = [outcome(settings, *stdin)] if stdin is not None else []
     told = advance(len(files)) if advance is not None and len(files) > 1 else None
     outcomes += _outcomes(files, settings, jobs if jobs is not None else _worthwhile(len(files)), told)
-    for each in outcomes:
-        if each.error is not None:
-            raise each.error
+    named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
+    outcomes = [_opened(each, named, settings.policy) for each in outcomes]
     _judge_shapes(settings, outcomes)
     outcomes.sort(key=lambda each: each.file.path)
     findings = [finding for each in outcomes for finding in each.findings]
@@ -261,24 +283,55 @@ def _inputs_told(path: str) -> str:
     return f"; the inputs of {path} are {', '.join(overridden_inputs(model))}" if model.graph is not None else ""
 
 
+def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
+    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named``."""
+    error, path = found.error, found.file.path
+    if error is None:
+        return found
+    if os.path.realpath(path) in named:
+        raise error
+    from irlint.parsers.faults import UNREADABLE_FILE
+
+    told = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
+    other = error.filename is not None and os.fspath(error.filename) != path
+    outcome = _unread(path, UNREADABLE_FILE, f"{told} ({os.fspath(error.filename)})" if other else told)
+    if policy is None:
+        return outcome
+    from irlint.suppressions import sifted
+
+    left = sifted(policy, path, outcome.findings)
+    file = replaced(outcome.file, suppressed=left.suppressed, used=left.used, hidden=left.hidden)
+    return Outcome(file, tuple(finding for _, finding in left.kept))
+
+
+def _what_is_at(path: str) -> str:
+    if os.path.islink(path):
+        return f"the link to {os.readlink(path)}"
+    return "the folder" if os.path.isdir(path) else "the file"
+
+
+def _lowered(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 def _died(path: str, ending: str) -> Outcome:
     return _crashed(path, f"the process that checked it {ending}")
 
 
 def _crashed(path: str, reason: str) -> Outcome:
-    from hashlib import sha256
-
     from irlint.parsers.faults import CHECK_CRASHED
 
+    advice = "report this with the model, if you may; it is a defect of irlint, or there was too little memory"
+    return _unread(path, CHECK_CRASHED, f"the check of this file broke off: {reason}", advice)
+
+
+def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
+    """A finding about a file of which nothing is known."""
+    from hashlib import sha256
+
     name = path.replace(os.sep, "/")
-    finding = Finding(
-        name,
-        CHECK_CRASHED,
-        CHECK_CRASHED.severity,
-        f"the check of this file broke off: {reason}",
-        help="report this with the model, if you may; it is a defect of irlint, or there was too little memory",
-        fingerprint=sha256(CHECK_CRASHED.code.encode()).hexdigest()[:32],
-    )
+    fingerprint = sha256(rule.code.encode()).hexdigest()[:32]
+    finding = Finding(name, rule, rule.severity, message, help=advice or rule.advice, fingerprint=fingerprint)
     return Outcome(CheckedFile(name, None, status="unreadable"), (finding,))
 
 

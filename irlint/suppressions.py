@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from irlint.diagnostics import Finding, Severity
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset(["IRL008"])
+
+#: The length of a rule's code.
+WHOLE_CODE = 6
 
 #: What the messages about weights files say that Git LFS has not fetched.
 POINTER = "is a Git LFS pointer"
@@ -57,6 +60,21 @@ class Suppression:
         names = (name, f"{finding.graph}/{name}") if finding.graph else (name,)
         return any(each == self.node or fnmatchcase(each, self.node) for each in names)
 
+    def expired(self) -> bool:
+        """Whether its last day is over."""
+        if self.expires is None:
+            return False
+        from datetime import date
+
+        return date.today() > self.expires
+
+    def told_expired(self) -> str:
+        """The notice of an entry that no longer hides anything."""
+        return (
+            f"{self.told()} expired on {self.expires} and no longer hides anything: mend what it hid, or give a later "
+            f"date; its reason was: {self.reason}"
+        )
+
     def told(self) -> str:
         """How notices speak of it."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
@@ -75,6 +93,41 @@ class Selection:
         """Whether a rule is reported that was, or was not, ``before``."""
         chosen = before if self.select is None else code in self.select
         return code in self.extend or (chosen and code not in self.ignore)
+
+
+def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
+    """The selection that lists of codes, prefixes of codes and names make; None for ``select`` chooses as before.
+
+    Where a rule is both chosen and ignored the more specific entry counts, and ``ignore`` where both are alike.
+    """
+    chosen = _widths(select) if select is not None else {}
+    more, less = _widths(extend), _widths(ignore)
+    for code, width in chosen.items():
+        more[code] = max(width, more.get(code, 0))
+    ignored = frozenset(code for code, width in less.items() if width >= more.get(code, 0))
+    return Selection(frozenset(chosen) if select is not None else None, ignored, frozenset(more) - ignored)
+
+
+def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Levels by the codes of rules, from pairs of a rule and its level; the more specific entry counts, else the later one."""
+    widths: dict[str, int] = {}
+    levels: dict[str, str] = {}
+    for name, level in entries:
+        for code, width in _widths([name]).items():
+            if width >= widths.get(code, 0):
+                widths[code], levels[code] = width, level
+    return levels
+
+
+def _widths(names: Iterable[str]) -> dict[str, int]:
+    """How specific the most specific name for each rule is: so many letters of its code."""
+    from irlint.rulebook import codes
+
+    widths: dict[str, int] = {}
+    for name in names:
+        width = min(len(name), WHOLE_CODE)
+        widths |= {code: max(width, widths.get(code, 0)) for code in codes(name)}
+    return widths
 
 
 @record
@@ -160,7 +213,9 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
         own = _listed(problem.node.metadata) if problem.node is not None else ()
         result.append(bool(fitting) or any(named(rule, name) for name in own))
     notices = [
-        f"{model.path}: {IGNORE} in the model lists {name}, which hides nothing" for name in whole if name not in used
+        f"{model.path}: {IGNORE} in the model lists {name}, which hides nothing: it can go"
+        for name in whole
+        if name not in used
     ]
     return result, notices
 
@@ -183,4 +238,4 @@ def stale(
             continue
         covered = any(entry.covers(path, root) for path in checked)
         if whole or (covered and entry.file and is_literal(entry.file)):
-            yield f"{entry.told()} hides nothing{'' if covered else ': no such file was checked'}"
+            yield f"{entry.told()} hides nothing{': it can go' if covered else ': no such file was checked'}"

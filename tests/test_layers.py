@@ -13,14 +13,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "irlint"
 
 #: From the bottom up; a module imports, when it is loaded, only from layers below its own, or from its own where it says so.
 LAYERS = (
-    ("records", "globs"),
-    ("dims",),
+    ("records", "globs", "options", "streams", "template"),
+    ("dims", "toml_places"),
     ("tensor",),
     ("diagnostics",),
     ("model",),
     ("parsers",),
     ("ops",),
     ("calls",),
+    ("onnx_arity",),
     ("bind_onnx", "bind_openvino"),
     ("bind",),
     ("propagate",),
@@ -33,8 +34,10 @@ LAYERS = (
     ("provenance",),
     ("suppressions",),
     ("inspection", "listing"),
+    ("baseline",),
     ("run",),
     ("reporters",),
+    ("progress", "config"),
     ("__init__",),
     ("session",),
     ("cli",),
@@ -42,7 +45,7 @@ LAYERS = (
     ("__main__",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-PACKAGES = {"pictures", "ops", "parsers", "checks", "reporters"}
+PACKAGES = {"dims", "pictures", "ops", "parsers", "checks", "reporters"}
 
 #: The types of both modules speak of each other; neither needs the other at run time.
 TYPES_ONLY = {("model", "diagnostics")}

@@ -1,0 +1,65 @@
+"""The progress bar: on a terminal, on standard error, and only for a run that lasts."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+#: A run has to last so many seconds before it has a bar, and draws it so often.
+DELAY = 1.0
+INTERVAL = 0.1
+
+
+def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a bar may be shown: on a terminal that can draw one, and not where nobody watches."""
+    if environment.get("CI") or environment.get("PRE_COMMIT") or environment.get("TERM") == "dumb":
+        return False
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+class Bar:
+    """A bar of ``total`` steps; it is taken away when it is closed."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.due = time.monotonic() + DELAY
+        self.shown: tuple[Progress, TaskID] | None = None
+
+    def __call__(self, done: int) -> None:
+        """Draws the bar with so many steps done, if it is time."""
+        now = time.monotonic()
+        if now < self.due:
+            return
+        self.due = now + INTERVAL
+        if self.shown is None:
+            self.shown = _started(self.total)
+        progress, task = self.shown
+        progress.update(task, completed=done)
+        progress.refresh()
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self.shown is not None:
+            self.shown[0].stop()
+            self.shown = None
+
+
+def _started(total: int) -> tuple[Progress, TaskID]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("Checking"), BarColumn(), MofNCompleteColumn(), TextColumn("models"))
+    console = Console(file=sys.stderr)
+    progress = Progress(*columns, console=console, transient=True, auto_refresh=False)
+    task = progress.add_task("", total=total)
+    progress.start()
+    return progress, task
