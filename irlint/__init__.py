@@ -1,8 +1,10 @@
 """irlint says, before any runtime is installed, whether an ONNX model or an OpenVINO IR is sound.
 
-Reading order: ``model`` (what a file says), ``tensor`` and ``dims`` (what is known of a value), ``diagnostics`` (rules,
-faults, findings), ``ops`` (one function for each operator), ``bind`` and ``propagate`` (from nodes to types and shapes),
-``checks`` (rules about whole graphs), ``inspection`` (one file, from bytes to findings), ``reporters`` and ``cli``.
+Reading order: ``model`` (what a file says) and ``parsers`` (from bytes to that), ``tensor`` and ``dims`` (what is known of a
+value), ``diagnostics`` (rules, faults, findings), ``ops`` (one function for each operator), ``bind`` and ``propagate`` (from
+nodes to types and shapes), ``checks`` (rules about whole graphs), ``inspection`` (one file, from bytes to findings), ``run``
+(many files) and ``session`` (options, configuration, exit status), ``provenance`` and ``pictures`` (why a size is what it is),
+``reporters`` and ``cli``. A module imports only from those below it; the list of the layers is a test.
 """
 
 from __future__ import annotations

@@ -7,7 +7,10 @@ from irlint.records import record
 
 @record
 class Piece:
-    """A part of a line; ``mark`` is ``primary``, ``second`` or "", and a narrow page drops those that are most ``spare`` first."""
+    """A part of a line; ``mark`` is ``primary``, ``second`` or "".
+
+    A narrow page leaves out what is ``spare`` and has no mark, 3 first and 1 last; 4 is only cut, as all of these may be.
+    """
 
     text: str
     mark: str = ""
@@ -27,7 +30,8 @@ class Line:
 
 @record
 class Row:
-    """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show.
+    """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show, and
+    ``instead`` then says why.
 
     ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits.
     """
@@ -38,6 +42,8 @@ class Row:
     origins: tuple[str, ...] = ()
     line: int | None = None
     marked: tuple[int, ...] = ()
+    name: str = ""
+    instead: str = ""
 
 
 @record

@@ -12,6 +12,9 @@ from irlint.tensor import Tensor, Type, type_text
 ENTRIES = 12
 CHARACTERS = 48
 
+#: Of a node with more inputs than this, they are left out before its attributes are.
+MANY = 6
+
 _NAMES = {
     "float32": "float",
     "float64": "double",
@@ -67,7 +70,8 @@ def node_pieces(
         ]
         pieces += [Piece(" <"), *_listed(written, 2), Piece(">")]
     pieces += [Piece(" (")]
-    pieces += _listed([(_name(value), marks.get(index)) for index, value in enumerate(node.inputs)])
+    spare = 1 if len(node.inputs) <= MANY else 3
+    pieces += _listed([(_name(value), marks.get(index)) for index, value in enumerate(node.inputs)], spare)
     return (*pieces, Piece(")"))
 
 
@@ -78,7 +82,7 @@ def signature_pieces(graph: Graph, marked: Mapping[Value, tuple[str, str]], titl
         for value in graph.inputs
         if value not in graph.constants or value in marked
     ]
-    return (Piece(f"{named(title)} ("), *_listed(written), Piece(")"))
+    return (Piece(named(title), spare=4), Piece(" ("), *_listed(written, 3), Piece(")"))
 
 
 def _name(value: Value | None) -> str:
@@ -90,7 +94,7 @@ def _listed(texts: Iterable[tuple[str, tuple[str, str] | None]], spare: int = 1)
     for text, mark in texts:
         if pieces:
             pieces.append(Piece(", ", spare=spare))
-        pieces.append(Piece(text, spare=spare) if mark is None else Piece(text, *mark))
+        pieces.append(Piece(text, *(mark or ("", "")), spare))
     return pieces
 
 
@@ -136,6 +140,10 @@ def _tensor(value: object) -> str:
     return f"{onnx_type(value.tensor)} {{{','.join('?' if entry is None else _number(entry) for entry in contents)}}}"
 
 
+def _sparse(value: object) -> str:
+    return f"sparse {_tensor(value)}"
+
+
 def _graph(value: object) -> str:
     return "{...}"
 
@@ -153,6 +161,8 @@ _KINDS: Mapping[str, Callable[..., str]] = {
     "STRINGS": _list_of(_quoted),
     "TENSOR": _tensor,
     "TENSORS": _list_of(_tensor),
+    "SPARSE_TENSOR": _sparse,
+    "SPARSE_TENSORS": _list_of(_sparse),
     "GRAPH": _graph,
     "GRAPHS": _list_of(_graph),
     "TYPE_PROTO": _type,

@@ -10,7 +10,7 @@ from irlint.model import Model, Place, Problem, Value
 from irlint.pictures.ir import IrPictures
 from irlint.pictures.onnx import OnnxPictures
 from irlint.pictures.origins import Makers, Trail, shape_of, trail
-from irlint.pictures.reasons import reason
+from irlint.pictures.reasons import reasons
 from irlint.pictures.strangers import first_lines
 from irlint.pictures.tables import marked_axes
 from irlint.propagate import Known
@@ -93,8 +93,8 @@ class Pictures:
         trusted = self.trusted(problem)
         lines = format.lines(problem, trails, trusted)
         table = format.table(problem) if trusted else None
-        notes = [text for found in trails if (text := reason(found, format))]
-        return Drawing(format.place(problem), lines, table, (*dict.fromkeys(notes), *fault.notes))
+        notes = reasons(trails, format)
+        return Drawing(format.place(problem), lines, table, (*notes, *fault.notes))
 
     def trails(self, problem: Problem) -> list[Trail]:
         """Where the clashing sizes come from."""

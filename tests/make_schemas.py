@@ -34,7 +34,7 @@ def table() -> str:
 
 
 def runtime_schemas() -> list[OfficialSchema]:
-    """ONNX Runtime's schemas of the domain com.microsoft, by name, without their attributes."""
+    """ONNX Runtime's schemas of the domain com.microsoft, by name."""
     from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
 
     found = [_from_runtime(schema) for schema in get_all_operator_schema() if schema.domain == MICROSOFT]
@@ -53,7 +53,7 @@ def _from_runtime(schema: Any) -> OfficialSchema:
         max_input=schema.max_input,
         min_output=schema.min_output,
         max_output=schema.max_output,
-        attributes={},
+        attributes={name: (each.type.name, each.required) for name, each in sorted(schema.attributes.items())},
     )
 
 

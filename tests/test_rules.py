@@ -20,6 +20,7 @@ WITHOUT_EXAMPLES = {
     "IRL003",
     "IRL004",
     "IRL008",
+    "IRL009",
     "IRL403",
     "IRL599",
     "IRL701",

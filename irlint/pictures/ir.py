@@ -179,9 +179,7 @@ class IrPictures:
             return declared(inferred, declaration, element, origins)
         if node is None or not (fault.marks or (fault.input is not None and fault.rule.code[3] in "234")):
             return None
-        return operands(
-            fault, node, self.known, label=lambda index, _: f"input {index}", dtype=element, told=self._told
-        )
+        return operands(fault, node, self.known, named=lambda value: "", dtype=element, told=self._told)
 
     def _told(self, value: Value) -> tuple[tuple[str, ...], int | None]:
         maker = self.makers.of(value)

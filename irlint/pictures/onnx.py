@@ -204,13 +204,13 @@ class OnnxPictures:
         constant = next((value for value in graph.constants if value.name == problem.value), None)
         if constant is not None:
             text = f"{onnx_type(graph.constants[constant].tensor)} {named(constant.name)}"
-            return (Line("init", (Piece(text, "primary"), Piece(" = {...}"))),)
+            return (Line("init", (Piece(text, "primary", spare=4), Piece(" = {...}"))),)
         outputs = [value for value in graph.outputs if value.name == problem.value]
         if not outputs:
             return ()
         value = outputs[0]
         text = f"{onnx_type(value.type)} {named(value.name)}" if value.type is not None else named(value.name)
-        return (Line("out", (Piece(f"{named(title)} (...) => ("), Piece(text, "primary"), Piece(")"))),)
+        return (_output_line(title, Piece(text, "primary", spare=4)),)
 
     # --- declarations -------------------------------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ class OnnxPictures:
             return None
         if not fault.marks and (fault.input is None or family not in _TYPED):
             return None
-        return operands(fault, node, self.known, label=_operand_name, dtype=element, told=self._told)
+        return operands(fault, node, self.known, named=lambda value: named(value.name), dtype=element, told=self._told)
 
     def _told(self, value: Value) -> tuple[tuple[str, ...], int | None]:
         maker = self.makers.of(value)
@@ -279,5 +279,5 @@ def _called(path: str) -> str:
     return f"body {path}" if name == path else f"function {name}"
 
 
-def _operand_name(index: int, value: Value | None) -> str:
-    return f"input {index}" if value is None else named(value.name)
+def _output_line(title: str, output: Piece) -> Line:
+    return Line("out", (Piece(named(title), spare=4), Piece(" (...) => ("), output, Piece(")")))

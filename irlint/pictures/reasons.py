@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from irlint.dims import MaybeDim
@@ -13,6 +13,8 @@ from irlint.tensor import shape_text
 
 #: So many operators that handed a size on are named.
 NAMED = 4
+
+DECLARED = " is declared: "
 
 _SLICING = names(
     """
@@ -52,6 +54,21 @@ class Speech(Protocol):
         """``initializer `w```, or ``Const layer 3 "w"``."""
 
 
+def reasons(trails: Iterable[Trail], speech: Speech) -> list[str]:
+    """A sentence for each size on where it comes from; of sizes that one place declares, one."""
+    told = dict.fromkeys(text for found in trails if (text := reason(found, speech)))
+    declared: dict[str, list[str]] = {}
+    for text in told:
+        dim, _, place = text.partition(DECLARED)
+        declared.setdefault(place or text, []).append(dim)
+    return [
+        f"{', '.join(dims[:-1])} and {dims[-1]} are{DECLARED.removeprefix(' is')}{place}"
+        if len(dims) > 1
+        else dims[0] + (DECLARED + place) * (place != dims[0])
+        for place, dims in declared.items()
+    ]
+
+
 def reason(found: Trail, speech: Speech) -> str:
     """One sentence on where a size comes from, "" where the table of shapes says it all."""
     maker = found.maker
@@ -71,8 +88,8 @@ def _made(found: Trail, maker: Maker, speech: Speech) -> str:
             return f"{dim} is axis {found.axis} of {speech.declared(found.value, maker)}, which leaves it open"
         if node is None and maker.graph.path:
             return f"{dim} comes in as {speech.declared(found.value, maker)}"
-        verb = "given by --shape for" if _overridden(found.value, speech.known) else "declared:"
-        return f"{dim} is {verb} {speech.declared(found.value, maker)}"
+        verb = " is given by --shape for " if _overridden(found.value, speech.known) else DECLARED
+        return f"{dim}{verb}{speech.declared(found.value, maker)}"
     call = speech.known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
     if node in speech.known.faulted or unknown:

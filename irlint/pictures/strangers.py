@@ -11,6 +11,11 @@ from irlint.model import Model
 LINES = 3
 CHARACTERS = 160
 
+POINTER_NOTES = (
+    "in GitHub Actions: actions/checkout with `lfs: true`",
+    'to have pointers only counted: `lfs-pointers = "skip"` in irlint.toml',
+)
+
 _POINTER, _STRANGER, _TRUNCATED = "IRL002", "IRL001", "IRL003"
 
 
@@ -19,9 +24,7 @@ def first_lines(model: Model, code: str, data: bytes | None) -> Drawing:
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if code == _POINTER:
-        return Drawing(
-            f"{counted} here", _text_lines(head), notes=("in GitHub Actions: actions/checkout with `lfs: true`",)
-        )
+        return Drawing(f"{counted} here", _text_lines(head), notes=POINTER_NOTES)
     if code != _STRANGER or not head:
         return Drawing(counted)
     return Drawing(counted, _text_lines(head) if _is_text(head) else _hex_lines(head))

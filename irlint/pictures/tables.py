@@ -9,7 +9,8 @@ from irlint.dims import Shape, same
 from irlint.drawing import Row, Table
 from irlint.model import Declaration, Node, Problem, Value
 from irlint.propagate import Known
-from irlint.tensor import Tensor, Type
+from irlint.records import replaced
+from irlint.tensor import Tensor, Type, type_text
 
 #: A table has at most so many rows.
 ROWS = 8
@@ -22,7 +23,7 @@ DECLARED_SHAPE = "IRL601"
 
 #: What a table says of a value: its element type, where it comes from, and the line of that.
 Told = Callable[[Value], tuple[tuple[str, ...], int | None]]
-Named = Callable[[int, Value | None], str]
+Named = Callable[[Value], str]
 
 
 def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
@@ -41,7 +42,7 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 
 
 def operands(
-    fault: Fault, node: Node, known: Known, *, label: Named, dtype: Callable[[str | None], str], told: Told
+    fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], told: Told
 ) -> Table | None:
     """A row for each input, with the clashing axes marked; None where no shape is known."""
     marks = marked_axes(fault, node, known)
@@ -56,7 +57,8 @@ def operands(
     for index in shown:
         value = node.inputs[index]
         assert value is not None
-        rows.append(_row(label(index, value), known.types.get(value), value, marks.get(index, ()), dtype, told))
+        row = _row(f"input {index}", known.types.get(value), value, marks.get(index, ()), dtype, told)
+        rows.append(replaced(row, name=named(value)))
     if not any(row.dims is not None for row in rows):
         return None
     aligned = fault.aligned if marks else "left"
@@ -73,7 +75,7 @@ def _row(
 ) -> Row:
     origins, line = told(value)
     if not isinstance(known, Tensor):
-        return Row(label, None, "", origins, line)
+        return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
     contents = known.ints
     if contents is not None and known.shape != () and len(contents) <= ENTRIES:
         more = f"contents [{', '.join('?' if entry is None else str(entry) for entry in contents)}]"

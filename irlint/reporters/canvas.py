@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass, field
 
 from irlint.reporters import ansi
@@ -10,8 +9,17 @@ from irlint.reporters import ansi
 #: A character that no text has after control characters are escaped, in place of a space where no line may end.
 GLUE = "\ue000"
 
-#: What stands in backticks is not broken up to so many characters.
+#: What stands in backticks or brackets is not broken up to so many characters.
 TOGETHER = 40
+
+#: A last line of so few columns takes the clause that it ends from the line before.
+ORPHAN = 12
+
+#: Signs behind which a word that is longer than a line is broken.
+BREAKS = frozenset("/.,:;_-+=)]")
+
+#: Hangul letters that stand in the syllable of the letter before.
+MIDDLE_JAMO = ("\u1160", "\u11ff")
 
 #: A text with the role that it is painted in.
 Run = tuple[str, str]
@@ -19,12 +27,13 @@ Run = tuple[str, str]
 
 @dataclass(slots=True)
 class Canvas:
-    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar."""
+    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to break."""
 
     columns: int
     color: bool = False
     gutter: int = 3
     severity: str = "error"
+    intact: str = ""
     lines: list[str] = field(default_factory=list, init=False)
 
     @property
@@ -40,10 +49,10 @@ class Canvas:
         return ansi.painted(text, role, self.color)
 
     def headline(self, tag: str, message: str) -> None:
-        first, *more = wrapped(f"{tag}: {message}", self.columns, 6)
+        first, *more = wrapped(f"{tag}: {message}", self.columns, self.columns - 6, self.intact)
         rest = first[len(tag) :] if first.startswith(tag) else first
         self.lines.append(self.painted(tag, self.severity) + self.painted(rest, "head"))
-        self.lines += [" " * 6 + self.painted(line.lstrip(), "head") for line in more]
+        self.lines += [" " * 6 + self.painted(line, "head") for line in more]
 
     def at(self, place: str, what: str) -> None:
         """``--> m.xml:418:3   layer 31``; what does not fit stands in the next line."""
@@ -53,7 +62,7 @@ class Canvas:
             return
         self.lines.append(f"{arrow} {place}")
         indent = self.gutter + 4
-        self.lines += [" " * indent + line.lstrip() for line in wrapped(" " * indent + what, self.columns, indent)]
+        self.lines += [" " * indent + line for line in wrapped(what, self.columns - indent, intact=self.intact)]
 
     def bar(self) -> None:
         self.row("", [])
@@ -77,43 +86,119 @@ class Canvas:
         """``= help: declare it as …``, wrapped under its first word."""
         lead = " " * (self.gutter + 1)
         indent = len(f"{lead}= {tag}: ")
-        for position, line in enumerate(wrapped(" " * indent + text, self.columns, indent)):
-            if position:
-                self.lines.append(" " * indent + line.lstrip())
-                continue
-            self.lines.append(f"{lead}{self.painted('=', 'gutter')} {self.painted(tag, role)}: {line.lstrip()}")
+        first, *more = wrapped(text, self.columns - indent, intact=self.intact)
+        self.lines.append(f"{lead}{self.painted('=', 'gutter')} {self.painted(tag, role)}: {first}")
+        self.lines += [" " * indent + line for line in more]
 
 
-def wrapped(text: str, columns: int, indent: int) -> list[str]:
-    """The text in lines of at most ``columns`` columns where its words allow that, those behind the first indented."""
-    if len(text) <= columns:
+def wrapped(text: str, room: int, later: int | None = None, intact: str = "") -> list[str]:
+    """The text in lines of at most ``room`` columns, those behind the first of ``later``.
+
+    Short `quoted parts` and short parts in brackets are not broken up, and words are only where they are longer than a line;
+    one that has ``intact`` in it never is.
+    """
+    later = room if later is None else later
+    if len(text) <= room and display(text) <= room:
         return [text]
-    lines = textwrap.wrap(
-        _held_together(text),
-        columns,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-        replace_whitespace=False,
-        drop_whitespace=True,
-    )
-    return [line.replace(GLUE, " ") for line in lines] or [text]
+    lines: list[str] = []
+    line = ""
+    words = _held_together(text).split(" ")[::-1]
+    while words:
+        word = words.pop()
+        space = later if lines else room
+        if display(f"{line} {word}" if line else word) <= space:
+            line = f"{line} {word}" if line else word
+            continue
+        if line:
+            lines.append(line)
+            line = ""
+            words.append(word)
+        elif GLUE in word:
+            words += word.split(GLUE)[::-1]
+        elif intact and intact in word:
+            line = word
+        else:
+            first = _beginning(word, space)
+            lines.append(first)
+            words.append(word[len(first) :])
+    told = [each.replace(GLUE, " ") for each in (*lines, line) if each] or [text]
+    return _without_orphan(told, later)
+
+
+def _without_orphan(lines: list[str], room: int) -> list[str]:
+    """The lines, the last clause in a line of its own where else a word or two of it would be."""
+    if len(lines) < 2 or display(lines[-1]) > ORPHAN:
+        return lines
+    head, colon, clause = lines[-2].rpartition(": ")
+    moved = f"{clause} {lines[-1]}"
+    if not colon or len(head) < room // 2 or display(moved) > room:
+        return lines
+    return [*lines[:-2], f"{head}:", moved]
+
+
+def _beginning(word: str, room: int) -> str:
+    """As much of a word as fits, up to a sign between its parts where one stands in the second half."""
+    taken = fitting(word, room)
+    ends = [index + 1 for index, character in enumerate(taken) if character in BREAKS]
+    at = max(ends, default=0)
+    return taken[:at] if at > len(taken) // 2 else taken
 
 
 def _held_together(text: str) -> str:
-    """The text with its short `quoted parts` as single words."""
+    """The text with its short `quoted parts` and its short parts in brackets as single words."""
     parts = text.split("`")
     quoted = range(1, len(parts) - 1, 2)
     return "`".join(
-        part.replace(" ", GLUE) if index in quoted and len(part) <= TOGETHER else part
+        (part.replace(" ", GLUE) if len(part) <= TOGETHER else part) if index in quoted else _with_whole_lists(part)
         for index, part in enumerate(parts)
     )
+
+
+def _with_whole_lists(text: str) -> str:
+    opened: list[int] = []
+    letters = list(text)
+    for index, letter in enumerate(letters):
+        if letter in "([":
+            opened.append(index)
+        elif letter in ")]" and opened:
+            start = opened.pop()
+            if index - start <= TOGETHER:
+                letters[start:index] = [GLUE if each == " " else each for each in letters[start:index]]
+    return "".join(letters)
+
+
+def fitting(text: str, room: int) -> str:
+    """As much of the beginning of a text as ``room`` columns have room for, at least one character."""
+    taken = at = 0
+    for character in text:
+        taken += display(character)
+        if taken > room and at:
+            break
+        at += 1
+    return text[:at]
+
+
+def cut(text: str, room: int) -> str:
+    """The text, its middle left out where it takes more than ``room`` columns."""
+    if display(text) <= room:
+        return text
+    kept = max(2, room - 3)
+    tail = fitting(text[::-1], kept // 2)[::-1]
+    while tail and display(tail[0]) == 0:
+        tail = tail[1:]
+    return f"{fitting(text, kept - kept // 2)}...{tail}"
 
 
 def display(text: str) -> int:
     """The number of columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    return sum(map(_columns, text))
 
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+def _columns(character: str) -> int:
+    from unicodedata import category, east_asian_width
+
+    if category(character) in ("Mn", "Me") or MIDDLE_JAMO[0] <= character <= MIDDLE_JAMO[1]:
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1

@@ -1,28 +1,22 @@
-"""Lines of a model with marks under them, and tables of shapes, as text."""
+"""Lines of a model with marks under them, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.drawing import Line, Piece, Row, Table
+from irlint.drawing import Line, Piece
 from irlint.records import record, replaced
-from irlint.reporters.canvas import Canvas, Run, display
+from irlint.reporters.canvas import Canvas, Run, cut, display
 from irlint.reporters.plain import safe
 
-#: A table shows so many axes; of more only the first, the last and those around the clash.
-AXES = 12
-
-#: Names in a line that is too long are cut down to so many characters.
-NAME = 20
+#: Names in a line that is too long are cut to the first of these, then, where that does not do, step by step to the last.
+NAMES = (48, 40, 32, 24, 20)
 
 #: What stands, at its longest, for what is left out of a list.
 ELISION = ", ..., "
 
-#: The last column of a table is at least so wide.
-NARROW = 12
-
-#: A dim is shown up to so many characters.
-DIM = 32
+#: A label that hangs from its mark has at least so many columns, or the bars to its left give way.
+LABEL = 24
 
 
 def frame(lines: Sequence[Line], canvas: Canvas) -> None:
@@ -51,23 +45,36 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces that fit into a line: what is most spare is dropped, then names are cut, then dropped, too."""
+    """The pieces that fit into a line: by turns, what is spare is left out and names are cut, those at fault last."""
     if _length(pieces) <= room:
         return pieces
-    kept = _without(pieces, 2, room)
-    excess = _length(kept) - room
-    for index in reversed(range(len(kept))):
-        text = kept[index].text
-        if excess > 0 and kept[index].spare and not kept[index].mark and len(text) > NAME:
-            kept[index] = replaced(kept[index], text=_cut(text, max(NAME, len(text) - excess)))
-            excess -= display(text) - display(kept[index].text)
-    if excess > 0:
-        kept = _without(kept, 1, room)
+    kept = pieces
+    for spare, limits in ((3, NAMES[:1]), (2, NAMES[:3]), (1, NAMES)):
+        for marked in (False, True):
+            kept = _narrowed(kept, room, limits, marked) if spare < 3 else kept
+        kept = _without(kept, spare, room)
+    kept = _narrowed(kept, room, NAMES, True)
     return kept if _length(kept) <= room else _window(kept, room)
 
 
+def _shorter(piece: Piece, limit: int) -> Piece:
+    return replaced(piece, text=cut(piece.text, limit)) if piece.spare and display(piece.text) > limit else piece
+
+
+def _narrowed(pieces: list[Piece], room: int, limits: Sequence[int], marked: bool) -> list[Piece]:
+    """The pieces with the names that are marked, or those that are not, cut as far as it takes."""
+    kept = list(pieces)
+    for limit in limits:
+        for index in reversed(range(len(kept))):
+            if _length(kept) <= room:
+                return kept
+            if bool(kept[index].mark) == marked:
+                kept[index] = _shorter(kept[index], limit)
+    return kept
+
+
 def _length(pieces: Sequence[Piece]) -> int:
-    return sum(display(piece.text) for piece in pieces)
+    return display("".join([piece.text for piece in pieces]))
 
 
 def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
@@ -77,7 +84,9 @@ def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
     for index in reversed(range(len(pieces))):
         if total <= room:
             break
-        if pieces[index].spare == spare and not pieces[index].mark:
+        if pieces[index].spare != spare or pieces[index].mark:
+            continue
+        if index + 1 in dropped if pieces[index].text == ", " else _saves(pieces, index):
             dropped.add(index)
             joins = (index - 1 in dropped) + (index + 1 in dropped)
             total += len(ELISION) * (1 - joins) - display(pieces[index].text)
@@ -88,6 +97,12 @@ def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
         elif index - 1 not in dropped:
             kept.append(Piece(_elision(pieces, dropped, index)))
     return kept
+
+
+def _saves(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether ``...`` is shorter than a piece, or could stand for its neighbours, too."""
+    beside = [each.text for each in (*pieces[max(0, index - 1) : index], *pieces[index + 1 : index + 2])]
+    return ", " in beside or len(pieces[index].text) > 3
 
 
 def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
@@ -105,22 +120,35 @@ def _window(pieces: list[Piece], room: int) -> list[Piece]:
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
-    start = sum(len(piece.text) for piece in pieces[:marked])
-    size = min(len(pieces[marked].text), room - 6)
-    whole = sum(len(piece.text) for piece in pieces)
+    start = _length(pieces[:marked])
+    size = min(display(pieces[marked].text), room - 6)
+    whole = _length(pieces)
     left = max(0, min(start - (room - size) // 2, whole - room))
     if start + size <= room - 3:
         left = 0
     right = min(whole, left + room)
     first, last = left + 3 * (left > 0), right - 3 * (right < whole)
-    cut = [Piece("...")] * (left > 0)
+    cut_off = [Piece("...")] * (left > 0)
     at = 0
     for piece in pieces:
-        text = piece.text[max(0, first - at) : max(0, last - at)]
-        at += len(piece.text)
+        text = _between(piece.text, first - at, last - at)
+        at += display(piece.text)
         if text:
-            cut.append(replaced(piece, text=text))
-    return cut + [Piece("...")] * (right < whole)
+            cut_off.append(replaced(piece, text=text))
+    return cut_off + [Piece("...")] * (right < whole)
+
+
+def _between(text: str, first: int, last: int) -> str:
+    """The characters of a text that lie wholly between two columns."""
+    if text.isascii():
+        return text[max(0, first) : max(0, last)]
+    at, kept = 0, ""
+    for character in text:
+        columns = display(character)
+        if at >= first and at + columns <= last and (columns or kept):
+            kept += character
+        at += columns
+    return kept
 
 
 @record
@@ -172,162 +200,16 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
     """A bar for each mark, and behind them the label of the last one; a long label begins further to the left."""
+    label = cut(labelled.piece.label, canvas.room) if labelled is not None else ""
+    if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, display(label)):
+        marks = [mark for mark in marks if mark.column < canvas.room - display(label) - 1]
     runs: list[Run] = []
     at = 0
     for mark in marks:
         runs += [(" " * (mark.column - at), ""), ("|", _role(mark.piece, canvas))]
         at = mark.column + 1
     if labelled is not None:
-        column = min(labelled.column, max(at + bool(marks), canvas.room - display(labelled.piece.label)))
-        runs += [(" " * (column - at), ""), (labelled.piece.label, _role(labelled.piece, canvas))]
+        left = at + bool(marks)
+        column = min(labelled.column, max(left, canvas.room - display(label)))
+        runs += [(" " * (column - at), ""), (cut(label, canvas.room - column), _role(labelled.piece, canvas))]
     canvas.row("", runs)
-
-
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
-def table(found: Table, canvas: Canvas) -> None:
-    """The shapes under each other, a row of axis numbers above, and a mark under the axes that clash."""
-    grid = _Grid(found, canvas)
-    if grid.rank:
-        canvas.row("", [(f"  {'axis':{grid.labels}}  {grid.header}", "dim")])
-    apart = len({columns for columns in grid.marked if columns}) > 1
-    last = max((index for index, columns in enumerate(grid.marked) if columns), default=-1)
-    for index, row in enumerate(found.rows):
-        canvas.row("", grid.row(index, row))
-        if index == last or (apart and grid.marked[index]):
-            canvas.row("", grid.underline(grid.marked[index], found.remark if index == last else ""))
-    if found.hidden:
-        canvas.row("", [(f"  ... {found.hidden} more inputs", "dim")])
-    if last < 0 and found.remark:
-        canvas.row("", [(" " * (grid.labels + 4) + f"{found.remark}", canvas.severity)])
-
-
-class _Grid:
-    """The columns of a table."""
-
-    def __init__(self, found: Table, canvas: Canvas) -> None:
-        self.canvas = canvas
-        self.rows = found.rows
-        ranks = [len(row.dims) for row in found.rows if row.dims is not None]
-        self.rank = max(ranks, default=0)
-        self.offsets = [
-            self.rank - len(row.dims) if row.dims is not None and found.aligned == "right" else 0 for row in found.rows
-        ]
-        self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
-        self.shown = self._shown()
-        self.widths = {column: self._width(column) for column in self.shown}
-        self.labels = min(max([5, *(display(safe(row.label)) for row in found.rows)]), 28)
-        self.body = sum(self.widths.values()) + 2 * max(0, len(self.shown) - 1) + 4
-        self.dtypes = max((len(row.dtype) for row in found.rows), default=0)
-        self.origins = self._origins()
-
-    @property
-    def header(self) -> str:
-        cells = [f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown]
-        return "  " + "  ".join(cells)
-
-    def _shown(self) -> list[int]:
-        if self.rank <= AXES:
-            return list(range(self.rank))
-        wanted = {0, 1, self.rank - 2, self.rank - 1}
-        for columns in self.marked:
-            for column in columns[:4]:
-                wanted |= {column - 1, column, column + 1} & set(range(self.rank))
-        shown: list[int] = []
-        for column in sorted(wanted):
-            if shown and column > shown[-1] + 1:
-                shown.append(-column)
-            shown.append(column)
-        return shown
-
-    def _cell(self, index: int, column: int) -> str | None:
-        """The text of a dim, None where the shape has no such axis."""
-        dims, at = self.rows[index].dims, column - self.offsets[index]
-        if dims is None or not 0 <= at < len(dims):
-            return None
-        text = dims[at]
-        return text if len(text) <= DIM else f"{text[: DIM - 3]}..."
-
-    def _width(self, column: int) -> int:
-        if column < 0:
-            return 3
-        return max([3, len(str(column)), *(len(self._cell(index, column) or "") for index in range(len(self.rows)))])
-
-    def _origins(self) -> list[str]:
-        """Where the values come from, as far as the page has room for it."""
-        lines = max((3 + len(f"line {row.line}") for row in self.rows if row.line is not None), default=0)
-        room = self.canvas.room - (2 + self.labels + 2 + self.body + 2 + self.dtypes + 3 + lines)
-        return [_fitting([safe(text) for text in row.origins], max(room, NARROW)) for row in self.rows]
-
-    def row(self, index: int, row: Row) -> list[Run]:
-        label = _cut(safe(row.label), self.labels)
-        runs: list[Run] = [("  " + label + " " * (self.labels - display(label)) + "  ", "")]
-        runs += self._shape(index, row)
-        origin = self.origins[index]
-        tail = f"  {row.dtype:{self.dtypes}}" if self.dtypes else ""
-        runs.append((tail, ""))
-        if origin or row.line is not None:
-            widest = max(map(display, self.origins))
-            pad = " " * max(0, widest - display(origin)) if row.line is not None else ""
-            runs.append((f"   {origin}{pad}" if widest else " ", "dim"))
-        if row.line is not None:
-            runs.append((f"   line {row.line}", "dim"))
-        return runs
-
-    def _shape(self, index: int, row: Row) -> list[Run]:
-        """``[   1,  64 ]``, blank where the shape has no such axis."""
-        if row.dims is None:
-            return [("  of unknown rank".ljust(self.body), "dim")]
-        if not row.dims:
-            return [("[ ]  a scalar".ljust(self.body) if self.body > 12 else "[ ]".ljust(self.body), "")]
-        runs: list[Run] = []
-        cells: list[tuple[int, str | None]] = [
-            (column, "..." if column < 0 else self._cell(index, column)) for column in self.shown
-        ]
-        there = [column for column, text in cells if text is not None and column >= 0]
-        first, last = there[0], there[-1]
-        for position, (column, text) in enumerate(cells):
-            width = self.widths[column]
-            inside = first <= abs(column) <= last
-            lead = "[ " if column == first else "  "
-            if not inside or text is None:
-                runs.append((lead + " " * width, ""))
-                continue
-            runs.append((lead if position == 0 or column == first else " ", ""))
-            runs.append((" " * (width - len(text)), ""))
-            runs.append((text, "bad" if column in self.marked[index] else ""))
-            runs.append((" ]" if column == last else ",", ""))
-        length = sum(len(text) for text, _ in runs)
-        return [*runs, (" " * (self.body - length), "")]
-
-    def underline(self, columns: Sequence[int], remark: str) -> list[Run]:
-        """``^^`` under the columns, then what they have in common."""
-        runs: list[Run] = []
-        at = 0
-        for column in sorted(set(columns)):
-            if column not in self.widths:
-                continue
-            texts = [self._cell(index, column) or "" for index, marked in enumerate(self.marked) if column in marked]
-            length = max([1, *map(len, texts)])
-            place = self.shown.index(column)
-            start = 2 + self.labels + 2 + 2 + sum(self.widths[each] + 2 for each in self.shown[:place])
-            start += self.widths[column] - length
-            runs += [(" " * (start - at), ""), ("^" * length, self.canvas.severity)]
-            at = start + length
-        return [*runs, (f" {safe(remark)}", self.canvas.severity)] if remark else runs
-
-
-def _fitting(texts: Sequence[str], room: int) -> str:
-    """The first text that fits, else the last one, cut."""
-    fits = next((text for text in texts if display(text) <= room), None)
-    return fits if fits is not None else _cut(texts[-1], room) if texts else ""
-
-
-def _cut(text: str, room: int) -> str:
-    """The text, its middle left out where it is longer than ``room``."""
-    if display(text) <= room:
-        return text
-    kept = room - 3
-    tail = kept // 2
-    return f"{text[: kept - tail]}...{text[len(text) - tail :]}"

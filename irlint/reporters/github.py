@@ -117,5 +117,10 @@ def _more(count: int) -> str:
 
 def _row(finding: Finding, places: Mapping[str, str]) -> str:
     place = _place(finding, places).translate(MARKDOWN)
-    text = headline(finding).translate(MARKDOWN)
-    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {place} | {text} |\n"
+    text = _unlinked(headline(finding).translate(MARKDOWN))
+    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {_unlinked(place)} | {text} |\n"
+
+
+def _unlinked(text: str) -> str:
+    """Markdown in which no name becomes a link to somewhere else."""
+    return text.replace("://", "\\://").replace("www.", "www\\.")

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from irlint.reporters.plain import safe
+from irlint.reporters.canvas import cut, display
+from irlint.reporters.plain import safe, spelled
 
 #: Contents longer than this are cut in the table.
 SHOWN = 48
 
+#: The columns of the table are at most so wide; a longer text pushes what is behind it to the right.
+WIDEST = (48, 24, 40)
 
-def rendered(listing: dict[str, Any]) -> str:
-    """One line for each value under a heading for each graph, then what the model requires."""
+
+def rendered(listing: dict[str, Any], encoding: str = "utf-8") -> str:
+    """One line for each value under a heading for each graph, then what the model requires; what ``encoding`` does not
+    have is escaped."""
+    return spelled(_rendered(listing, encoding), encoding)
+
+
+def _rendered(listing: dict[str, Any], encoding: str) -> str:
     parts = []
     graphs: dict[str, list[dict[str, Any]]] = {}
     for entry in listing["values"]:
         graphs.setdefault(entry["graph"], []).append(entry)
     for graph, entries in graphs.items():
         head = f"{safe(listing['path'])} ({listing['format']})" if not graph else f"graph {safe(graph)}"
-        parts.append(f"{head}\n{_rows(entries, listing)}")
+        parts.append(f"{head}\n{_rows(entries, listing, encoding)}")
     if listing["requires"]:
         conditions = [
             (each["condition"], f"{each['op']} {safe(each['node'])}: {each['why']}") for each in listing["requires"]
@@ -32,20 +41,35 @@ def rendered(listing: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _rows(entries: list[dict[str, Any]], listing: dict[str, Any]) -> str:
+def _rows(entries: list[dict[str, Any]], listing: dict[str, Any], encoding: str) -> str:
     rows = []
     for entry in entries:
         name = entry["name"] if listing["format"] == "onnx" else f"{entry['name']} {entry['node']}"
         maker = entry["op"] or ("input" if entry["name"] in listing["inputs"] else "initializer")
         shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
-        rows.append((safe(name), safe(maker), f"{entry['dtype'] or '?'}{shape}", _contents(entry["value"])))
-    widths = [min(max(len(row[column]) for row in rows), limit) for column, limit in enumerate((48, 24, 40))]
-    lines = [f"  {a:{widths[0]}}  {b:{widths[1]}}  {c:{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
+        texts = (name, maker, f"{entry['dtype'] or '?'}{shape}")
+        rows.append((*(spelled(safe(text), encoding) for text in texts), _contents(entry["value"])))
+    widths = [min(max(display(row[column]) for row in rows), limit) for column, limit in enumerate(WIDEST)]
+    lines = [f"  {'  '.join(map(_padded, row, (*widths, 0)))}".rstrip() for row in rows]
     return "\n".join(lines) + "\n"
 
 
+def _padded(text: str, columns: int) -> str:
+    return text + " " * (columns - display(text))
+
+
 def _contents(value: Any) -> str:
+    """``= [1, 2.5, N]``; of many entries only the first ones."""
     if value is None:
         return ""
-    text = str(value).replace("'", "")
-    return f"= {text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
+    text = _entry(value)
+    if len(text) <= SHOWN:
+        return f"= {text}"
+    kept = text[: SHOWN - len(", ...]")].rpartition(", ")[0]
+    return f"= {kept}, ...]" if kept else f"= {cut(text, SHOWN)}"
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_entry, value))}]"
+    return f"{value:g}" if isinstance(value, float) else safe(str(value))

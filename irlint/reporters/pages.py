@@ -6,43 +6,75 @@ import textwrap
 from collections.abc import Iterable
 
 from irlint.diagnostics import Rule
+from irlint.reporters.ansi import painted
+from irlint.reporters.canvas import wrapped
 
 WIDTH = 100
 
+#: A table has its sentences beside the names if they get at least so many columns, else under them.
+BESIDE = 40
 
-def page(rule: Rule) -> str:
+#: Of an example with so many lines, only what differs from the other one is repeated.
+LONG = 8
+
+
+def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
     """What a rule is about, why, an example that breaks it, one that keeps it, and how to mend it."""
-    parts = [f"{rule.code} {rule.name} ({rule.severity.value})", _wrapped(rule.summary)]
-    if rule.why:
-        parts.append(f"Why\n{_wrapped(rule.why)}")
-    if rule.bad:
-        parts.append(f"Bad\n{_example(rule.bad)}")
-    if rule.good:
-        parts.append(f"Good\n{_example(rule.good)}")
-    if rule.mend:
-        parts.append(f"How to mend it\n{_wrapped(rule.mend)}")
-    return "\n\n".join(parts) + "\n"
-
-
-def _wrapped(text: str) -> str:
-    paragraphs = text.split("\n\n")
-    return "\n\n".join(
-        textwrap.fill(
-            " ".join(each.split()), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-        )
-        for each in paragraphs
+    severity = rule.severity.value
+    head = f"{painted(f'{rule.code} {rule.name}', 'head', color)} ({painted(severity, severity, color)})"
+    sections = (
+        ("Why", _text(rule.why, columns)),
+        ("Bad", _example(rule.bad)),
+        ("Good", _good(rule)),
+        ("How to mend it", _text(rule.mend, columns)),
     )
+    parts = [f"{painted(title, 'head', color)}\n{text}" for title, text in sections if text]
+    return "\n\n".join([head, _text(rule.summary, columns), *parts]) + "\n"
+
+
+def _text(text: str, columns: int) -> str:
+    paragraphs = [" ".join(each.split()) for each in text.split("\n\n")]
+    return "\n\n".join("\n".join(f"  {line}" for line in wrapped(each, columns - 2)) for each in paragraphs if each)
 
 
 def _example(text: str) -> str:
     return textwrap.indent(text.strip("\n"), "    ")
 
 
-def table(rules: Iterable[Rule]) -> str:
-    """A line for each rule: code, severity, name and what it states."""
-    rows = [(rule.code, rule.severity.value, rule.name, rule.summary) for rule in rules]
-    name_width = max((len(row[2]) for row in rows), default=0)
-    return "".join(f"{code}  {severity:7}  {name:{name_width}}  {text}\n" for code, severity, name, text in rows)
+def _good(rule: Rule) -> str:
+    """The good example; of a long one the lines that are not those of the bad one, each between its neighbours."""
+    lines = rule.good.strip("\n").split("\n")
+    if len(lines) < LONG:
+        return _example(rule.good)
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, rule.bad.strip("\n").split("\n"), lines, autojunk=False)
+    changes = [(start, end) for tag, _, _, start, end in matcher.get_opcodes() if tag != "equal"]
+    shown = sorted({at for start, end in changes for at in range(start - 1, end + 1) if 0 <= at < len(lines)})
+    told: list[str] = []
+    for before, at in zip([-1, *shown], [*shown, len(lines)]):
+        told += ["..."] * (at > before + 1) + lines[at : at + 1]
+    return _example("\n".join(told))
+
+
+def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
+    """A row for each rule: code, severity, name and what it states; a line each where ``columns`` is None."""
+    every = list(rules)
+    name_width = max((len(rule.name) for rule in every), default=0)
+    indent = len("IRL000  warning  ") + name_width + 2
+    rows = []
+    for rule in every:
+        severity = painted(f"{rule.severity.value:7}", rule.severity.value, color)
+        head = f"{rule.code}  {severity}  {rule.name:{name_width}}"
+        if columns is None:
+            rows.append(f"{head}  {rule.summary}\n")
+        elif columns - indent >= BESIDE:
+            first, *more = wrapped(rule.summary, columns - indent)
+            rows += [f"{head}  {first}\n", *(f"{' ' * indent}{line}\n" for line in more)]
+        else:
+            lines = wrapped(rule.summary, columns - 17)
+            rows += [f"{head.rstrip()}\n", *(f"{' ' * 17}{line}\n" for line in lines)]
+    return "".join(rows)
 
 
 def markdown(rules: Iterable[Rule]) -> str:

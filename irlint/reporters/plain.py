@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from irlint.diagnostics import POINTER_SKIPPED, Finding, Report, Severity
 
+#: The encoding that has every character, as it is called.
+UTF_8 = ("utf-8", "utf8")
+
 
 def safe(text: str) -> str:
     """A text without control characters, so that a name in a model cannot steer a terminal or break a line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def spelled(text: str, encoding: str) -> str:
+    """A text with escapes for the characters that an encoding does not have, so that what is under them can be counted."""
+    if text.isascii() or encoding.lower() in UTF_8:
+        return text
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def brief(text: str, limit: int = 300) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from irlint.diagnostics import Finding, Report
-from irlint.drawing import Drawing
+from irlint.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import replaced
-from irlint.reporters import frames
+from irlint.reporters import frames, tables
 from irlint.reporters.ansi import Stream, colored, is_terminal
-from irlint.reporters.canvas import Canvas
-from irlint.reporters.plain import brief, place, safe, summary
+from irlint.reporters.canvas import Canvas, wrapped
+from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
 
 __all__ = ["colored", "rendered", "width"]
 
@@ -30,6 +32,11 @@ NOTE = 800
 #: So many of the nodes are named at which a finding is repeated.
 NAMED = 3
 
+#: So many numbers of repeated parts that are not numbered one by one.
+SERIES = 8
+
+_NUMBER = re.compile(r"(\d{1,9})")
+
 
 def width(stream: Stream | None) -> int:
     """The number of columns of a report on ``stream``."""
@@ -40,23 +47,43 @@ def width(stream: Stream | None) -> int:
 
 
 def rendered(
-    report: Report, *, color: bool = False, every: bool = False, quiet: bool = False, columns: int = PIPE_WIDTH
+    report: Report,
+    *,
+    color: bool = False,
+    every: bool = False,
+    quiet: bool = False,
+    columns: int = PIPE_WIDTH,
+    encoding: str = "utf-8",
 ) -> str:
     """The findings in document order, a blank line behind each, then the summary unless ``quiet``.
 
-    Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
+    Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
+    does not have is escaped.
     """
     canvas = Canvas(columns, color)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
     for finding in report.findings:
-        files.setdefault(finding.path, []).append(finding)
+        files.setdefault(finding.path, []).append(_spelled(finding, encoding))
     for findings in files.values():
         blocks += _file_blocks(findings, canvas, every)
     text = "\n".join(blocks)
     if quiet:
         return text
     return f"{text}\n{summary(report)}" if text else summary(report)
+
+
+def _spelled(entry: Any, encoding: str) -> Any:
+    """A finding, or a part of one, with all its texts as an encoding has them."""
+    if encoding.lower() in UTF_8:
+        return entry
+    if isinstance(entry, str):
+        return spelled(entry, encoding)
+    if isinstance(entry, tuple):
+        return tuple(_spelled(each, encoding) for each in entry)
+    if not isinstance(entry, (Finding, Drawing, Line, Piece, Table, Row)):
+        return entry
+    return replaced(entry, **{name: _spelled(getattr(entry, name), encoding) for name in type(entry).__match_args__})
 
 
 @dataclass(slots=True)
@@ -81,7 +108,8 @@ def _file_blocks(findings: Sequence[Finding], canvas: Canvas, every: bool) -> It
             continue
         yield block(group.first, group.others, canvas)
     for (code, name), count in left.items():
-        yield canvas.painted(f"{count} more {code} {name} in this file; -v shows them all", "tag") + "\n"
+        text = f"{count} more {code} {name} in this file; -v shows them all"
+        yield "".join(f"{canvas.painted(line, 'tag')}\n" for line in wrapped(text, canvas.columns))
 
 
 def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
@@ -100,7 +128,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     """One finding in full, ``others`` being those that say the same of other nodes."""
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
-    page = replaced(canvas, gutter=gutter, severity=finding.severity.value)
+    page = replaced(canvas, gutter=gutter, severity=finding.severity.value, intact=safe(finding.path))
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", _headline(finding))
     page.at(place(finding), brief(drawing.place))
     if drawing.lines or drawing.table:
@@ -109,7 +137,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
         frames.frame(drawing.lines, page)
         page.bar()
     if drawing.table is not None:
-        frames.table(drawing.table, page)
+        tables.table(drawing.table, page)
         page.bar()
     for note in drawing.notes:
         page.remark("note", brief(note, NOTE), "tag")
@@ -135,12 +163,34 @@ def _place_text(finding: Finding) -> str:
 
 
 def _repetition(first: Finding, others: Sequence[Finding]) -> str:
-    names = [brief(_name(each) + f" ({each.op})" * (each.op != first.op)) for each in others[:NAMED]]
-    shown = ", ".join(names) + ", ..." * (len(others) > NAMED)
     what = "nodes" if others[0].node is not None else "places"
-    return f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: {shown}"
+    head = f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: "
+    names = [_name(each, first) for each in others]
+    series = _series(names)
+    if series:
+        return f"{head}{brief(series, NOTE // 2)}"
+    return head + ", ".join(map(brief, names[:NAMED])) + ", ..." * (len(names) > NAMED)
 
 
-def _name(finding: Finding) -> str:
+def _name(finding: Finding, first: Finding) -> str:
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
-    return name if finding.line is None else f"{name} (line {finding.line})"
+    graph = f"{finding.graph}: " if finding.graph not in (first.graph, name) else ""
+    line = "" if finding.line is None else f" (line {finding.line})"
+    return f"{graph}{name}" + f" ({finding.op})" * (finding.op != first.op) + line
+
+
+def _series(names: Sequence[str]) -> str:
+    """``/layers.N/attn/Add, N from 1 to 39`` where at least four names differ in just one number, else ""."""
+    parts = [_NUMBER.split(name) for name in names] if len(names) > NAMED else []
+    if not parts or len({len(each) for each in parts}) > 1:
+        return ""
+    varying = [index for index, texts in enumerate(zip(*parts)) if len(set(texts)) > 1]
+    if len(varying) != 1 or not varying[0] % 2:
+        return ""
+    numbers = [int(each[varying[0]]) for each in parts]
+    before, after = "".join(parts[0][: varying[0]]), "".join(parts[0][varying[0] + 1 :])
+    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+        told = f"from {numbers[0]} to {numbers[-1]}"
+    else:
+        told = f"being {', '.join(map(str, numbers[:SERIES]))}" + f", ... {numbers[-1]}" * (len(numbers) > SERIES)
+    return f"{before}N{after}, N {told}"

@@ -1,0 +1,237 @@
+"""Shapes under each other, as text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from irlint.drawing import Row, Table
+from irlint.records import record
+from irlint.reporters.canvas import Canvas, Run, cut, display
+from irlint.reporters.plain import safe
+
+#: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the clash.
+AXES = 12
+
+#: The last column of a table is at least so wide, or left out.
+NARROW = 12
+
+#: What stands in place of a shape has at most so many columns.
+INSTEAD = 40
+
+
+@record
+class _Limits:
+    """How wide names and dims may be, the clashing dims and the others, what is left for the last column, and whether all
+    axes are shown."""
+
+    name: int
+    dim: int
+    clashing: int
+    tail: int = NARROW
+    whole: bool = True
+
+
+#: From what is wanted to what fits into a narrow page.
+LIMITS = (
+    _Limits(40, 32, 32),
+    _Limits(28, 32, 32),
+    _Limits(28, 24, 32),
+    _Limits(28, 32, 32, 0),
+    _Limits(28, 24, 32, 0),
+    _Limits(28, 16, 32),
+    _Limits(20, 16, 32),
+    _Limits(20, 16, 32, 0),
+    _Limits(20, 12, 24),
+    _Limits(20, 12, 24, 0),
+    _Limits(20, 16, 32, NARROW, False),
+    _Limits(20, 16, 32, 0, False),
+    _Limits(16, 10, 16, 0, False),
+    _Limits(10, 8, 10, 0, False),
+    _Limits(5, 6, 8, 0, False),
+)
+
+
+def table(found: Table, canvas: Canvas) -> None:
+    """The shapes under each other, a row of axis numbers above, and a mark under the axes that clash."""
+    grid = _fitted(found, canvas)
+    if grid.rank:
+        canvas.row("", [(f"  {'axis':{grid.labels}}{grid.header}", "dim")])
+    apart = len({columns for columns in grid.marked if columns}) > 1
+    last = max((index for index, columns in enumerate(grid.marked) if columns), default=-1)
+    for index, row in enumerate(found.rows):
+        canvas.row("", grid.row(index, row))
+        if index == last or (apart and grid.marked[index]):
+            canvas.row("", grid.underline(grid.marked[index], found.remark if index == last else ""))
+    if found.hidden:
+        canvas.row("", [(f"  ... {found.hidden} more inputs", "dim")])
+    if last < 0 and found.remark:
+        canvas.row(
+            "", [(" " * (grid.labels + 4) + cut(safe(found.remark), canvas.room - grid.labels - 4), canvas.severity)]
+        )
+
+
+def _fitted(found: Table, canvas: Canvas) -> _Grid:
+    """The grid that shows most and fits."""
+    for limits in LIMITS:
+        grid = _Grid(found, canvas, limits)
+        if grid.width <= canvas.room:
+            break
+    return grid
+
+
+class _Grid:
+    """The columns of a table."""
+
+    def __init__(self, found: Table, canvas: Canvas, limits: _Limits) -> None:
+        self.canvas = canvas
+        self.limits = limits
+        self.rows = found.rows
+        ranks = [len(row.dims) for row in found.rows if row.dims is not None]
+        self.rank = max(ranks, default=0)
+        self.offsets = [
+            self.rank - len(row.dims) if row.dims is not None and found.aligned == "right" else 0 for row in found.rows
+        ]
+        self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
+        self.clashing = {column for columns in self.marked for column in columns}
+        self.shown = self._shown()
+        self.widths = {column: self._width(column) for column in self.shown}
+        self.names = _names([_label(row) for row in found.rows], [safe(row.name) for row in found.rows], limits.name)
+        self.labels = max([5, *map(display, self.names)])
+        self.body = sum(self.widths.values()) + 2 * max(0, len(self.shown) - 1) + 4
+        self.body = max([self.body, *(display(_instead(row)) for row in found.rows if row.dims is None)])
+        self.dtypes = max((len(row.dtype) for row in found.rows), default=0)
+        self.lines = max((3 + len(f"line {row.line}") for row in found.rows if row.line is not None), default=0)
+        left = 2 + self.labels + 2 + self.body + (2 + self.dtypes) * bool(self.dtypes) + self.lines
+        self.origins = self._origins(canvas.room - left - 3)
+        self.width = left + (3 + limits.tail) * bool(limits.tail and any(row.origins for row in found.rows))
+
+    @property
+    def header(self) -> str:
+        return "    " + "  ".join(f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown)
+
+    def _shown(self) -> list[int]:
+        """The columns, and below 0 the gaps between them."""
+        if self.rank <= AXES and (self.limits.whole or self.rank < 4):
+            return list(range(self.rank))
+        wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.whole else set())
+        for columns in self.marked:
+            for column in columns[:4]:
+                beside = {column - 1, column + 1} if self.limits.whole else set()
+                wanted |= {column} | beside & set(range(self.rank))
+        shown: list[int] = []
+        for column in sorted(wanted):
+            if shown and column > shown[-1] + 1:
+                shown.append(-column)
+            shown.append(column)
+        return shown
+
+    def _cell(self, index: int, column: int) -> str | None:
+        """The text of a dim, None where the shape has no such axis."""
+        dims, at = self.rows[index].dims, column - self.offsets[index]
+        if dims is None or not 0 <= at < len(dims):
+            return None
+        return cut(safe(dims[at]), self.limits.clashing if column in self.clashing else self.limits.dim)
+
+    def _width(self, column: int) -> int:
+        if column < 0:
+            return 3
+        return max([3, len(str(column)), *(display(self._cell(i, column) or "") for i in range(len(self.rows)))])
+
+    def _origins(self, room: int) -> list[str]:
+        """Where the values come from, as far as there is room for it."""
+        return [
+            _first_fitting([safe(text) for text in row.origins], room) if room >= NARROW else "" for row in self.rows
+        ]
+
+    def row(self, index: int, row: Row) -> list[Run]:
+        name = self.names[index]
+        runs: list[Run] = [("  " + name + " " * (self.labels - display(name)) + "  ", "")]
+        runs += self._shape(index, row)
+        runs.append((f"  {row.dtype:{self.dtypes}}" if self.dtypes else "", ""))
+        origin = self.origins[index]
+        if origin or row.line is not None:
+            widest = max(map(display, self.origins))
+            pad = " " * max(0, widest - display(origin)) if row.line is not None else ""
+            runs.append((f"   {origin}{pad}" if widest else "", "dim"))
+        if row.line is not None:
+            runs.append((f"   line {row.line}", "dim"))
+        return runs
+
+    def _shape(self, index: int, row: Row) -> list[Run]:
+        """``[   1,  64 ]``, blank where the shape has no such axis."""
+        if row.dims is None:
+            return [(_instead(row) + " " * (self.body - display(_instead(row))), "dim")]
+        if not row.dims:
+            return [("[ ]  a scalar".ljust(self.body) if self.body > 12 else "[ ]".ljust(self.body), "")]
+        runs: list[Run] = []
+        there = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
+        first, last = there[0], there[-1]
+        for position, column in enumerate(self.shown):
+            text: str | None = "..." if column < 0 else self._cell(index, column)
+            width = self.widths[column]
+            lead = "[ " if column == first else "  "
+            if text is None or not first <= abs(column) <= last:
+                runs.append((lead + " " * width, ""))
+                continue
+            runs.append((lead if position == 0 or column == first else " ", ""))
+            runs.append((" " * (width - display(text)), ""))
+            runs.append((text, "bad" if column in self.marked[index] else ""))
+            runs.append((" ]" if column == last else ",", ""))
+        length = sum(display(text) for text, _ in runs)
+        return [*runs, (" " * (self.body - length), "")]
+
+    def underline(self, columns: Sequence[int], remark: str) -> list[Run]:
+        """``^^`` under the columns, then what they have in common."""
+        runs: list[Run] = []
+        at = 0
+        for column in sorted(set(columns)):
+            if column not in self.widths:
+                continue
+            texts = [self._cell(index, column) or "" for index, marked in enumerate(self.marked) if column in marked]
+            length = max([1, *map(display, texts)])
+            place = self.shown.index(column)
+            start = 2 + self.labels + 2 + 2 + sum(self.widths[each] + 2 for each in self.shown[:place])
+            start += self.widths[column] - length
+            runs += [(" " * (start - at), ""), ("^" * length, self.canvas.severity)]
+            at = start + length
+        if not remark:
+            return runs
+        text, before = safe(remark), display(runs[0][0]) if runs else 0
+        if at + 1 + display(text) > self.canvas.room and display(text) + 2 <= before:
+            return [(" " * (before - display(text) - 1), ""), (f"{text} ", self.canvas.severity), *runs[1:]]
+        return [*runs, (f" {cut(text, max(NARROW, self.canvas.room - at - 1))}", self.canvas.severity)]
+
+
+def _label(row: Row) -> str:
+    return safe(row.label)
+
+
+def _instead(row: Row) -> str:
+    return cut(safe(row.instead or "of unknown rank"), INSTEAD)
+
+
+def _names(labels: Sequence[str], names: Sequence[str], limit: int) -> list[str]:
+    """``input 0  images``: what the rows are called, the names cut to so many columns but such that they can be told apart."""
+    wide = max(map(display, labels), default=0)
+    return [
+        f"{label}{' ' * (wide - display(label))}  {name}" if name else label
+        for label, name in zip(labels, _told_apart(names, limit))
+    ]
+
+
+def _told_apart(names: Sequence[str], limit: int) -> Iterator[str]:
+    """The names in at most so many columns; of long ones the folders that all have are left out first."""
+    given = [name for name in names if name]
+    long = len(given) > 1 and max(map(display, given)) > limit
+    common = os.path.commonprefix(given) if long else ""  # noqa: RUF071  (ends within a folder's name, too)
+    common = common[: max(common.rfind(sign) for sign in "/._") + 1]
+    for name in names:
+        short = f"...{name[len(common) :]}" if len(common) > 3 and name else name
+        yield cut(short, limit)
+
+
+def _first_fitting(texts: Sequence[str], room: int) -> str:
+    """The first text that fits, else the last one, cut."""
+    fits = next((text for text in texts if display(text) <= room), None)
+    return fits if fits is not None else cut(texts[-1], room) if texts else ""
