@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+
+from irlint.lazy_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from irlint.diagnostics import Report

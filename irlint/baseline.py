@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from irlint.diagnostics import Report
 from irlint.globs import relative
+from irlint.lazy_typing import Any
 from irlint.records import record, replaced
 from irlint.suppressions import ALWAYS
 

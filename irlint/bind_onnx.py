@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from irlint.calls import (
     ATTRIBUTE_KIND,
@@ -23,6 +22,7 @@ from irlint.calls import (
     listed,
 )
 from irlint.diagnostics import Fault, Severity
+from irlint.lazy_typing import Any
 from irlint.model import Attribute, Constant, Function, Model, Node
 from irlint.onnx_arity import arity_faults
 from irlint.ops import MICROSOFT, Operator, onnx_operator, onnx_versions

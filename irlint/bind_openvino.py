@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from irlint.calls import (
     ATTRIBUTE_VALUE,
@@ -21,6 +20,7 @@ from irlint.calls import (
     listed,
 )
 from irlint.diagnostics import Fault, Severity
+from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.ops import Operator, openvino_operator, openvino_versions
 from irlint.ops.schema import REQUIRED, Signature, signature

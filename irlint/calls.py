@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from irlint.diagnostics import Rule, Severity
+from irlint.lazy_typing import Any
 from irlint.model import Function
 from irlint.ops import Operator
 from irlint.ops.schema import OfficialSchema, Signature

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from irlint import __version__, session
+from irlint.lazy_typing import Any
 from irlint.options import FAIL_ON, FORMATS
 from irlint.streams import emit, encoding, fail
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from irlint.dims import Shape
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from irlint.options import FAIL_ON, FORMATS, LEVELS, POINTERS
 from irlint.records import record
 from irlint.reporters.plain import safe

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any
 
 from irlint.dims import Dim, MaybeDim, at_least, divisible, same
+from irlint.lazy_typing import Any
 from irlint.records import record
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from irlint import session
+from irlint.lazy_typing import Any
 from irlint.options import DEFAULTS, FORMATS
 from irlint.streams import discard_output, fail
 

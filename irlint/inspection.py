@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from irlint import parsers
 from irlint.checks import every_problem
 from irlint.diagnostics import CheckedFile, Finding, Related
 from irlint.dims import Shape
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
 from irlint.propagate import Known, propagated
 from irlint.records import replaced

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe, Process, parent_process
 from multiprocessing.connection import Connection, wait
-from typing import Any, TypeVar
+
+from irlint.lazy_typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from irlint import parsers
 from irlint.dims import Expr, Shape
+from irlint.lazy_typing import Any
 from irlint.model import Function, Graph, Model, Node, Value
 from irlint.propagate import Known, propagated
 from irlint.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type

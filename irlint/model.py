@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
 
+from irlint.lazy_typing import TYPE_CHECKING, Any, Literal
 from irlint.records import NOTHING, record
 from irlint.tensor import Tensor, Type
 

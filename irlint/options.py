@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from irlint.lazy_typing import Any
 
 #: The forms that other programs read: the name of each is that of its module, whose ``rendered`` makes a text of a report.
 DOCUMENTS = ("json", "sarif", "github", "gitlab", "junit")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from time import monotonic
 
 from irlint.diagnostics import POINTER_SKIPPED, CheckedFile, Finding, Report, Rule
 from irlint.dims import Shape
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def checked(
     files = discovered(paths, excluded, force_exclude)
     outcomes = [outcome(settings, *stdin)] if stdin is not None else []
     told = advance(len(files)) if advance is not None and len(files) > 1 else None
-    outcomes += _outcomes(files, settings, jobs if jobs is not None else _worthwhile(len(files)), told)
+    outcomes += _outcomes(files, settings, jobs, told)
     named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
     outcomes = [_opened(each, named, settings.policy) for each in outcomes]
     _judge_shapes(settings, outcomes)
@@ -167,37 +168,46 @@ def checked(
     return Report(tuple(each.file for each in outcomes), tuple(findings), __version__)
 
 
-def _worthwhile(files: int) -> int:
-    """The number of processes that many files are worth: to start them takes as long as to check some small models."""
-    if files < MANY:
-        return 1
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-#: From so many files on, several processes are faster than one.
-MANY = 20
+#: A run with as many processes as are worth it begins with one, and gets more after so many seconds.
+PATIENCE = 1.0
 
 
 def _outcomes(
-    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[int], None] | None
+    files: Sequence[str], settings: Settings, jobs: int | None, advance: Callable[[int], None] | None
 ) -> list[Outcome]:
-    if min(jobs, len(files)) < 2:
-        result = []
-        for file in files:
-            result.append(outcome(settings, file))
-            if advance is not None:
-                advance(len(result))
-        return result
+    """The outcome of each file, in the order of the files."""
+    until = monotonic() + PATIENCE
+    processes = _processors() if jobs is None else jobs
+    result: list[Outcome] = []
+    while len(result) < len(files):
+        several = min(processes, len(files) - len(result)) > 1
+        if several and (jobs is not None or monotonic() > until):
+            return [*result, *_shared(files[len(result) :], settings, processes, advance, len(result))]
+        result.append(outcome(settings, files[len(result)]))
+        if advance is not None:
+            advance(len(result))
+    return result
+
+
+def _shared(
+    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[int], None] | None, before: int
+) -> list[Outcome]:
+    """The outcomes of files that several processes check, the largest ones first; ``before`` others are done."""
     from functools import partial
 
     from irlint import inspection  # noqa: F401  (what a forked process finds loaded it need not load)
     from irlint.jobs import results
 
     largest = sorted(files, key=_size, reverse=True)
-    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=advance)
+    told = None if advance is None else lambda done: advance(before + done)
+    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=told)
     by_file = dict(zip(largest, found))
     return [by_file[file] for file in files]
+
+
+def _processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _size(file: str) -> int:

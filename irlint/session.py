@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
 
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.options import DOCUMENTS, FORMATS, LEVELS
 from irlint.streams import complain, emit, encoding, fail, notify, write
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+
+from irlint.lazy_typing import NoReturn
 
 
 def fail(message: str, *more: str, end: str = "") -> NoReturn:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from irlint.diagnostics import Finding, Severity
 from irlint.globs import is_literal, matches, relative
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
 from irlint.records import record, replaced
 

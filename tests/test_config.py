@@ -482,7 +482,20 @@ def test_nothing_is_said_before_nothing_to_check(tmp_path: Path) -> None:
     assert not (tmp_path / "report.json").exists()
 
 
-HEAVY = ("tomllib", "tomli", "click", "re", "multiprocessing", "json", "datetime", "rich", "numpy", "onnx", "lxml")
+HEAVY = (
+    "tomllib",
+    "tomli",
+    "click",
+    "re",
+    "typing",
+    "multiprocessing",
+    "json",
+    "datetime",
+    "rich",
+    "numpy",
+    "onnx",
+    "lxml",
+)
 
 
 @pytest.mark.parametrize("form", [(), ("--no-progress", "--")])
@@ -490,7 +503,7 @@ def test_a_plain_check_loads_nothing_that_it_does_not_need(form: tuple[str, ...]
     shutil.copy(GOOD, tmp_path / "m.onnx")
     written(tmp_path, '[project]\nname = "x"\ndependencies = ["irlint"]', "pyproject.toml")
     code = (
-        "import sys, typing; before = set(sys.modules)\n"
+        "import sys; before = set(sys.modules)\n"
         "from irlint.entry import main\n"
         f"sys.argv = ['irlint', *{form!r}, 'm.onnx']\n"
         "try: main()\n"

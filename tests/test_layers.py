@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "irlint"
 
 #: From the bottom up; a module imports, when it is loaded, only from layers below its own, or from its own where it says so.
 LAYERS = (
-    ("records", "globs", "options", "streams", "template"),
+    ("lazy_typing",),
+    ("records", "globs", "jobs", "options", "streams", "template"),
     ("dims", "toml_places"),
     ("tensor",),
     ("diagnostics",),

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, TypeVar
 
+from irlint.lazy_typing import Any, TypeVar
 from irlint.model import Graph, Node
 from irlint.records import NOTHING, record
 from irlint.tensor import Type

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import Shape, product, same
+from irlint.lazy_typing import Literal
 from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.axes import Ints, axis_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, divides, reaches, require, warn
 from irlint.dims import Dim, MaybeDim, Shape, divisible, floordiv, product, same, total
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.broadcast import broadcast

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Fault, Severity, warn
 from irlint.dims import Shape
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axes_of, axis_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, divides, reaches, warn
 from irlint.dims import Dim, MaybeDim, Shape, bounds, largest, product, same
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Ints, axis_of

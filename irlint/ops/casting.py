@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Rule, Severity, warn
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import agree, divides, reaches
 from irlint.dims import MaybeDim, floordiv, product, same
+from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.ops import MICROSOFT, NCHWC, Context, onnx
 from irlint.ops.attention import HEADS_MISMATCH, INPUTS_MISMATCH

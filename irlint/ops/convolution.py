@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.dims import Shape, product
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, NCHWC, NHWC, Context, onnx, openvino
 from irlint.ops.axes import Floats, Ints
 from irlint.ops.element_types import ARITHMETIC, common_type, expect_type

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, warn
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, largest, product
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type

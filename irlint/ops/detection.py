@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import MaybeDim, bounds, product, smallest
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.element_types import INDEX_NAMES, IndexType, common_type, expect_type

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity
+from irlint.lazy_typing import Literal
 from irlint.tensor import FLOATS, INTEGERS, Tensor
 
 ELEMENT_TYPE_REFUSED = Rule(

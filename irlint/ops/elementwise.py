@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import Expr, Shape, same
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree
 from irlint.dims import MaybeDim, Shape, product, total
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx
 from irlint.ops.attribute_lists import LISTS_INCONSISTENT, expect_parallel, length, the_one_of
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE

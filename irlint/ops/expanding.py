@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, warn
 from irlint.dims import MaybeDim, Shape, same
+from irlint.lazy_typing import Literal
 from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.broadcast import PDPD_MISMATCH, broadcast, stretched

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, divides
 from irlint.dims import MaybeDim, Shape, floordiv, quotient, same
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops.axes import Ints, axes_of
 from irlint.ops.element_types import common_type, expect_type

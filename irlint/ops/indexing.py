@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree
 from irlint.dims import MaybeDim, Shape, at_least
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, openvino
 from irlint.ops.broadcast import merged
 from irlint.ops.element_types import INDEX_TYPES, common_type, expect_type

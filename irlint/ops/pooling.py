@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Fault, Severity, warn
 from irlint.dims import Shape, at_least, same
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, NCHWC, NHWC, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Floats, Ints, axis_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import agree, reaches
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx
 from irlint.ops.attribute_lists import LISTS_INCONSISTENT, the_one_of
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE

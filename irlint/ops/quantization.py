@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, require, warn
 from irlint.dims import MaybeDim, Shape, ceildiv, same, total
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.axes import Ints, axis_of

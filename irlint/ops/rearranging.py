@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, reaches, warn
 from irlint.dims import MaybeDim, Shape, at_least, bounds, product, same
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE

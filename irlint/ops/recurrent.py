@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Severity, warn
 from irlint.dims import product, same
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, onnx, openvino
 from irlint.ops.axes import Floats
 from irlint.ops.expected import Expected, check, first_known, size

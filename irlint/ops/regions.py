@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, warn
 from irlint.dims import MaybeDim, Shape, product, same
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import Floats, Ints, axis_of

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, warn
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, same
+from irlint.lazy_typing import Literal
 from irlint.ops import onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Floats, Ints, axes_of

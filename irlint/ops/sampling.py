@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Rule, Severity
 from irlint.dims import Shape
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx, openvino
 from irlint.ops import contents as fold
 from irlint.ops.attribute_values import numbered_type

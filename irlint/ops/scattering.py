@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from irlint.diagnostics import Fault, Rule, Severity, agree, reaches
 from irlint.dims import MaybeDim, Shape, at_least
+from irlint.lazy_typing import Literal
 from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.axes import AXIS_OUT_OF_RANGE, axis_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
+from irlint.lazy_typing import Any
 from irlint.ops import MICROSOFT
 from irlint.records import record
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product as combinations
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity, agree, reaches
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
+from irlint.lazy_typing import Literal
 from irlint.ops import MICROSOFT, Context, onnx, openvino
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.axes import axis_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Literal
 
 from irlint.diagnostics import Rule, Severity
 from irlint.dims import MaybeDim, same
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.attribute_lists import LISTS_INCONSISTENT, expect_parallel, the_one_of
 from irlint.ops.attribute_values import ATTRIBUTE_OUT_OF_RANGE

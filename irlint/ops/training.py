@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from irlint.diagnostics import Fault, Rule, Severity, agree, warn
 from irlint.dims import MaybeDim, Shape
+from irlint.lazy_typing import Literal
 from irlint.ops import Context, onnx
 from irlint.ops.shape_inputs import expect_rank
 from irlint.ops.wording import counted

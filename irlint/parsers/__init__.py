@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import Literal
 
 from irlint.diagnostics import Fault
+from irlint.lazy_typing import Literal
 from irlint.model import Model, Place, Problem
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from math import prod
-from typing import BinaryIO
 
 from irlint.diagnostics import Fault, Rule, Severity
+from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.parsers.ir_layers import Layer, LayerReader
 from irlint.parsers.ir_types import element_type, leading_number, natural

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import MaybeDim
+from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.parsers.ir_types import leading_number, natural, port_precision, whole
 from irlint.records import record

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from irlint.dims import MaybeDim, Shape, symbol
+from irlint.lazy_typing import Literal
 from irlint.model import Place
 from irlint.records import record
 

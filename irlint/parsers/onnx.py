@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from keyword import iskeyword
-from typing import TYPE_CHECKING
 
 from irlint.diagnostics import Fault
 from irlint.dims import symbol
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
 from irlint.parsers import onnx_messages, onnx_tensors, protobuf
 from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE

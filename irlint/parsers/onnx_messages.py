@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from irlint.diagnostics import Fault, Severity
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Constant
 from irlint.parsers import onnx_tensors
 from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, MALFORMED_ONNX

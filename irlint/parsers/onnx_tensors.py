@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from typing import TYPE_CHECKING
 
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
 from irlint.parsers import protobuf, weights
 from irlint.tensor import BITS, CONTENTS_LIMIT, NUMBERED_TYPES, Contents, Tensor

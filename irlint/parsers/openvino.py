@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from irlint.diagnostics import Fault, Severity
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value
 from irlint.parsers.faults import (
     MALFORMED_XML,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+
+from irlint.lazy_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmap import mmap

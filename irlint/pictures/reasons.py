@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 from irlint.dims import MaybeDim
+from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
 from irlint.pictures.origins import Maker, Trail, contents_of, first_number, names, numbers, shape_of, text
 from irlint.propagate import Known

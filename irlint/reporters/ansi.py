@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+
+from irlint.lazy_typing import Protocol
 
 #: The parts of a report by their roles, each with its "select graphic rendition" codes. Error, warning and note are the
 #: severities, and the marks of what is at fault in a finding of that severity.

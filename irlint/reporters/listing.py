@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from irlint.lazy_typing import Any
 from irlint.reporters.canvas import cut, display
 from irlint.reporters.plain import safe, spelled
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from irlint.diagnostics import CheckedFile, Finding, Report, Rule, Severity
+from irlint.lazy_typing import Any
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import counted, safe
 

@@ -6,10 +6,10 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from irlint.diagnostics import Finding, Report
 from irlint.drawing import Drawing, Line, Piece, Row, Table
+from irlint.lazy_typing import Any
 from irlint.records import replaced
 from irlint.reporters import frames, tables
 from irlint.reporters.ansi import Stream, colored, is_terminal

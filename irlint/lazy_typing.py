@@ -1,0 +1,32 @@
+"""The names of ``typing`` that annotations are written with, without what importing it costs at start-up."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any as Any
+    from typing import BinaryIO as BinaryIO
+    from typing import Literal as Literal
+    from typing import NoReturn as NoReturn
+    from typing import Protocol as Protocol
+    from typing import TextIO as TextIO
+    from typing import TypeVar as TypeVar
+    from typing import overload as overload
+else:
+    from types import GenericAlias
+
+    Any = BinaryIO = NoReturn = Protocol = TextIO = object
+
+    class Literal:
+        """``Literal[...].__args__`` are the texts, as those of ``typing.Literal`` are."""
+
+        __class_getitem__ = classmethod(GenericAlias)
+
+    def TypeVar(name: str, **_: object) -> type:
+        """Stands for a type variable."""
+        return object
+
+    def overload(function):
+        """Marks a signature of the function that is defined last."""
+        return function
