@@ -51,13 +51,10 @@ def summary(report: Report) -> str:
         found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}."
     else:
         found = "No findings."
-    kinds = [
-        f"{sum(file.format == name for file in checked)} {label}"
-        for name, label in (("onnx", "ONNX"), ("openvino", "IR"))
-        if any(file.format == name for file in checked)
-    ]
+    known = [sum(file.format == name for file in checked) for name in ("onnx", "openvino")]
+    kinds = [f"{count} {label}" for count, label in zip(known, ("ONNX", "IR")) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
-    told = f"Checked {_joined(kinds)} {'model' if len(checked) == 1 else 'models'}" if kinds else "Checked nothing"
+    told = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
     told += f"; {unreadable} could not be read" if unreadable else ""
     pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
     told += f"; skipped {len(skipped) - pointers} .xml (not IR)" if len(skipped) > pointers else ""
