@@ -27,6 +27,7 @@ FakeQuantize@1 f32[-1] f32[4..] f32[2] f32[] f32[] ; auto_broadcast=pdpd auto_br
 Select@1 boolean[0] f32[1..8] f32[0] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=0
 Select@8 boolean[-1] f32[4..] f32[2] ; auto_broadcast=none
 Add@1 f32[1..8] f32[2..4] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=0
+DetectionOutput@2 f32[1,..60] f32[1,165] f32[1,2,-1] ; num_classes=11 keep_top_k=-1 share_location=true normalized=true
 Concat@1 f32[-1,3] f32[3..6,5] f32[2,1] ; axis=-1
 BatchNormInference@5 f32[2,-1,4] f32[4..7] f32[3] f32[3] f32[3] ; epsilon=0.001
 AvgPool@1 f32[1,3,8,9] ; strides=2,1 pads_begin=1,1 pads_end=1,-1 kernel=3,2 exclude-pad=true rounding_type=floor

@@ -116,6 +116,25 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
     return quotient(found, priors)
 
 
+def _whole_part(index: int, tensor: Tensor, each: int, what: str) -> int | None:
+    """How often ``each`` goes into axis 1 of input ``index``, None where its size is not known.
+
+    Raises a ``PRIORS_MISMATCH`` fault where it is no multiple.
+    """
+    found = size(tensor, 1, 2)
+    if not isinstance(found, int) or not each:
+        return None
+    if found % each:
+        raise PRIORS_MISMATCH.fault(
+            f"axis 1 of input {index} ({shape_text(tensor.shape)}) is {found}; expected is a multiple of {each}: {what}",
+            help="connect the predictions of the prior boxes, or correct the attributes",
+            input=index,
+            marks=((index, 1),),
+            aligned="left",
+        )
+    return found // each
+
+
 def _detections(
     tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None],
     classes: MaybeDim,
@@ -138,6 +157,10 @@ def _detections(
     if classes is None:
         classes = _classes(predictions, count)
         located = 1 if share_location else classes
+    if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
+        count = first_known(_whole_part(1, predictions, classes, "one score for each class"), count)
+    elif isinstance(count, int) and located is None:
+        classes = located = _whole_part(0, logits, 4 * count, "4 for each prior box")
     batch: Axes = (("the number of images", images),)
     offsets = product((count, located, 4))
     first = size(priors, 0, 3)
