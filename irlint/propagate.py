@@ -391,7 +391,7 @@ class _Walk:
             return Tensor(declared.dtype)
         return declared
 
-    def unknown(self, node: Node, key: object, upper: int | None = None) -> Dim:
+    def unknown(self, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
         """The size that nothing tells: one for each node and key, or for each key that is a value."""
         place = (
             (key, self.path)
@@ -401,7 +401,7 @@ class _Walk:
         if place not in self.unknowns:
             stem = _identifier(f"_{node.op.lower()}")
             self.counts[stem] = count = self.counts.get(stem, -1) + 1
-            self.unknowns[place] = symbol(f"{stem}_{count}", 0, upper)
+            self.unknowns[place] = symbol(f"{stem}_{count}", lower, upper)
         return self.unknowns[place]
 
     # --- findings -----------------------------------------------------------------------------------------------------

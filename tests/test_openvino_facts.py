@@ -238,3 +238,19 @@ def test_an_unknown_layer_that_nothing_uses_is_accepted(tmp_path):
     path = written(tmp_path, small('<layer id="7" name="x" type="Nonsense" version="opset99"/>'))
     assert not refused(path)
     assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.WARNING}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Unique@10 f32[6]", "1..6"),
+        ("Unique@10 f32[2..4,3] i64{0}", "1..4,3"),
+        ("NonZero@3 f32[2,3]", "2,0..6"),
+        ("TopK@11 f32[2,3] i64[] ; axis=1 mode=max sort=value", "2,0..3"),
+        ("ReadValue@6 f32[3,2] ; variable_id=v variable_type=f32 variable_shape=2..4,2", "2..4,2"),
+    ],
+)
+def test_the_bounds_of_sizes_that_depend_on_data(text, expected):
+    theirs, ours, _ = seen(text)
+    assert ours == shape(expected)
+    assert theirs == shape(expected)

@@ -120,8 +120,8 @@ class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
 
     ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
-    never runs: no finding in it is more than a warning. ``unknown(key)`` is the size
-    that depends on data: one per node and key.
+    never runs: no finding in it is more than a warning. ``unknown(key, upper, lower)`` is the size that depends on data,
+    within its bounds: one per node and key.
     """
 
     op: str

@@ -269,8 +269,8 @@ def _unique(
     place = None if axis is None else axis_of(axis, len(x.shape))
     whole = product(x.shape) if place is None else x.shape[place]
     found = 1 if whole == 1 else distinct(x, place)
-    most = None if whole is None else bounds(whole)[1]
-    count = context.unknown("unique", most) if found is None else found
+    least, most = (None, None) if whole is None else bounds(whole)
+    count = context.unknown("unique", most, min(least or 0, 1)) if found is None else found
     shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
     return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype)
 

@@ -71,7 +71,7 @@ def _open(shape: Shape | None, context: Context) -> Shape | None:
     if shape is None:
         return None
     return tuple(
-        context.unknown(("size", axis), bounds(dim)[1]) if isinstance(dim, Expr) else dim
+        context.unknown(("size", axis), bounds(dim)[1], bounds(dim)[0] or 0) if isinstance(dim, Expr) else dim
         for axis, dim in enumerate(shape)
     )
 
