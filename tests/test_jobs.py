@@ -17,6 +17,7 @@ import pytest
 from test_cli import BAD, FIXTURES, GOOD, run
 
 from irlint import jobs
+from irlint import run as run_module
 from irlint.progress import wanted
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
@@ -280,3 +281,15 @@ def test_results_come_in_the_order_of_the_items(count: int) -> None:
     assert found == [-13 if number == 13 else number * number for number in range(30)]
     assert heard == sorted(heard)
     assert heard[-1] == 30
+
+
+@pytest.mark.parametrize("patience", [-1.0, 1e-9, 60.0])
+def test_more_processes_where_a_run_lasts(patience: float, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irlint.run.PATIENCE", patience)
+    monkeypatch.setattr("irlint.run._processors", lambda: 2)
+    shared: list[int] = []
+    several = run_module._shared
+    monkeypatch.setattr("irlint.run._shared", lambda files, *rest: shared.append(len(files)) or several(files, *rest))
+    alone, patient = (run_module.checked([str(folder)], jobs=jobs) for jobs in (1, None))
+    assert patient.as_dict() == alone.as_dict()
+    assert bool(shared) is (patience < 1)
