@@ -265,6 +265,7 @@ class _Walk:
         for fault in faults:
             self.report(graph, node, fault)
         if node.op == "Const" and node.outputs and node.outputs[0] in graph.constants:
+            self.constant(graph, node)
             return
         inputs = [None if value is None else types.get(value, UNKNOWN) for value in node.inputs]
         with stated() as statements:
@@ -279,6 +280,10 @@ class _Walk:
                 continue
             inferred = outputs[port] if outputs is not None and port < len(outputs) else None
             types[value] = self.settled(node, port, value, inferred)
+
+    def constant(self, graph: Graph, node: Node) -> None:
+        """An IR's Const, whose one output the parser has read."""
+        self.counts_outputs(graph, node, 1)
 
     def parameter(self, graph: Graph, node: Node) -> None:
         """An IR's Parameter: what the body's caller gives, else its attributes, with a symbol for every open size."""
@@ -311,7 +316,9 @@ class _Walk:
         try:
             if call.function is not None:
                 return self.function(node, call.function, inputs, call.attributes or {})
-            return self.evaluated(node, call, inputs)
+            outputs = self.evaluated(node, call, inputs)
+            if outputs is None or call.operator is None or self.counts_outputs(graph, node, len(outputs)):
+                return outputs
         except Fault as fault:
             self.report(graph, node, fault)
         except TooComplex:
@@ -345,16 +352,21 @@ class _Walk:
         result = call.operator.function(*given, **arguments)
         outputs: Sequence[Type | None] = result if isinstance(result, (tuple, list)) else (result,)
         if call.schema is None:
-            return self.counted_outputs(node, outputs)
+            return outputs
         return [_typed(known, call, port, variables) for port, known in enumerate(outputs)]
 
-    def counted_outputs(self, node: Node, outputs: Sequence[Type | None]) -> Sequence[Type | None]:
-        if self.model.format == "openvino" and len(node.outputs) > max(len(outputs), 1):
-            raise OUTPUT_COUNT.fault(
-                f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {len(outputs)} here",
-                help="remove the ports that no output goes to",
-            )
-        return outputs
+    def counts_outputs(self, graph: Graph, node: Node, made: int) -> bool:
+        """Whether an IR's layer has no more output ports than the operation makes; IR 10 may have ones that nothing uses."""
+        if self.model.format != "openvino" or len(node.outputs) <= max(made, 1):
+            return True
+        fault = OUTPUT_COUNT.fault(
+            f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
+            help=f"remove the output ports from index {made} on",
+        )
+        more = set(node.outputs[made:])
+        spared = self.model.format_version == "10" and all(more.isdisjoint(each.inputs) for each in graph.nodes)
+        self.report(graph, node, fault.lowered(Severity.WARNING) if spared else fault)
+        return spared
 
     def context(self, node: Node, call: Call) -> Context:
         run = partial(self.body, node=node)
