@@ -225,7 +225,7 @@ def _openvino_attributes(node: Node, operator: Operator, known: Signature) -> tu
             value, remark = _read_text(attribute.value, known.attributes[name][0], operator, written)
         except ValueError as error:
             ignored = None if _is_read(node, written) else Severity.WARNING
-            allowed = [text for text in choices(known.attributes[name][0], operator.function) if isinstance(text, str)]
+            allowed = _allowed(attribute.value, known.attributes[name][0], operator)
             faults.append(_misread(written, attribute.value, str(error), ignored, allowed))
             misread.add(name)
             continue
@@ -348,12 +348,22 @@ def _is_read(node: Node, written: str) -> bool:
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
+def _allowed(text: str, annotation: str, operator: Operator) -> list[str]:
+    """The texts that an attribute may have; of the names of element types the one that ``text`` stands for."""
+    if not annotation.startswith("DType"):
+        return [each for each in choices(annotation, operator.function) if isinstance(each, str)]
+    from irlint.parsers.ir_types import renamed_type
+
+    name = renamed_type(text)
+    return [name] if name else []
+
+
 def _misread(
     written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
 ) -> Fault:
     return ATTRIBUTE_VALUE.fault(
         f'attribute `{written}` is "{text}"; {remark}',
-        help=did_you_mean(text, allowed, f"correct `{written}`"),
+        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, f"correct `{written}`"),
         attribute=written,
         severity=severity,
     )

@@ -11,6 +11,7 @@ from irlint.parsers.ir_types import (
     natural,
     partial_shape,
     port_precision,
+    renamed_type,
     whole,
 )
 
@@ -180,3 +181,20 @@ def accepts(function, text):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "port"),
+    [
+        ("FP32", "f32", "FP32"),
+        ("F32", "f32", "FP32"),
+        ("float32", "f32", "FP32"),
+        ("fp16", "f16", "FP16"),
+        ("BOOLEAN", "boolean", "BOOL"),
+        ("int64", "i64", "I64"),
+        ("uint8", "u8", "U8"),
+        ("weird", None, None),
+    ],
+)
+def test_what_another_format_calls_an_element_type(text, attribute, port):
+    assert (renamed_type(text), renamed_type(text, port=True)) == (attribute, port)

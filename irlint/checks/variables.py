@@ -57,7 +57,7 @@ def _unread(graph: Graph) -> Iterator[Problem]:
             continue
         told = f"the ids that are read are {', '.join(ids)}" if ids else "no layer reads a variable"
         if id in ids:
-            told = f"before opset6 this layer has to use the value of the ReadValue of {id}"
+            told = f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
         fault = VARIABLE_NOT_READ.fault(
             f'the variable "{id}" is written and never read: {told}',
             help="give this layer and its ReadValue the same `variable_id`",
@@ -75,7 +75,7 @@ def _follows(writer: Node, id: str | None, graph: Graph) -> bool:
             node = producers.get(value) if value is not None else None
             if node is None or node in seen:
                 continue
-            if node.op == "ReadValue" and _variable(node) == id:
+            if node.op == "ReadValue" and node.version in _OLD and _variable(node) == id:
                 return True
             seen.add(node)
             waiting.append(node)

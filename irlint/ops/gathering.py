@@ -179,12 +179,15 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, *
         return Tensor(data.dtype)
     batch = batch_dims + (indices.rank or 0) if batch_dims < 0 else batch_dims
     if batch < 0:
+        rank = indices.rank or 0
+        refused = batch < -rank and data.rank is not None
+        taken = "" if refused else f"; OpenVINO lets a number below -{rank} pass"
         warn(
             INDICES_MISMATCH.fault(
-                f"batch_dims is {batch_dims} and input 1 has {counted(indices.rank, 'axis', 'axes')}; OpenVINO lets a number below -{indices.rank} pass",
+                f"batch_dims is {batch_dims} and input 1 has {counted(rank, 'axis', 'axes')}{taken}",
                 help="write the number of axes that both inputs share",
                 attribute="batch_dims",
-                severity=Severity.WARNING,
+                severity=Severity.ERROR if refused else Severity.WARNING,
             )
         )
         return Tensor(data.dtype)

@@ -11,7 +11,7 @@ from irlint.ops import Context
 from irlint.ops.axes import axis_of
 from irlint.ops.bodies import DEEPEST_SEARCH, SCAN_LENGTH, nesting
 from irlint.ops.wording import counted
-from irlint.parsers.ir_types import BackEdge, PortMapEntry, partial_shape
+from irlint.parsers.ir_types import BackEdge, PortMapEntry, element_type, partial_shape
 from irlint.records import record
 from irlint.tensor import UNKNOWN, Tensor, Type
 
@@ -218,9 +218,19 @@ def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Cont
     given = dict(zip(body.inputs, arguments))
     for node in body.nodes:
         known = given.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
-        if isinstance(known, Tensor) and not _covers(_stated_shape(node), known.shape):
+        if isinstance(known, Tensor) and not (
+            _is_stated_type(node, known) and _covers(_stated_shape(node), known.shape)
+        ):
             context.run(body, [None] * len(body.inputs))
             return
+
+
+def _is_stated_type(node: Node, known: Tensor) -> bool:
+    attribute = node.attributes.get("element_type")
+    try:
+        return attribute is None or element_type(attribute.value) in (None, known.dtype)
+    except ValueError:
+        return True
 
 
 def _stated_shape(node: Node) -> Shape | None:

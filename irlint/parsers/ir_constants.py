@@ -9,7 +9,7 @@ from irlint.diagnostics import Fault, Rule, Severity
 from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.parsers.ir_layers import Layer, LayerReader
-from irlint.parsers.ir_types import element_type, leading_number, natural
+from irlint.parsers.ir_types import element_type, leading_number, natural, renamed_type
 from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
 from irlint.records import record
 from irlint.tensor import CONTENTS_LIMIT, Contents, Tensor
@@ -126,7 +126,9 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
     try:
         dtype = element_type(attribute.value)
     except ValueError as error:
-        _complain(layer, reader, f"has an unknown element type: {error}", attribute.place)
+        name = renamed_type(attribute.value)
+        meant = f', did you mean "{name}"?' if name else ""
+        _complain(layer, reader, f"has an unknown element type: {error}{meant}", attribute.place)
         return None
     if dtype is None:
         message = f'has the element type "{attribute.value}", which no contents can have'

@@ -6,7 +6,7 @@ from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import MaybeDim
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Place, Port, Value
-from irlint.parsers.ir_types import leading_number, natural, port_precision, whole
+from irlint.parsers.ir_types import leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
 from irlint.tensor import Tensor
 
@@ -240,9 +240,10 @@ class LayerReader:
             return port_precision(text)
         except ValueError:
             severity = Severity.ERROR if side == "output" else Severity.WARNING
+            name = renamed_type(text, port=True)
             fault = INVALID_PORT.fault(
                 f'{shown} has precision "{text}", which is no element type that a port can have',
-                help="write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
+                help=f'write "{name}"' if name else "write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
                 attribute="precision",
                 severity=severity,
             )
@@ -296,5 +297,6 @@ def _described(element: Element, layer: Layer | None) -> str:
     if element.tag == "layer":
         return layer.text
     if element.tag == "port":
-        return f"an {element.getparent().tag} port of {layer.text}"
+        side, id = element.getparent().tag, element.get("id")
+        return f"an {side} port of {layer.text}" if id is None else f"{side} port {id} of {layer.text}"
     return f"an <{element.tag}> of {layer.text}"

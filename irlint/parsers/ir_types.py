@@ -57,6 +57,13 @@ _BY_PRECISION: dict[str, str | None] = {
 }
 
 
+def renamed_type(text: str, *, port: bool = False) -> str | None:
+    """How an attribute, or a ``port``, names the element type that is called ``text`` elsewhere: "FP32", "F32", "float32"."""
+    dtypes = {_BY_ELEMENT_TYPE.get(text.lower()), _BY_PRECISION.get(text.upper()), text.lower()} - {None}
+    names = _BY_PRECISION if port else _BY_ELEMENT_TYPE
+    return next((name for name, dtype in reversed(names.items()) if dtype in dtypes), None)
+
+
 def element_type(text: str) -> str | None:
     """The element type that an attribute like ``element_type`` names, in either case; None for a dynamic one.
 
