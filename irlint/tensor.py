@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import Dim, MaybeDim, Shape
+from irlint.dims import Dim, MaybeDim, Shape, bounds
 from irlint.records import record
 
 #: Contents are kept for at most so many elements.
@@ -155,6 +155,16 @@ def shape_text(shape: Shape | None) -> str:
     if shape is None:
         return "[...]"
     return f"[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"
+
+
+def size_text(dim: MaybeDim) -> str:
+    """``3``, ``?``, ``H``, or with what bounds it ``x_0 (2 to 8)``."""
+    if dim is None or isinstance(dim, int):
+        return "?" if dim is None else str(dim)
+    low, high = bounds(dim)
+    if high is not None:
+        return f"{dim} ({low or 0} to {high})"
+    return f"{dim} (at least {low})" if (low or 0) > 1 and str(dim).isidentifier() else str(dim)
 
 
 def type_text(known: Type | None) -> str:

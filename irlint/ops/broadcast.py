@@ -8,7 +8,7 @@ from irlint.diagnostics import Fault, Relation, Rule, Severity, agree, require, 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, broadcast_size, same, symbols
 from irlint.ops.sizes import narrower
 from irlint.ops.wording import counted
-from irlint.tensor import shape_text
+from irlint.tensor import shape_text, size_text
 
 BROADCAST_MISMATCH = Rule(
     "IRL201",
@@ -103,7 +103,7 @@ axis. Other readers follow the specification: the file means two things.""",
 
 
 def _clash_text(clashes: Sequence[tuple[int, int, Dim, int, Dim]]) -> str:
-    return "; ".join(f"axis {axis} is {a} against {b}" for axis, _, a, _, b in clashes)
+    return "; ".join(f"axis {axis} is {size_text(a)} against {size_text(b)}" for axis, _, a, _, b in clashes)
 
 
 def _shapes_text(shapes: Sequence[Shape | None], indices: Sequence[int]) -> str:
@@ -313,7 +313,9 @@ def merged(
             if not agree(a, b, f"axis {axis} of input {first} and of input {index} are one size")
         ]
         if clashes:
-            text = "; ".join(f"axis {axis} is {result[axis]} against {shape[axis]}" for axis in clashes)
+            text = "; ".join(
+                f"axis {axis} is {size_text(result[axis])} against {size_text(shape[axis])}" for axis in clashes
+            )
             raise rule.fault(
                 f"input {first} is {shape_text(result)} and input {index} is {shape_text(shape)}: {text}, and {why}",
                 help=f"make axis {clashes[0]} equal in both inputs",
@@ -363,7 +365,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) ->
         wide, own = clashes[0]
         raise PDPD_MISMATCH.fault(
             f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
-            f"axis {wide} is {a[wide]} against {b[own]}",
+            f"axis {wide} is {size_text(a[wide])} against {size_text(b[own])}",
             help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,

@@ -14,7 +14,7 @@ from irlint.ops.element_types import common_type, expect_type
 from irlint.ops.shape_inputs import entries, expect_one, expect_rank, length, number, size
 from irlint.ops.sizes import narrower, whole_quotient
 from irlint.ops.wording import counted
-from irlint.tensor import INTEGERS, Contents, Tensor, shape_text
+from irlint.tensor import INTEGERS, Contents, Tensor, shape_text, size_text
 
 CONCAT_MISMATCH = Rule(
     "IRL340",
@@ -113,7 +113,7 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
     for axis, first, index in clashes:
         a, b = shapes[first], shapes[index]
         assert a is not None and b is not None
-        texts.append(f"axis {axis} is {a[axis]} in input {first} and {b[axis]} in input {index}")
+        texts.append(f"axis {axis} is {size_text(a[axis])} in input {first} and {size_text(b[axis])} in input {index}")
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
     joined = f"join along axis {axis}, or " if len(others) == 1 else ""

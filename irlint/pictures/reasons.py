@@ -9,7 +9,7 @@ from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
 from irlint.pictures.origins import Maker, Trail, contents_of, first_number, names, numbers, shape_of, text
 from irlint.propagate import Known
-from irlint.tensor import shape_text
+from irlint.tensor import shape_text, size_text
 
 #: So many operators that handed a size on are named.
 NAMED = 4
@@ -85,7 +85,9 @@ def _made(found: Trail, maker: Maker, speech: Speech) -> str:
     node = maker.node
     if node is None or node.op == "Parameter":
         if dim in speech.known.symbols and "[" in speech.known.symbols[dim]:
-            return f"{dim} is axis {found.axis} of {speech.declared(found.value, maker)}, which leaves it open"
+            told = size_text(found.dim).removeprefix(dim).strip(" ()")
+            open_as = f"which allows {told}" if told else "which leaves it open"
+            return f"{dim} is axis {found.axis} of {speech.declared(found.value, maker)}, {open_as}"
         if node is None and maker.graph.path:
             return f"{dim} comes in as {speech.declared(found.value, maker)}"
         verb = " is given by --shape for " if _overridden(found.value, speech.known) else DECLARED
