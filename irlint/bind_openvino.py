@@ -256,16 +256,21 @@ def _unwritten(
 ) -> list[Fault]:
     """The faults for required attributes that are missing and for attributes that the operation has not got.
 
-    One that is the misspelling of another is told once; all that are missing are told together.
+    One that is the misspelling of another is told once; all that are missing, or of other operations, are told together.
     """
     faults = []
+    foreign = []
     for written in strange:
         meant = _meant(written, operator, parameters, missing, strange)
-        if meant is None:
-            faults.append(_ignored(node, written, parameters))
-        else:
+        if meant is not None:
             missing.remove(meant)
             faults.append(_misspelled(written, operator, meant))
+        elif len(strange) > 1 and _is_foreign(node, written, parameters):
+            foreign.append(written)
+        else:
+            faults.append(_ignored(node, written, parameters))
+    if foreign:
+        faults.append(_all_ignored(node, foreign, parameters))
     refused = [name for name in missing if name not in operator.absent]
     for names in (refused, [name for name in missing if name in operator.absent]):
         if names:
@@ -375,6 +380,25 @@ def _library_default(operator: Operator, known: Signature, name: str) -> Any:
     return None if default is REQUIRED else default
 
 
+def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
+    """Whether an attribute is one of another operation, and no misspelling."""
+    known = written in LEGACY.get(node.op, ()) or _in_another_version(node.op, written)
+    return not known and not _closest(written, list(parameters)).startswith("did you mean")
+
+
+def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) -> Fault:
+    if len(foreign) == 1:
+        return _ignored(node, foreign[0], parameters)
+    spelled = [f"`{written}`" for written in foreign]
+    names = ", ".join(f"`{name}`" for name in parameters) or "none"
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attributes {', '.join(spelled[:-1])} and {spelled[-1]}, and OpenVINO ignores them; the operation has {names}",
+        help="remove them, or correct the type of the layer",
+        attribute=foreign[0],
+        severity=Severity.WARNING,
+    )
+
+
 def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     if written in LEGACY.get(node.op, ()) or _in_another_version(node.op, written):
         return UNKNOWN_ATTRIBUTE.fault(
@@ -393,8 +417,8 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str:
-    """The help for an attribute that the operation has not got: the one name that it begins, or the closest one."""
-    begun = [name for name in names if name.startswith(f"{written}_")]
+    """The help for an attribute that the operation has not got: the one name that it begins or has in another case, or the closest one."""
+    begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return did_you_mean(begun[0] if len(begun) == 1 else written, names, f"remove `{written}`")
 
 

@@ -290,12 +290,13 @@ class _Walk:
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
-        if value in self.given and self.known.types.get(value) is not None:
-            return
         call, faults = bound(node, self.model, self.scope)
         self.known.calls[node] = call
         for fault in faults:
             self.report(graph, node, fault)
+        if value in self.given and self.known.types.get(value) is not None:
+            self.counts_outputs(graph, node, 1)
+            return
         declared = value.type if isinstance(value.type, Tensor) else UNKNOWN
         with stated() as statements:
             outputs = self.outputs(graph, node, call, ())

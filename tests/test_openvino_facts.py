@@ -51,6 +51,9 @@ def seen(text: str):
         ("Broadcast@3 f32[3,4] i64{2,3,4} ; mode=pdpd mode.mode.axis=1", "2,3,4", set()),
         ("Broadcast@3 f32[3] i64{2,3,4} i64{1} ; mode=none", "2,3,4", set()),
         ("Broadcast@3 f32[2,3] i64{} ; mode=bidirectional", "2,3", set()),
+        # an entry of -1 of a target leaves the size open, a lower one is 0
+        ("Broadcast@3 f32[16,1,1] i64{1,16,-1,50} ; mode=numpy", "1,16,?,50", {"IRL361"}),
+        ("Broadcast@3 f32[16,1,1] i64{-2,1,50,50} ; mode=bidirectional", "0,16,50,50", {"IRL361"}),
         # Broadcast-1 without a mode follows the number of its inputs
         ("Broadcast@1 f32[3] i64{2,3,4} i64{1}", "2,3,4", set()),
         ("Broadcast@1 f32[3,1] i64{2,3,4}", "2,3,4", set()),

@@ -22,19 +22,20 @@ def once(found: list[Problem], known: Known) -> list[Problem]:
     facts = _Facts(found, known)
     effects: dict[Node, Problem] = {}
     for problem in found:
-        if problem.node is not None and facts.is_effect(problem):
+        if problem.node is not None and (facts.is_effect(problem) or facts.is_port_clash_again(problem)):
             effects.setdefault(problem.node, problem)
     result = []
     clashes: set[tuple[Node | None, str]] = set()
     for problem in found:
-        if facts.follows(problem):
+        if facts.follows(problem) or facts.is_port_clash_again(problem):
             continue
         if problem.fault.rule.code == "IRL601":
             clash = (problem.node, problem.fault.message.partition(" is declared ")[2])
             if clash in clashes:
                 continue
             clashes.add(clash)
-        effect = effects.pop(problem.node, None) if problem.node is not None and _is_cause(problem) else None
+        cause = _is_cause(problem) or facts.is_port_clash(problem)
+        effect = effects.pop(problem.node, None) if problem.node is not None and cause else None
         result.append(problem if effect is None else _merged(problem, effect))
     return result
 
@@ -46,9 +47,10 @@ def _is_cause(problem: Problem) -> bool:
 
 
 def _merged(problem: Problem, effect: Problem) -> Problem:
-    """A problem of an attribute and what it does to the layer, in one; as bad as the worse of the two."""
+    """A problem of an attribute or an input port and what it does to the layer, in one; as bad as the worse of the two."""
     worst = max((each.fault.severity or each.fault.rule.severity for each in (problem, effect)), key=lambda s: s.rank)
-    message = f"{problem.fault.message}: {effect.fault.message}"
+    joint = ": " if _is_cause(problem) else "; and "
+    message = f"{problem.fault.message}{joint}{effect.fault.message}"
     return replaced(problem, fault=problem.fault.changed(message=message, severity=worst))
 
 
@@ -64,6 +66,10 @@ class _Facts:
         self.every = {problem.fault.rule.code for problem in found}
         errors = [problem for problem in found if is_error(problem)]
         self.causes = {problem.node for problem in found if _is_cause(problem)}
+        self.ported = {each.node for each in found if each.node is not None and self.is_port_clash(each)} - self.causes
+        self.miscounted = {each.node for each in errors if each.fault.rule.code == "IRL507"}
+        self.misported = {each.node for each in errors if each.fault.rule.code == "IRL111"}
+        self.foreign = {each.node for each in found if each.fault.rule.code == "IRL503" and not _is_cause(each)}
         self.misspelled = {each.node for each in found if _is_cause(each) and each.fault.rule.code == "IRL503"}
         self.broken = {each.graph for each in errors if each.fault.rule.code[:4] in ("IRL1", "IRL5")}
         self.unwired = {each.graph for each in errors if each.fault.rule.code in WIRING}
@@ -107,7 +113,17 @@ class _Facts:
         code = problem.fault.rule.code
         if problem.node not in self.causes or code in ATTRIBUTES:
             return False
+        if code == "IRL510" and problem.node in self.misspelled:
+            return True
         return code in DECLARATIONS or (is_error(problem) and code[3] in "2345" and code != "IRL507")
+
+    def is_port_clash(self, problem: Problem) -> bool:
+        """Whether a problem says that another shape comes to an input port than it declares."""
+        return problem.fault.rule.code == "IRL601" and problem.fault.message.startswith("input port ")
+
+    def is_port_clash_again(self, problem: Problem) -> bool:
+        """Whether a problem says of an output what another says of an input port of its layer."""
+        return problem.fault.rule.code == "IRL601" and problem.node in self.ported and not self.is_port_clash(problem)
 
     def follows(self, problem: Problem) -> bool:
         """Whether a problem only follows from another one."""
@@ -126,13 +142,15 @@ class _Facts:
             excused = code == "IRL602" and not self.excused.isdisjoint(node.outputs)
             return excused or "IRL703" in own or self._is_right_as_declared(node, self.damaged)
         if code in ATTRIBUTES:
+            if not is_error(problem) and node in self.miscounted and node in self.foreign:
+                return True
             return "IRL110" in own or (code == "IRL504" and node in self.misspelled)
         if code == "IRL108":
             return "IRL507" in own and not is_error(problem) and problem.graph not in self.unwired
         if code == "IRL507":
             return self._is_unwired(problem, node) or ("IRL106" in self.every and _is_open(node))
         if code in ("IRL508", "IRL343"):
-            return "IRL111" in own
+            return "IRL111" in own and (node in self.misported or not is_error(problem))
         if code == "IRL395":
             return any(path.startswith(_inside(problem, node)) for path in self.broken)
         if code == "IRL123":

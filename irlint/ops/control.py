@@ -31,11 +31,13 @@ from irlint.ops.port_maps import (
     PORT_MAP_BROKEN,
     Entries,
     check_as_stated,
+    check_each_once,
     check_inputs_mapped,
     check_outputs_mapped,
     concatenated,
     given,
     merged_inputs,
+    of_stated_types,
     ordered,
     same_iterations,
     sliced,
@@ -276,6 +278,7 @@ def _branch(
         if runs is not False:
             arguments[place] = given(entry, inputs)[1]
     places = [ties.result(entry) for entry in ordered(entries, "output")]
+    check_each_once(places, name)
     if runs is False:
         context.run(body, arguments)
         return ()
@@ -348,7 +351,8 @@ def _iterated(
 ) -> tuple[tuple[Type | None, ...], MaybeDim]:
     """What a body gives in its last iteration, and how many slices the sliced inputs have.
 
-    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow: so the library's Loop has it.
+    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow, and Parameters take the
+    element types that they are given: so the library's Loop has it.
     """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
@@ -361,6 +365,8 @@ def _iterated(
             x, count = sliced(x, entry, index)
             counts.append((index, count))
         arguments[place] = _opened(x, place, context) if opens and place in merged else x
+    if not opens:
+        arguments = of_stated_types(body, arguments)
     check_as_stated(body, arguments, context)
     places = [place for place in merged if arguments[place] is not None]
 

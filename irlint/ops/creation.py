@@ -133,9 +133,9 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
 
 
 @openvino("Result")
-def ov_result(x: Tensor) -> tuple[()]:
-    """OpenVINO Result-1, which has no outputs."""
-    return ()
+def ov_result(x: Tensor) -> Tensor:
+    """OpenVINO Result-1, whose output, where a layer uses it, is its input."""
+    return x
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------

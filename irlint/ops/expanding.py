@@ -11,7 +11,16 @@ from irlint.ops import contents as fold
 from irlint.ops import onnx, openvino
 from irlint.ops.broadcast import PDPD_MISMATCH, broadcast, stretched
 from irlint.ops.element_types import expect_type
-from irlint.ops.shape_inputs import INPUT_RANK_REFUSED, entries, expect_rank, length, openvino_shape, size, whole
+from irlint.ops.shape_inputs import (
+    INPUT_RANK_REFUSED,
+    SIZE_NEGATIVE,
+    entries,
+    expect_rank,
+    length,
+    openvino_shape,
+    size,
+    whole,
+)
 from irlint.ops.wording import counted
 from irlint.tensor import INTEGERS, Tensor, shape_text
 
@@ -303,6 +312,20 @@ def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, mode: 
 def _expect_target(target: Tensor) -> None:
     expect_type(target, 1, INTEGERS)
     expect_rank(target, 1, 1, what="target_shape")
+    for position, entry in enumerate(entries(target) or ()):
+        if isinstance(entry, int) and entry < 0:
+            warn(_negative(position, entry))
+            return
+
+
+def _negative(position: int, entry: int) -> Fault:
+    return SIZE_NEGATIVE.fault(
+        f"entry {position} of the target is {entry}: OpenVINO takes "
+        + ("-1 for an open size, and stops when it runs" if entry == -1 else "what is below -1 for 0"),
+        help="state a size of 0 or more",
+        input=1,
+        severity=Severity.WARNING,
+    )
 
 
 @openvino("Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"})

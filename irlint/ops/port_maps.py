@@ -9,7 +9,7 @@ from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
 from irlint.model import Graph, Node
 from irlint.ops import Context
 from irlint.ops.axes import axis_of
-from irlint.ops.bodies import DEEPEST_SEARCH, SCAN_LENGTH, nesting
+from irlint.ops.bodies import BODY_TYPES, DEEPEST_SEARCH, SCAN_LENGTH, nesting
 from irlint.ops.wording import counted
 from irlint.parsers.ir_types import BackEdge, PortMapEntry, element_type, partial_shape
 from irlint.records import record
@@ -131,6 +131,16 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
     return found
 
 
+def check_each_once(places: Sequence[int], name: str) -> None:
+    """Makes sure that no Result of a branch gives two outputs. Raises a ``PORT_MAP_BROKEN`` fault."""
+    twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
+    if twice is not None:
+        raise PORT_MAP_BROKEN.fault(
+            f"the port map of `{name}` ties two outputs to Result {twice}, and OpenVINO takes each Result for one",
+            help="give each output a Result of its own",
+        )
+
+
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
     """Which Parameter takes the value of which Result in the next iteration, by their positions.
 
@@ -225,12 +235,37 @@ def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Cont
             return
 
 
+def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
+    """The arguments of a TensorIterator's body in the element types that its Parameters state: so the library takes them."""
+    places = {value: position for position, value in enumerate(body.inputs)}
+    result = list(arguments)
+    for node in body.nodes:
+        place = places.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
+        known = None if place is None else result[place]
+        stated = _stated_type(node)
+        if place is None or not isinstance(known, Tensor) or None in (stated, known.dtype) or known.dtype == stated:
+            continue
+        result[place] = Tensor(stated, known.shape)
+        warn(
+            BODY_TYPES.fault(
+                f"Parameter {node.id} of the body states {stated} and is given {known.dtype}; OpenVINO goes on with {stated}",
+                help=f"let it state {known.dtype}, or convert what the layer is given",
+                severity=Severity.WARNING,
+            )
+        )
+    return result
+
+
 def _is_stated_type(node: Node, known: Tensor) -> bool:
+    return _stated_type(node) in (None, known.dtype)
+
+
+def _stated_type(node: Node) -> str | None:
     attribute = node.attributes.get("element_type")
     try:
-        return attribute is None or element_type(attribute.value) in (None, known.dtype)
+        return None if attribute is None else element_type(attribute.value)
     except ValueError:
-        return True
+        return None
 
 
 def _stated_shape(node: Node) -> Shape | None:

@@ -46,8 +46,8 @@ _PROPOSAL_ABSENT = {
 
 
 def _limit(count: int) -> MaybeDim:
-    """A number of boxes; OpenVINO reads one below 0 as a size that nobody knows."""
-    return count if count >= 0 else None
+    """A number of boxes; OpenVINO reads -1 as a size that nobody knows, and less as none."""
+    return None if count == -1 else max(count, 0)
 
 
 def _proposed(

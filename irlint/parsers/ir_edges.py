@@ -12,42 +12,40 @@ from irlint.records import record
 
 _SOURCES = frozenset({"Result", "Assign"})
 
-#: Operations whose last inputs OpenVINO may fill in by itself: it accepts ports without an edge there.
-_FILLED_IN = frozenset(
-    {
-        "Broadcast",
-        "CTCGreedyDecoderSeqLen",
-        "CTCLoss",
-        "CumSum",
-        "DFT",
-        "DeformableConvolution",
-        "DeformablePSROIPooling",
-        "DetectionOutput",
-        "EmbeddingBagOffsets",
-        "EmbeddingBagOffsetsSum",
-        "EmbeddingBagPacked",
-        "EmbeddingBagPackedSum",
-        "EmbeddingSegmentsSum",
-        "Eye",
-        "FakeConvert",
-        "GRUCell",
-        "GroupConvolutionBackpropData",
-        "GroupedMatMul",
-        "IDFT",
-        "ISTFT",
-        "Interpolate",
-        "LSTMCell",
-        "NonMaxSuppression",
-        "Pad",
-        "PriorBoxClustered",
-        "RNNCell",
-        "SegmentMax",
-        "Slice",
-        "SliceScatter",
-        "StridedSlice",
-        "Unique",
-    }
-)
+#: Operations whose last inputs OpenVINO may fill in by itself, and how many they have then: it accepts ports without an edge there.
+_FILLED_IN = {
+    "Broadcast": 3,
+    "CTCGreedyDecoderSeqLen": 3,
+    "CTCLoss": 5,
+    "CumSum": 2,
+    "DFT": 3,
+    "DeformableConvolution": 4,
+    "DeformablePSROIPooling": 3,
+    "DetectionOutput": 5,
+    "EmbeddingBagOffsets": 5,
+    "EmbeddingBagOffsetsSum": 5,
+    "EmbeddingBagPacked": 3,
+    "EmbeddingBagPackedSum": 3,
+    "EmbeddingSegmentsSum": 6,
+    "Eye": 4,
+    "FakeConvert": 3,
+    "GRUCell": 5,
+    "GroupConvolutionBackpropData": 3,
+    "GroupedMatMul": 3,
+    "IDFT": 3,
+    "ISTFT": 5,
+    "Interpolate": 4,
+    "LSTMCell": 7,
+    "NonMaxSuppression": 6,
+    "Pad": 4,
+    "PriorBoxClustered": 2,
+    "RNNCell": 5,
+    "SegmentMax": 3,
+    "Slice": 5,
+    "SliceScatter": 6,
+    "StridedSlice": 4,
+    "Unique": 2,
+}
 
 
 @record
@@ -367,8 +365,8 @@ def _open_ports(layer: Layer, inputs: list[Value | None], version: int) -> Itera
     for at, port in enumerate(layer.inputs):
         if inputs[at] is not None or port.id < 0:
             continue
-        gap = layer.type in _SOURCES or any(value is not None for value in inputs[at:])
-        refused = gap or (version > 10 and (at == 0 or layer.op not in _FILLED_IN))
+        gap = (at == 0 and layer.type in _SOURCES) or any(value is not None for value in inputs[at:])
+        refused = gap or (version > 10 and (at == 0 or at >= _FILLED_IN.get(layer.op, 0)))
         found.append(OpenPorts(layer, (at,), layer.live and refused))
     if len(found) > 1 and len(found) == len(inputs):
         found = [OpenPorts(layer, tuple(range(len(inputs))), layer.live)]
