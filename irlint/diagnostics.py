@@ -177,6 +177,11 @@ def stated() -> Iterator[Statements]:
         _current = outer
 
 
+def statements() -> Statements:
+    """What has been stated so far in the innermost block of ``stated``."""
+    return _current
+
+
 def warn(fault: Fault) -> None:
     """States a fault that leaves the node's outputs as they are."""
     _current.faults.append(fault)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from irlint.bind import bound
 from irlint.calls import OUTPUT_COUNT, Call, counted
-from irlint.diagnostics import Fault, Requirement, Rule, Severity, Statements, stated
+from irlint.diagnostics import Fault, Requirement, Rule, Severity, Statements, stated, statements
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, TooComplex, bounds, same, symbol, symbols
+from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Function, Graph, Model, Node, Problem, Value, live, ordered
 from irlint.ops import Context
 from irlint.ops.type_variables import output_type, type_key, type_variables
@@ -30,6 +31,9 @@ MAX_DEPTH = 64
 
 #: So many nodes are worked out inside functions; the calls behind them give what their functions declare.
 CALLED_NODES = 200_000
+
+#: So many answers of rules are kept.
+MAX_REMEMBERED = 10_000
 
 
 class Known:
@@ -102,6 +106,7 @@ class _Walk:
         self.said: dict[tuple[object, ...], int] = {}
         self.depth = 0
         self.results: dict[object, tuple[Type | None, ...]] = {}
+        self.answers: dict[tuple[object, ...], tuple[Any, list[Requirement]]] = {}
         self.called = 0
         self.overridden = self._overrides(shapes)
         errors = (
@@ -350,11 +355,32 @@ class _Walk:
             given = [UNKNOWN if known is None else known for known in given]
         if any(known is None for known in given[: call.signature.required]):
             return None
-        result = call.operator.function(*given, **arguments)
+        result = self.answer(call, call.operator.function, given, arguments)
         outputs: Sequence[Type | None] = result if isinstance(result, (tuple, list)) else (result,)
         if call.schema is None:
             return outputs
         return [_typed(known, call, port, variables) for port, known in enumerate(outputs)]
+
+    def answer(
+        self, call: Call, function: Callable[..., Any], given: Sequence[Type | None], arguments: Mapping[str, Any]
+    ) -> Any:
+        """What a rule says; a rule that knows no node is asked once for equal inputs and attributes."""
+        if call.signature is None or call.signature.context or any(map(_holds_floats, given)):
+            return function(*given, **arguments)
+        key = (function, *given, *arguments.items())
+        try:
+            known = self.answers.get(key)
+        except TypeError:
+            return function(*given, **arguments)
+        said = statements()
+        if known is not None:
+            said.requirements += known[1]
+            return known[0]
+        faults, requirements = len(said.faults), len(said.requirements)
+        result = function(*given, **arguments)
+        if len(said.faults) == faults and len(self.answers) < MAX_REMEMBERED:
+            self.answers[key] = result, said.requirements[requirements:]
+        return result
 
     def counts_outputs(self, graph: Graph, node: Node, made: int) -> bool:
         """Whether an IR's layer has no more output ports than the operation makes; IR 10 may have ones that nothing uses."""
@@ -452,6 +478,13 @@ class _Walk:
         """Whether a fault is louder than it was before, in a body that never runs."""
         before = self.known.problems[index].fault
         return (fault.severity or fault.rule.severity).rank > (before.severity or before.rule.severity).rank
+
+
+def _holds_floats(known: Type | None) -> bool:
+    """Whether the contents are floating-point numbers, which may be equal and not the same: 0.0 and -0.0."""
+    return (
+        isinstance(known, Tensor) and known.value is not None and any(isinstance(each, float) for each in known.value)
+    )
 
 
 def _names(types: Sequence[Type | None]) -> frozenset[str]:

@@ -135,3 +135,19 @@ def test_the_intervals_of_two_parameters_are_two_symbols(names, tmp_path):
     (requirement,) = listing["requires"]
     assert requirement["condition"] in ("a_b_0 == a_b_0_2", "a_0 == a_0_2")
     assert [listing["symbols"][name] for name in requirement["condition"].split(" == ")] == [f"{n}[0]" for n in names]
+
+
+def test_equal_nodes_are_worked_out_once_and_each_says_what_it_requires(monkeypatch):
+    from irlint.ops import joining
+
+    asked = []
+    once = joining.concatenated
+    monkeypatch.setattr(joining, "concatenated", lambda shapes, axis: asked.append(axis) or once(shapes, axis))
+    nodes = "".join(f"y{i} = Concat <axis = 1> (a, b) " for i in range(3))
+    text = f"g (float[N,2] a, float[M,3] b) => (float[K,L] y0) {{ {nodes} }}"
+    model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
+    found = propagated(model)
+    assert asked == [1]
+    assert [(node.label, str(requirement.any_of[0])) for _, node, requirement in found.requires] == [
+        (f"y{i}", "N == M") for i in range(3)
+    ]
