@@ -17,7 +17,6 @@ from irlint.calls import (
     UNKNOWN_OPERATOR,
     Call,
     choices,
-    counted,
     did_you_mean,
     listed,
 )
@@ -39,6 +38,7 @@ from irlint.ops.schema import (
     runtime_version,
     signature,
 )
+from irlint.ops.wording import counted
 
 #: Operators that stood in the default domain before it was stable, which ONNX Runtime still runs.
 EXPERIMENTAL = frozenset(

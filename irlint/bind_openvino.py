@@ -14,7 +14,6 @@ from irlint.calls import (
     UNKNOWN_OPERATOR,
     Call,
     choices,
-    counted,
     counts,
     did_you_mean,
     listed,
@@ -24,6 +23,7 @@ from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.ops import Operator, openvino_operator, openvino_versions
 from irlint.ops.schema import REQUIRED, Signature, signature
+from irlint.ops.wording import counted
 
 _OPSET6_UNDER_OLD_LABELS = frozenset(
     [

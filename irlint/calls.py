@@ -173,11 +173,6 @@ def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwis
     return f"did you mean `{close[0]}`?" if close else otherwise
 
 
-def counted(number: int, what: str) -> str:
-    """``1 input``, ``2 inputs``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def counts(lowest: int, highest: int) -> str:
     """``2``, ``1 to 3`` or ``at least 1``."""
     if highest >= 1 << 30:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from irlint.calls import INPUT_COUNT, OUTPUT_COUNT, counted, counts
+from irlint.calls import INPUT_COUNT, OUTPUT_COUNT, counts
 from irlint.diagnostics import Fault, Severity
 from irlint.model import Node
 from irlint.ops import MICROSOFT, Operator
 from irlint.ops.schema import OfficialSchema, runtime_version, signature
+from irlint.ops.wording import counted
 
 
 def arity_faults(

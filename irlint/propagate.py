@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from irlint.bind import bound
-from irlint.calls import OUTPUT_COUNT, Call, counted
+from irlint.calls import OUTPUT_COUNT, Call
 from irlint.diagnostics import Fault, Requirement, Rule, Severity, Statements, stated, statements
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, TooComplex, bounds, same, symbol, symbols
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Function, Graph, Model, Node, Problem, Value, live, ordered
 from irlint.ops import Context
 from irlint.ops.type_variables import output_type, type_key, type_variables
+from irlint.ops.wording import counted
 from irlint.tensor import UNKNOWN, Optional, SparseTensor, Tensor, Type
 from irlint.tensor import Sequence as SequenceType
 

@@ -416,7 +416,8 @@ def _tell(report: Report, options: Mapping[str, Any], notices: Iterable[str]) ->
 
 def _account(report: Report, options: Mapping[str, Any]) -> Iterator[str]:
     """The configuration, and what became of each file."""
-    from irlint.reporters.plain import counted, safe
+    from irlint.ops.wording import counted
+    from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(options['configured'])}" if options["configured"] else "no configuration"
     counts: dict[str, int] = {}

@@ -92,3 +92,16 @@ def test_onnx_can_be_imported_after_a_check() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("module", ["dataclasses", "typing"])
+def test_a_run_with_findings_starts_without(module: str) -> None:
+    model = PACKAGE.parent / "fixtures" / "onnx" / "bad" / "IRL201-broadcast-mismatch.onnx"
+    code = (
+        f"import sys; sys.path[:0] = {sys.path!r}; sys.argv = ['irlint', {str(model)!r}]\n"
+        "from irlint.entry import main\n"
+        "try: main()\n"
+        f"except SystemExit: assert {module!r} not in sys.modules"
+    )
+    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, "IRL201" in result.stdout) == (0, True), result.stderr

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from irlint.parsers.xml_text import Decoded, decoded, start_tags
 from irlint.records import record
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+#: What ends a line of an XML document.
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @record
@@ -45,7 +46,7 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
     if not wanted:
         return {}
     source = decoded(data)
-    lines = [0, *(end.end() for end in _LINE_END.finditer(source.text))]
+    lines = [0, *(end.end() for end in LINE_END.finditer(source.text))]
     offsets = _Offsets(source)
     found: dict[int, Position] = {}
     for tag in start_tags(source.text):

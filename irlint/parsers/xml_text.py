@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from irlint.records import record
 
@@ -113,7 +112,7 @@ class Leniency:
     attribute: str | None = None
 
 
-@dataclass(eq=False)
+@record(eq=False, frozen=False)
 class Broken(Exception):
     """A document that no parser reads: what is wrong at which index; ``truncated`` if it just ends too early.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from irlint.drawing import Line, Piece
 from irlint.model import Node, Place, Port
+from irlint.parsers.positions import LINE_END
 from irlint.parsers.xml_text import Broken, decoded, mended, start_tags
 from irlint.records import record
 
@@ -22,7 +23,6 @@ TOGETHER = 48
 #: At most so many lines of the document are shown for one finding.
 LINES = 8
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _ATTRIBUTE = r"(?<=\s){}\s*=\s*(?:\"[^\"]*\"|'[^']*')"
 
 
@@ -44,7 +44,7 @@ class Document:
     def __init__(self, data: bytes) -> None:
         self.text = decoded(data).text
         self.lines = array("q", [0])
-        self.lines.extend(end.end() for end in _LINE_END.finditer(self.text))
+        self.lines.extend(end.end() for end in LINE_END.finditer(self.text))
         self.starts, self.ends = array("q"), array("q")
         for tag in start_tags(self.text):
             self.starts.append(tag.start)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from irlint.reporters import ansi
 
 #: A character that no text has after control characters are escaped, in place of a space where no line may end.
@@ -25,16 +23,20 @@ MIDDLE_JAMO = ("\u1160", "\u11ff")
 Run = tuple[str, str]
 
 
-@dataclass(slots=True)
 class Canvas:
     """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to break."""
 
-    columns: int
-    color: bool = False
-    gutter: int = 3
-    severity: str = "error"
-    intact: str = ""
-    lines: list[str] = field(default_factory=list, init=False)
+    __slots__ = ("color", "columns", "gutter", "intact", "lines", "severity")
+
+    def __init__(
+        self, columns: int, color: bool = False, gutter: int = 3, severity: str = "error", intact: str = ""
+    ) -> None:
+        self.columns = columns
+        self.color = color
+        self.gutter = gutter
+        self.severity = severity
+        self.intact = intact
+        self.lines: list[str] = []
 
     @property
     def text(self) -> str:

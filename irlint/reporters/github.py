@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.diagnostics import Finding, Report, Severity
+from irlint.ops.wording import counted
 from irlint.reporters.headlines import headline, repository_paths
-from irlint.reporters.plain import counted, safe, summary
+from irlint.reporters.plain import safe, summary
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 

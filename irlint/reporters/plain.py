@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.diagnostics import POINTER_SKIPPED, Finding, Report, Severity
+from irlint.ops.wording import counted
 
 #: The encoding that has every character, as it is called.
 UTF_8 = ("utf-8", "utf8")
@@ -34,11 +35,6 @@ def place(finding: Finding) -> str:
     if finding.line is None:
         return safe(finding.path)
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
-
-
-def counted(number: int, what: str) -> str:
-    """``1 error``, ``2 errors``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def summary(report: Report) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.diagnostics import CheckedFile, Finding, Report, Rule, Severity
 from irlint.lazy_typing import Any
+from irlint.ops.wording import counted
 from irlint.reporters.headlines import headline, repository_paths
-from irlint.reporters.plain import counted, safe
+from irlint.reporters.plain import safe
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from irlint.diagnostics import Finding, Report
 from irlint.drawing import Drawing, Line, Piece, Row, Table
 from irlint.lazy_typing import Any
-from irlint.records import replaced
+from irlint.records import record, replaced
 from irlint.reporters import frames, tables
 from irlint.reporters.ansi import Stream, colored, is_terminal
 from irlint.reporters.canvas import Canvas, wrapped
@@ -86,7 +85,7 @@ def _spelled(entry: Any, encoding: str) -> Any:
     return replaced(entry, **{name: _spelled(getattr(entry, name), encoding) for name in type(entry).__match_args__})
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Repeated:
     """A finding, and those that say the same of other nodes."""
 
@@ -128,7 +127,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     """One finding in full, ``others`` being those that say the same of other nodes."""
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
-    page = replaced(canvas, gutter=gutter, severity=finding.severity.value, intact=safe(finding.path))
+    page = Canvas(canvas.columns, canvas.color, gutter, finding.severity.value, safe(finding.path))
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", _headline(finding))
     page.at(place(finding), brief(drawing.place))
     if drawing.lines or drawing.table:
