@@ -1,10 +1,10 @@
 """irlint says, before any runtime is installed, whether an ONNX model or an OpenVINO IR is sound.
 
-Reading order: ``model`` (what a file says) and ``parsers`` (from bytes to that), ``tensor`` and ``dims`` (what is known of a
-value), ``diagnostics`` (rules, faults, findings), ``ops`` (one function for each operator), ``bind`` and ``propagate`` (from
-nodes to types and shapes), ``checks`` (rules about whole graphs), ``inspection`` (one file, from bytes to findings), ``run``
-(many files) and ``session`` (options, configuration, exit status), ``provenance`` and ``pictures`` (why a size is what it is),
-``reporters`` and ``cli``. A module imports only from those below it; the list of the layers is a test.
+Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults, reports),
+``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators), ``ops`` (one
+function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of every value),
+``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
+reported), ``run`` (one file, and many), ``command`` (the ``irlint`` command).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.lazy_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from irlint.diagnostics import Report
+    from irlint.findings.report import Report
 
 __version__ = "0.1.0"
 
@@ -32,8 +32,8 @@ def check(
     ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
     Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has.
     """
-    from irlint.run import checked
-    from irlint.shape_options import named_shapes
+    from irlint.policy.shape_options import named_shapes
+    from irlint.run.files import checked
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     return checked([os.fspath(path) for path in listed], shapes=named_shapes(shapes or {}))
@@ -46,7 +46,7 @@ def shapes(
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
-    from irlint.listing import listed
-    from irlint.shape_options import named_shapes
+    from irlint.policy.shape_options import named_shapes
+    from irlint.run.listing import listed
 
     return listed(os.fspath(path), shapes=named_shapes(shapes or {}))

@@ -1,6 +1,6 @@
 """``python -m irlint``."""
 
-from irlint.entry import main
+from irlint.command.entry import main
 
 if __name__ == "__main__":
     main()

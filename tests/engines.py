@@ -12,11 +12,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from irlint.diagnostics import Severity
 from irlint.dims import evaluated, symbols
-from irlint.propagate import propagated
-from irlint.tensor import Optional, Tensor
-from irlint.tensor import Sequence as SequenceType
+from irlint.findings.faults import Severity
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Optional, Tensor
+from irlint.model.tensor import Sequence as SequenceType
 
 #: OpenVINO's element types by irlint's names.
 OV_TYPES = {
@@ -154,7 +154,7 @@ def verdict(model: Any) -> Verdict:
     """irlint's verdict on a parsed model."""
     known = propagated(model)
     for problem in (*model.problems, *known.problems):
-        if (problem.fault.severity or problem.fault.rule.severity) is Severity.ERROR:
+        if problem.fault.severity is Severity.ERROR:
             return f"{problem.fault.rule.code} {problem.fault.message}"
     assert model.graph is not None
     return [_plain(known.types.get(value)) for value in model.graph.outputs]
@@ -353,7 +353,7 @@ def node_case_difference(case: Any, symbolic: bool = False) -> str | None:
     model = parser.read("model.onnx", without_output_shapes(case, symbolic=symbolic).SerializeToString())
     known = propagated(model)
     for problem in (*model.problems, *known.problems):
-        severity = problem.fault.severity or problem.fault.rule.severity
+        severity = problem.fault.severity
         if severity is Severity.ERROR:
             return f"wrong: {problem.fault.rule.code} {problem.fault.message}"
     assert model.graph is not None

@@ -99,10 +99,7 @@ def written(folder, document, weights=WEIGHTS, name="m.xml"):
 
 
 def severities(model: Model) -> set[tuple[str, str]]:
-    return {
-        (problem.fault.rule.code, (problem.fault.severity or problem.fault.rule.severity).value)
-        for problem in model.problems
-    }
+    return {(problem.fault.rule.code, problem.fault.severity.value) for problem in model.problems}
 
 
 def refused(path: Path) -> bool:

@@ -23,11 +23,11 @@ from ir_chains import chain
 from ir_generator import Case, cases, document, lines, settled
 from ir_graphs import Net
 
-from irlint.diagnostics import Severity
 from irlint.dims import bounds
+from irlint.findings.faults import Severity
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor, type_text
 from irlint.parsers import openvino as parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor, type_text
 
 SEED = 20
 COUNT = 3000
@@ -318,7 +318,7 @@ def irlint_types(xml: bytes, weights: bytes) -> tuple[list[Any], list[Any]]:
 
 
 def severity(fault: Any) -> Severity:
-    return fault.severity or fault.rule.severity
+    return fault.severity
 
 
 def difference(case: Case | Net) -> tuple[str, str] | None:

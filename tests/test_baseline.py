@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_cli import BAD, FIXTURES, GOOD, IR, WARNING, run
 
-from irlint import baseline
+from irlint.policy import baseline
 
 MANY = FIXTURES / "onnx" / "bad" / "IRL340-concat-shape-mismatch.onnx"
 TRUNCATED = FIXTURES / "onnx" / "bad" / "IRL003-truncated-file.onnx"

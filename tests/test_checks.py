@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import irlint
-from irlint.diagnostics import Severity
+from irlint.findings.faults import Severity
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from test_cli import BAD, FIXTURES, GOOD, IR, WARNING, run
 
-from irlint import config, template
-from irlint.rulebook import every_rule
-from irlint.session import configurations
+from irlint.command.check import configurations
+from irlint.policy import configuration as config
+from irlint.policy import template
+from irlint.policy.rulebook import every_rule
 
 DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
 POINTER = FIXTURES / "onnx" / "bad" / "IRL002-lfs-pointer.onnx"
-SCHEMA: dict[str, Any] = json.loads((Path(config.__file__).parent / "irlint.schema.json").read_text("utf-8"))
+SCHEMA: dict[str, Any] = json.loads((Path(config.__file__).parents[1] / "irlint.schema.json").read_text("utf-8"))
 
 
 def codes(*arguments: object, cwd: Path) -> list[str]:
@@ -504,7 +505,7 @@ def test_a_plain_check_loads_nothing_that_it_does_not_need(form: tuple[str, ...]
     written(tmp_path, '[project]\nname = "x"\ndependencies = ["irlint"]', "pyproject.toml")
     code = (
         "import sys; before = set(sys.modules)\n"
-        "from irlint.entry import main\n"
+        "from irlint.command.entry import main\n"
         f"sys.argv = ['irlint', *{form!r}, 'm.onnx']\n"
         "try: main()\n"
         f"finally: print(*sorted(({set(HEAVY)!r} & set(sys.modules)) - before), file=sys.stderr)\n"

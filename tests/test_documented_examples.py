@@ -8,8 +8,8 @@ from ir_generator import document, line
 from test_against_openvino import irlint_types, openvino_types, severity
 
 import irlint
-from irlint.diagnostics import Severity
 from irlint.dims import bounds
+from irlint.findings.faults import Severity
 
 Sizes = list[tuple[int | None, int | None]]
 

@@ -26,7 +26,7 @@ from ir_documents import (
     written,
 )
 
-from irlint.inspection import inspected
+from irlint.run.one_file import inspected
 
 TABLE = Path(__file__).with_name("ir_cases.txt")
 NO_DIMS = ("<dim>2</dim><dim>3</dim>", "")

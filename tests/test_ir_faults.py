@@ -27,7 +27,7 @@ from ir_documents import (
     written,
 )
 
-from irlint.diagnostics import RULES
+from irlint.findings.faults import RULES
 from irlint.parsers import openvino
 
 

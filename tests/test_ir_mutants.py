@@ -15,16 +15,16 @@ import pytest
 from engines import Input, assert_same_verdict
 from ir_mutations import mutants
 from lxml import etree
-from make_fixtures import ROOT
+from make.fixtures import ROOT
 from openvino import opset13 as ops
 from openvino_worker import Outcome, outcomes
 
 from irlint import parsers
-from irlint.checks import every_problem, is_error
-from irlint.diagnostics import Severity
+from irlint.checks import every_problem
+from irlint.findings.faults import Severity
+from irlint.inference.walk import Known, propagated
 from irlint.model import Problem
-from irlint.propagate import Known, propagated
-from irlint.tensor import Tensor
+from irlint.model.tensor import Tensor
 
 SEED = 8
 MUTANTS = 10
@@ -153,7 +153,7 @@ def shapes(known: Known) -> dict[str, Any]:
 def disagreement(known: Known, problems: list[Problem], read: Outcome, path: Path) -> str:
     """What irlint and OpenVINO see differently, "" for nothing."""
     stage, text, theirs = read
-    errors = [each for each in problems if is_error(each)]
+    errors = [each for each in problems if each.is_error]
     if stage in ("load", "crash"):
         return "" if errors or any(re.search(part, text) for part, _ in UNSEEN) else f"missed: {text[-300:]}"
     if errors:

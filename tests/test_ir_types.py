@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from irlint.dims import bounds
-from irlint.parsers.ir_types import (
+from irlint.parsers.openvino.types import (
     element_type,
     leading_number,
     natural,

@@ -16,17 +16,17 @@ from pathlib import Path
 import pytest
 from test_cli import BAD, FIXTURES, GOOD, run
 
-from irlint import jobs
-from irlint import run as run_module
-from irlint.progress import wanted
+from irlint.command.progress import wanted
+from irlint.run import files as run_module
+from irlint.run import processes as jobs
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
 
 #: Runs irlint with a check that does to files, by their names, what can happen to a process.
 PATCHED = """
 import os, signal, sys, time
-from irlint import inspection
-from irlint.entry import main
+from irlint.run import one_file as inspection
+from irlint.command.entry import main
 
 sound = inspection.inspected
 
@@ -285,11 +285,13 @@ def test_results_come_in_the_order_of_the_items(count: int) -> None:
 
 @pytest.mark.parametrize("patience", [-1.0, 1e-9, 60.0])
 def test_more_processes_where_a_run_lasts(patience: float, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irlint.run.PATIENCE", patience)
-    monkeypatch.setattr("irlint.run._processors", lambda: 2)
+    monkeypatch.setattr("irlint.run.files.PATIENCE", patience)
+    monkeypatch.setattr("irlint.run.files._processors", lambda: 2)
     shared: list[int] = []
     several = run_module._shared
-    monkeypatch.setattr("irlint.run._shared", lambda files, *rest: shared.append(len(files)) or several(files, *rest))
+    monkeypatch.setattr(
+        "irlint.run.files._shared", lambda files, *rest: shared.append(len(files)) or several(files, *rest)
+    )
     alone, patient = (run_module.checked([str(folder)], jobs=jobs) for jobs in (1, None))
     assert patient.as_dict() == alone.as_dict()
     assert bool(shared) is (patience < 1)

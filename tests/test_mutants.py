@@ -13,12 +13,13 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from make_fixtures import ROOT
+from make.fixtures import ROOT
 from mutations import mutants
 from onnxruntime_worker import Outcome, outcome, outcomes
 
-from irlint.diagnostics import Finding, Severity
-from irlint.inspection import inspected
+from irlint.findings.faults import Severity
+from irlint.findings.report import Finding
+from irlint.run.one_file import inspected
 
 SEED = 20
 MODELS = 140

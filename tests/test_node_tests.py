@@ -11,8 +11,8 @@ from engines import all_node_cases, node_case_difference
 
 import irlint.parsers.onnx as parser
 from irlint.checks import problems
-from irlint.diagnostics import Severity
-from irlint.propagate import propagated
+from irlint.findings.faults import Severity
+from irlint.inference.walk import propagated
 
 CASES = all_node_cases()
 
@@ -48,7 +48,7 @@ def findings(case: Any) -> Iterator[str]:
     model = parser.read("model.onnx", case.model.SerializeToString())
     known = propagated(model)
     for problem in (*model.problems, *known.problems, *problems(known)):
-        severity = problem.fault.severity or problem.fault.rule.severity
+        severity = problem.fault.severity
         if severity is not Severity.NOTE:
             yield f"{problem.fault.rule.code} {problem.fault.message}"
 

@@ -7,8 +7,8 @@ from ir_documents import net, parameter, refused, result, small, sound, written
 from ir_generator import document, line
 from test_against_openvino import irlint_types, openvino_types, severity
 
-from irlint.diagnostics import Severity
 from irlint.dims import bounds
+from irlint.findings.faults import Severity
 
 PDPD = "auto_broadcast=pdpd"
 AXIS = f"{PDPD} auto_broadcast.auto_broadcast_axis"

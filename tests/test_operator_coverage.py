@@ -11,7 +11,8 @@ import onnx
 import pytest
 
 from irlint.ops import onnx_operator, onnx_versions, openvino_operator, tables
-from irlint.ops.schema import OFFICIAL_DOMAINS, REQUIRED, signature
+from irlint.ops.signatures import REQUIRED, signature
+from irlint.schemas import OFFICIAL_DOMAINS
 
 Schema = Any
 FormalParameterOption = onnx.defs.OpSchema.FormalParameterOption

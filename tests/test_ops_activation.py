@@ -17,13 +17,14 @@ from engines import (
     onnxruntime_verdict,
 )
 
-from irlint.diagnostics import Relation, Severity, stated
 from irlint.dims import symbol
-from irlint.ops.activation import clamp, clip, ov_prelu, prelu, prelu_per_channel
-from irlint.ops.fused_activation import bias_split_gelu, bitmask_dropout
+from irlint.findings.faults import Severity
+from irlint.findings.statements import Relation, stated
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.math.activation import clamp, clip, ov_prelu, prelu, prelu_per_channel
+from irlint.ops.onnxruntime.fused_activation import bias_split_gelu, bitmask_dropout
 from irlint.parsers import openvino as parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 F = "float32"
 FLOATING = ("float32", "float16", "bfloat16", "float64")

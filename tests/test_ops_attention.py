@@ -9,12 +9,12 @@ import onnx
 import pytest
 from engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
 
-from irlint.diagnostics import stated
 from irlint.dims import symbol
-from irlint.ops.attention import scaled_dot_product_attention
+from irlint.findings.statements import stated
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.nn.attention import scaled_dot_product_attention
 from irlint.parsers import onnx as onnx_parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])

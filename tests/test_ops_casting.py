@@ -10,8 +10,8 @@ import pytest
 from engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
 
 from irlint.dims import symbol
-from irlint.ops.casting import identity, promoted, promoted_by_scalar, retyped
-from irlint.tensor import NUMBERED_TYPES, Optional, Sequence, Tensor
+from irlint.model.tensor import NUMBERED_TYPES, Optional, Sequence, Tensor
+from irlint.ops.math.casting import identity, promoted, promoted_by_scalar, retyped
 
 X = Input("float32", 2, None)
 N = symbol("N")

@@ -18,13 +18,13 @@ from engines import (
 )
 
 from irlint.dims import symbol
-from irlint.ops.bodies import joined, outside
-from irlint.ops.port_maps import iterations
+from irlint.inference.walk import propagated
+from irlint.model.tensor import UNKNOWN, Optional, Tensor
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops.kernels.bodies import joined, outside
+from irlint.ops.kernels.port_maps import iterations
 from irlint.parsers import onnx as onnx_parser
-from irlint.parsers.ir_types import PortMapEntry
-from irlint.propagate import propagated
-from irlint.tensor import UNKNOWN, Optional, Tensor
-from irlint.tensor import Sequence as SequenceType
+from irlint.parsers.openvino.types import PortMapEntry
 
 N, M = symbol("N"), symbol("M")
 

@@ -22,10 +22,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-import irlint.ops.sampling
-from irlint.diagnostics import Fault, Severity, stated
+import irlint.ops.math.sampling
 from irlint.dims import Dim, symbol
-from irlint.ops.creation import (
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.layout.creation import (
     constant_of_shape,
     filled,
     one_hot_shape,
@@ -34,9 +36,8 @@ from irlint.ops.creation import (
     ranged,
     shape_contents,
 )
-from irlint.tensor import Tensor
 
-assert irlint.ops.sampling.ov_random_uniform
+assert irlint.ops.math.sampling.ov_random_uniform
 
 H, N = symbol("H"), symbol("N")
 OPS = "Constant ConstantOfShape Range EyeLike OneHot RandomNormal RandomUniform RandomNormalLike RandomUniformLike"

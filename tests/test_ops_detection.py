@@ -21,14 +21,15 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Severity, stated
 from irlint.dims import Dim, MaybeDim, bounds, symbol
-from irlint.ops.detection import candidates, selected
-from irlint.ops.priors import aspect_ratios, ov_detection_output_8, ov_prior_box_8
-from irlint.ops.regions import aligned, ov_region_yolo
+from irlint.findings.faults import Severity
+from irlint.findings.statements import stated
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.vision.detection import candidates, selected
+from irlint.ops.vision.priors import aspect_ratios, ov_detection_output_8, ov_prior_box_8
+from irlint.ops.vision.regions import aligned, ov_region_yolo
 from irlint.parsers import openvino as parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 ANY = Input.any_rank("float32")

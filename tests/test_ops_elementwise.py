@@ -25,14 +25,15 @@ from engines import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, Severity, stated
 from irlint.dims import evaluated, symbol
-from irlint.ops.broadcast import along, broadcast, merged, pdpd, stretched
-from irlint.ops.elementwise import FOLDS, ov_select
-from irlint.ops.elementwise import legacy_arithmetic as legacy
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.kernels.broadcast import along, broadcast, merged, pdpd, stretched
+from irlint.ops.math.elementwise import FOLDS, ov_select
+from irlint.ops.math.elementwise import legacy_arithmetic as legacy
 from irlint.parsers import openvino as parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 F = "float32"
 N, M, H = symbol("N"), symbol("M"), symbol("H")

@@ -20,10 +20,11 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, Severity, stated
 from irlint.dims import symbol
-from irlint.ops.expanding import expand, expanded, laid, mapped, ov_legacy_broadcast, repeated
-from irlint.tensor import Tensor
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.layout.expanding import expand, expanded, laid, mapped, ov_legacy_broadcast, repeated
 
 F = "float32"
 H, N = symbol("H"), symbol("N")

@@ -8,9 +8,11 @@ from engines import Input, assert_same_verdict, irlint_on_onnx, node_case_differ
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, stated
 from irlint.dims import symbol
-from irlint.ops.gathering import (
+from irlint.findings.faults import Fault
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.indexing.gathering import (
     elements_contents,
     gather,
     gather_nd,
@@ -19,7 +21,6 @@ from irlint.ops.gathering import (
     ov_gather_8,
     ov_gather_nd_8,
 )
-from irlint.tensor import Tensor
 
 X = Input("float32", 2, 3, 10)
 H, W = symbol("H"), symbol("W")

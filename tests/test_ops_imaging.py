@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
 
-import irlint.ops.imaging as imaging
-from irlint.diagnostics import stated
 from irlint.dims import symbol
-from irlint.tensor import Tensor
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.vision import imaging
 
 X = Input("float32", 1, 3, 10, 20)
 H, W = symbol("H"), symbol("W")

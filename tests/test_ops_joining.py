@@ -18,10 +18,12 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, Severity, stated
 from irlint.dims import symbol
-from irlint.ops.joining import _with_rest as with_rest
-from irlint.ops.joining import (
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.layout.joining import _with_rest as with_rest
+from irlint.ops.layout.joining import (
     concat,
     concatenated,
     even_sizes,
@@ -30,7 +32,6 @@ from irlint.ops.joining import (
     split_up,
     stated_sizes,
 )
-from irlint.tensor import Tensor
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 F = "float32"

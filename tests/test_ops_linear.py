@@ -20,12 +20,13 @@ from engines import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, stated
 from irlint.dims import symbol
-from irlint.ops.einsum import einsum
-from irlint.ops.linear import gemm, gemm_with_broadcast, matmul, multiplied, ov_matmul
-from irlint.ops.quantized_linear import dynamic_quantize_matmul, qlinear_matmul
-from irlint.tensor import Tensor
+from irlint.findings.faults import Fault
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.math.einsum import einsum
+from irlint.ops.math.linear import gemm, gemm_with_broadcast, matmul, multiplied, ov_matmul
+from irlint.ops.quantized.quantized_linear import dynamic_quantize_matmul, qlinear_matmul
 
 F = "float32"
 N, K = symbol("N"), symbol("K")

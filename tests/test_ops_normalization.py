@@ -16,11 +16,12 @@ from engines import (
     onnx_verdict,
 )
 
-from irlint.diagnostics import Fault, Relation, stated
 from irlint.dims import symbol
-from irlint.ops.axes_normalization import lrn, mean_variance_normalization, ov_mvn_6
-from irlint.ops.normalization import group_normalization, group_normalization_18, instance_normalization
-from irlint.tensor import Tensor
+from irlint.findings.faults import Fault
+from irlint.findings.statements import Relation, stated
+from irlint.model.tensor import Tensor
+from irlint.ops.nn.axes_normalization import lrn, mean_variance_normalization, ov_mvn_6
+from irlint.ops.nn.normalization import group_normalization, group_normalization_18, instance_normalization
 
 F = "float32"
 N, C, H = symbol("N"), symbol("C"), symbol("H")

@@ -15,10 +15,10 @@ from engines import (
     onnx_model,
 )
 
-from irlint.diagnostics import stated
 from irlint.dims import symbol
-from irlint.ops.quantization import dequantize_21, fake_quantize, quantize_13
-from irlint.tensor import Tensor
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.quantized.quantization import dequantize_21, fake_quantize, quantize_13
 
 X = Input("float32", 2, 3, 8)
 H, S = symbol("H"), symbol("S")

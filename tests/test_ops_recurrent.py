@@ -19,9 +19,9 @@ from engines import (
 )
 
 from irlint.dims import symbol
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
 from irlint.parsers import onnx as onnx_parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])

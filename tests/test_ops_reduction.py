@@ -18,11 +18,12 @@ from engines import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, stated
 from irlint.dims import symbol
-from irlint.ops import contents
-from irlint.ops.reduction import FOLDS, accumulated, cum_sum, ov_cum_sum, reduced, reduced_contents
-from irlint.tensor import Tensor
+from irlint.findings.faults import Fault
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.kernels import contents
+from irlint.ops.math.reduction import FOLDS, accumulated, cum_sum, ov_cum_sum, reduced, reduced_contents
 
 F = "float32"
 N, H, W = symbol("N"), symbol("H"), symbol("W")

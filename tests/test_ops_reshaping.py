@@ -21,9 +21,11 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import Fault, Severity, stated
 from irlint.dims import symbol
-from irlint.ops.reshaping import (
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.layout.reshaping import (
     expand_dims,
     flattened,
     ov_squeeze,
@@ -39,7 +41,6 @@ from irlint.ops.reshaping import (
     unsqueeze_from_front,
     unsqueezed,
 )
-from irlint.tensor import Tensor
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 F = "float32"

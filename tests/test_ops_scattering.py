@@ -17,10 +17,10 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.diagnostics import stated
 from irlint.dims import symbol
-from irlint.ops.scattering import scatter_elements_18, scatter_nd_18, scatter_update, tensor_scatter
-from irlint.tensor import Tensor
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.indexing.scattering import scatter_elements_18, scatter_nd_18, scatter_update, tensor_scatter
 
 X = Input("float32", 2, 3, 10)
 H = symbol("H")

@@ -17,10 +17,10 @@ from engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.ops.selecting import distinct, lines, top_contents
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.indexing.selecting import distinct, lines, top_contents
 from irlint.parsers import onnx as parser
-from irlint.propagate import propagated
-from irlint.tensor import Tensor
 
 X = Input("float32", 2, 3, 10)
 ANY = Input.any_rank("float32")

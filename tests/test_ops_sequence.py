@@ -9,9 +9,12 @@ import onnx.parser
 import pytest
 from engines import irlint_on_onnx, node_case_difference, node_cases
 
-from irlint.diagnostics import Fault, stated
 from irlint.dims import symbol
-from irlint.ops.sequence import (
+from irlint.findings.faults import Fault
+from irlint.findings.statements import stated
+from irlint.model.tensor import Optional, Tensor
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops.flow.sequence import (
     concat_from_sequence,
     optional_has_element,
     sequence_at,
@@ -21,8 +24,6 @@ from irlint.ops.sequence import (
     sequence_length,
     split_to_sequence,
 )
-from irlint.tensor import Optional, Tensor
-from irlint.tensor import Sequence as SequenceType
 
 N = symbol("N")
 OPERATORS = [

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from engines import Given, Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
 
-from irlint.diagnostics import stated
 from irlint.dims import symbol
-from irlint.ops.signal import frame_count, onesided_size, ov_istft, ov_stft, real_size, stft
-from irlint.tensor import Tensor
+from irlint.findings.statements import stated
+from irlint.model.tensor import Tensor
+from irlint.ops.math.signal import frame_count, onesided_size, ov_istft, ov_stft, real_size, stft
 
 OPERATORS = ("DFT", "STFT", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix")
 

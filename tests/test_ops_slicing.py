@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irlint.dims import evaluated, symbol
-from irlint.ops.slicing import FAR, Range, range_length, range_positions, slice_by_inputs
-from irlint.tensor import Tensor
+from irlint.model.tensor import Tensor
+from irlint.ops.layout.slicing import FAR, Range, range_length, range_positions, slice_by_inputs
 
 X = Input("float32", 2, 3, 10)
 H = symbol("H")

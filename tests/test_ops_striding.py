@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from engines import Input, assert_same_verdict, ir_document, irlint_on_ir
 
-import irlint.ops.striding as striding
-from irlint.diagnostics import Fault
 from irlint.dims import symbol
-from irlint.tensor import Tensor
+from irlint.findings.faults import Fault
+from irlint.model.tensor import Tensor
+from irlint.ops.layout import striding
 
 X = Input("float32", 2, 3, 10)
 H = symbol("H")

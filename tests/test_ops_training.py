@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from engines import Given, Input, irlint_on_onnx, node_case_difference, node_cases, onnx_model, onnxruntime_verdict
 
-from irlint.diagnostics import Severity, stated
 from irlint.dims import symbol
-from irlint.ops.training import loss_shape
+from irlint.findings.faults import Severity
+from irlint.findings.statements import stated
+from irlint.ops.nn.training import loss_shape
 
 LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 OPTIMIZERS = ("Adagrad", "Adam", "Momentum", "Gradient")

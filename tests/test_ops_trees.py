@@ -10,9 +10,9 @@ import pytest
 from engines import Given, Input, irlint_on_onnx, node_case_difference, node_cases, onnx_model, onnxruntime_verdict
 from onnx import numpy_helper
 
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Map, Sequence, Tensor
 from irlint.parsers import onnx as parser
-from irlint.propagate import propagated
-from irlint.tensor import Map, Sequence, Tensor
 
 OPERATORS = ("ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "TreeEnsemble")
 

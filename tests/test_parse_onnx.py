@@ -20,10 +20,11 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper, nu
 
 from irlint.dims import symbol
 from irlint.model import Constant, Graph, Model, Node, Value
+from irlint.model.tensor import FLOATS, Map, Optional, Sequence, SparseTensor, Tensor
 from irlint.parsers import onnx as reader
-from irlint.parsers import protobuf, weights
-from irlint.parsers.onnx_tensors import DTYPES
-from irlint.tensor import FLOATS, Map, Optional, Sequence, SparseTensor, Tensor
+from irlint.parsers import weights
+from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx.tensors import DTYPES
 
 F, INT64 = TensorProto.FLOAT, TensorProto.INT64
 

@@ -31,8 +31,8 @@ from ir_documents import (
 )
 
 from irlint.parsers import openvino
-from irlint.parsers.ir_types import BackEdge, PortMapEntry
-from irlint.parsers.positions import positions
+from irlint.parsers.openvino.positions import positions
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 
 
 def test_inputs_follow_the_order_of_the_ports(tmp_path):

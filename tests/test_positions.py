@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from irlint.parsers.positions import positions
+from irlint.parsers.openvino.positions import positions
 
 DOCUMENT = """<?xml version="1.0"?>
 <!-- <net> -->

@@ -141,7 +141,7 @@ def test_commands_under_these_headings_are_run_elsewhere() -> None:
 
 
 def test_every_option_exists() -> None:
-    from irlint.cli import commands as group
+    from irlint.command.cli import commands as group
 
     known = {"--help"} | {
         option for command in group.commands.values() for parameter in command.params for option in parameter.opts
@@ -154,7 +154,7 @@ def test_every_option_exists() -> None:
 
 
 def test_every_command_exists() -> None:
-    from irlint.cli import commands as group
+    from irlint.command.cli import commands as group
 
     assert set(re.findall(r"^\| `irlint ([a-z]+)", TEXT, re.M)) == set(group.commands)
 

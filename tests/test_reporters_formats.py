@@ -18,7 +18,8 @@ import onnx.parser
 import pytest
 from lxml import etree
 
-from irlint.diagnostics import RULES, CheckedFile, Finding, Related, Report, Rule, Severity
+from irlint.findings.faults import RULES, Rule, Severity
+from irlint.findings.report import CheckedFile, Finding, Related, Report
 from irlint.reporters import github, gitlab, junit, sarif
 from irlint.reporters.headlines import headline, repository_paths
 
@@ -433,7 +434,7 @@ def test_sarif_descriptions_are_short_enough() -> None:
 
 
 def test_every_rule_fits_into_sarif() -> None:
-    from irlint.rulebook import every_rule
+    from irlint.policy.rulebook import every_rule
 
     rules = every_rule()
     report = Report((), tuple(finding("m.onnx", each, "x") for each in rules), "1")

@@ -14,14 +14,15 @@ import onnx.parser
 import pytest
 from onnx import ModelProto, helper
 
-from irlint.diagnostics import RULES, Fault, Finding, Report, Rule, Severity
-from irlint.inspection import inspected
+from irlint.findings.faults import RULES, Fault, Rule, Severity
+from irlint.findings.report import Finding, Report
+from irlint.inference.origins import Makers
+from irlint.inference.walk import propagated
 from irlint.model import Problem
 from irlint.parsers import read
-from irlint.pictures.origins import Makers
-from irlint.propagate import propagated
-from irlint.provenance import Pictures, drawn, related
+from irlint.pictures.finding import Pictures, drawn, related
 from irlint.reporters import ansi, text
+from irlint.run.one_file import inspected
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -378,7 +379,7 @@ def any_fault(chance: random.Random) -> Fault:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if not page.endswith("@80")])
 def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from irlint.checks import graphs
+    from irlint.model.order import graphs
 
     chance = random.Random(page)
     checked(tmp_path, PAGES[page], monkeypatch)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from onnx import TensorProto, helper
 
-from irlint.diagnostics import Finding, Report
-from irlint.drawing import Drawing, Line, Piece, Row, Table
-from irlint.inspection import inspected
+from irlint.findings.report import Finding, Report
+from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
+from irlint.policy.rulebook import every_rule
 from irlint.reporters import listing, text
 from irlint.reporters.canvas import cut, display, fitting, wrapped
 from irlint.reporters.pages import page, table
-from irlint.rulebook import every_rule
+from irlint.run.one_file import inspected
 
 WIDTHS = (60, 80, 100, 120)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import make_fixtures
 import pytest
+from make import fixtures as make_fixtures
 
 import irlint
-from irlint.diagnostics import Rule
-from irlint.rulebook import every_rule
+from irlint.findings.faults import Rule
+from irlint.policy.rulebook import every_rule
 
 RULES = every_rule()
 

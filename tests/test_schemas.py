@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import make_schemas
 import onnx.defs
 import onnxruntime
 import pytest
+from make import schemas as make_schemas
 
-from irlint.ops import schema
+from irlint import schemas as schema
 
 
 def test_table_is_written_from_the_package() -> None:

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from irlint import parsers
-from irlint.diagnostics import Severity
+from irlint.findings.faults import Severity
 
 IR = '<?xml version="1.0"?>\n<net name="n" version="11"><layers/></net>'
 POINTER = (
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_model(name, data, code, words, tmp_path):
         (problem,) = model.problems
         assert model.graph is None and model.path == str(path)
         assert problem.fault.rule.code == code
-        assert (problem.fault.severity or problem.fault.rule.severity) is Severity.ERROR
+        assert problem.fault.severity is Severity.ERROR
         assert all(word in problem.fault.message for word in words)
         assert problem.fault.help
 

@@ -14,8 +14,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import irlint
-from irlint.diagnostics import Finding, Severity
-from irlint.inspection import inspected
+from irlint.findings.faults import Severity
+from irlint.findings.report import Finding
+from irlint.run.one_file import inspected
 
 ALTERNATIVES = re.compile(r"~([^~|]*)\|([^~]*)~")
 

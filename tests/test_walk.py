@@ -10,16 +10,16 @@ import pytest
 from ir_documents import edge, layer, net, parameter, result
 
 import irlint
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.onnx import read
-from irlint.propagate import propagated
-from irlint.tensor import Tensor, shape_text
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17, "f" : 1]>\n'
 
 
 def known(text: str, **shapes: tuple[int | str | None, ...]) -> dict[str, str]:
     """The inferred shape of every value of the main graph, as a text."""
-    from irlint.shape_options import named_shapes
+    from irlint.policy.shape_options import named_shapes
 
     model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
     found = propagated(model, named_shapes(shapes))
@@ -138,7 +138,7 @@ def test_the_intervals_of_two_parameters_are_two_symbols(names, tmp_path):
 
 
 def test_equal_nodes_are_worked_out_once_and_each_says_what_it_requires(monkeypatch):
-    from irlint.ops import joining
+    from irlint.ops.layout import joining
 
     asked = []
     once = joining.concatenated

@@ -13,11 +13,11 @@ import pytest
 from engines import Given, Input, _core, all_node_cases, assert_same_verdict, ir_document
 
 import irlint
+from irlint.inference.walk import Known, propagated
 from irlint.model import Graph
+from irlint.model.tensor import Tensor, type_text
 from irlint.parsers import openvino as parser
-from irlint.parsers.ir_types import element_type
-from irlint.propagate import Known, propagated
-from irlint.tensor import Tensor, type_text
+from irlint.parsers.openvino.types import element_type
 
 #: One of so many of ONNX's node tests.
 STEP = 8

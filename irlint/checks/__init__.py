@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 
-from irlint.diagnostics import Severity
-from irlint.model import Graph, Model, Node, Problem, live
-from irlint.propagate import Known
+from irlint.findings.faults import Severity
+from irlint.inference.walk import Known
+from irlint.model import Graph, Node, Problem
+from irlint.model.order import live
 from irlint.records import replaced
 
 #: The modules of this package; each has a function ``problems(known)``.
@@ -38,11 +38,6 @@ def every_problem(known: Known) -> list[Problem]:
     return once([*model.problems, *(_softened(problem, dead) for problem in later)], known)
 
 
-def is_error(problem: Problem) -> bool:
-    """Whether a problem is told as an error."""
-    return (problem.fault.severity or problem.fault.rule.severity) is Severity.ERROR
-
-
 def _dead(graph: Graph, inside: bool = False) -> set[Node]:
     """The layers that OpenVINO never creates, those in the bodies of such layers among them."""
     alive = set() if inside else live(graph)
@@ -54,17 +49,6 @@ def _dead(graph: Graph, inside: bool = False) -> set[Node]:
 
 
 def _softened(problem: Problem, dead: set[Node]) -> Problem:
-    if problem.node not in dead or not is_error(problem):
+    if problem.node not in dead or not problem.is_error:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
-
-
-def graphs(model: Model) -> Iterator[Graph]:
-    """Every graph of a model: the main one, the bodies inside it, and the functions."""
-    waiting = [function.graph for function in reversed(tuple(model.functions.values()))]
-    if model.graph is not None:
-        waiting.append(model.graph)
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        waiting += reversed([body for node in graph.nodes for _, body in node.bodies])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from irlint.checks import graphs, is_error
 from irlint.dims import same
+from irlint.inference.walk import Known
 from irlint.model import Node, Problem, Value
-from irlint.propagate import Known
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor
 from irlint.records import replaced
-from irlint.tensor import Tensor
 
 #: Attributes that are missing, unknown or misread: what the file declares then shows what was meant.
 ATTRIBUTES = frozenset({"IRL503", "IRL504", "IRL506"})
@@ -48,7 +48,7 @@ def _is_cause(problem: Problem) -> bool:
 
 def _merged(problem: Problem, effect: Problem) -> Problem:
     """A problem of an attribute or an input port and what it does to the layer, in one; as bad as the worse of the two."""
-    worst = max((each.fault.severity or each.fault.rule.severity for each in (problem, effect)), key=lambda s: s.rank)
+    worst = max((each.fault.severity for each in (problem, effect)), key=lambda s: s.rank)
     joint = ": " if _is_cause(problem) else "; and "
     message = f"{problem.fault.message}{joint}{effect.fault.message}"
     return replaced(problem, fault=problem.fault.changed(message=message, severity=worst))
@@ -64,7 +64,7 @@ class _Facts:
             if problem.node is not None:
                 self.codes.setdefault(problem.node, set()).add(problem.fault.rule.code)
         self.every = {problem.fault.rule.code for problem in found}
-        errors = [problem for problem in found if is_error(problem)]
+        errors = [problem for problem in found if problem.is_error]
         self.causes = {problem.node for problem in found if _is_cause(problem)}
         self.ported = {each.node for each in found if each.node is not None and self.is_port_clash(each)} - self.causes
         self.miscounted = {each.node for each in errors if each.fault.rule.code == "IRL507"}
@@ -115,7 +115,7 @@ class _Facts:
             return False
         if code == "IRL510" and problem.node in self.misspelled:
             return True
-        return code in DECLARATIONS or (is_error(problem) and code[3] in "2345" and code != "IRL507")
+        return code in DECLARATIONS or (problem.is_error and code[3] in "2345" and code != "IRL507")
 
     def is_port_clash(self, problem: Problem) -> bool:
         """Whether a problem says that another shape comes to an input port than it declares."""
@@ -128,7 +128,7 @@ class _Facts:
     def follows(self, problem: Problem) -> bool:
         """Whether a problem only follows from another one."""
         code, node = problem.fault.rule.code, problem.node
-        if code == "IRL105" and not is_error(problem):
+        if code == "IRL105" and not problem.is_error:
             return problem.graph in self.starved or any(problem.graph.startswith(path) for path in self.unmapped)
         if code == "IRL121":
             others = self.codes.get(node, set()) - {code} if node is not None else self.every & (WIRING | {"IRL501"})
@@ -142,15 +142,15 @@ class _Facts:
             excused = code == "IRL602" and not self.excused.isdisjoint(node.outputs)
             return excused or "IRL703" in own or self._is_right_as_declared(node, self.damaged)
         if code in ATTRIBUTES:
-            if not is_error(problem) and node in self.miscounted and node in self.foreign:
+            if not problem.is_error and node in self.miscounted and node in self.foreign:
                 return True
             return "IRL110" in own or (code == "IRL504" and node in self.misspelled)
         if code == "IRL108":
-            return "IRL507" in own and not is_error(problem) and problem.graph not in self.unwired
+            return "IRL507" in own and not problem.is_error and problem.graph not in self.unwired
         if code == "IRL507":
             return self._is_unwired(problem, node) or ("IRL106" in self.every and _is_open(node))
         if code in ("IRL508", "IRL343"):
-            return "IRL111" in own and (node in self.misported or not is_error(problem))
+            return "IRL111" in own and (node in self.misported or not problem.is_error)
         if code == "IRL395":
             return any(path.startswith(_inside(problem, node)) for path in self.broken)
         if code == "IRL123":

@@ -7,11 +7,11 @@ import os
 import posixpath
 from collections.abc import Iterator
 
-from irlint.checks import graphs
-from irlint.diagnostics import Rule, Severity
-from irlint.model import Constant, Graph, Node, Problem, Stored, live, used
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.walk import Known
+from irlint.model import Constant, Graph, Node, Problem, Stored
+from irlint.model.order import graphs, live, used
 from irlint.parsers.weights import byte_size
-from irlint.propagate import Known
 from irlint.records import replaced
 
 WEIGHTS_MISSING = Rule(

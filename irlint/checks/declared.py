@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.checks import graphs
-from irlint.diagnostics import Fault, Rule, Severity
 from irlint.dims import Shape, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.walk import Known
 from irlint.model import Declaration, Graph, Node, Problem, Value
-from irlint.ops.type_variables import type_key
-from irlint.propagate import Known
-from irlint.tensor import Sequence, Tensor, Type, shape_text
+from irlint.model.order import graphs
+from irlint.model.tensor import Sequence, Tensor, Type, shape_text
+from irlint.ops.kernels.type_variables import type_key
 
 SHAPE_CONTRADICTED = Rule(
     "IRL601",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.checks import graphs
-from irlint.diagnostics import Rule, Severity
-from irlint.model import Graph, Model, Node, Problem, Value, ordered, used
-from irlint.ops.schema import OFFICIAL_DOMAINS, latest_opset
-from irlint.propagate import Known
-from irlint.tensor import Tensor
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.walk import Known
+from irlint.model import Graph, Model, Node, Problem, Value
+from irlint.model.order import graphs, ordered, used
+from irlint.model.tensor import Tensor
+from irlint.schemas import OFFICIAL_DOMAINS, latest_opset
 
 UNDEFINED_NAME = Rule(
     "IRL101",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.diagnostics import Rule, Severity
-from irlint.model import Graph, Node, Problem, live
-from irlint.propagate import Known
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.walk import Known
+from irlint.model import Graph, Node, Problem
+from irlint.model.order import live
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>

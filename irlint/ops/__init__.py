@@ -1,21 +1,16 @@
-"""The two operator tables, and the families of operators that fill them.
+"""The operators: how their rules are registered, and how one is found.
 
-A family's module registers its rules with the decorators ``onnx`` and ``openvino``. A rule is a function from what is
-known of the inputs to what is known of the outputs; its signature is the operator's schema: positional parameters are
-inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context`` receives a ``Context``.
+A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and ``openvino``. A
+rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
+positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
+receives a ``Context``.
 
-Every version of an operator stands in one of the modules that ``FAMILIES`` names, in both formats side by side where they
-agree; looking for ``"Concat"`` in this folder finds it. What ONNX Runtime adds stands with the operators that it varies, in
-a module ``fused_…`` or ``quantized_…`` of the family, or in ``contrib``.
+Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
+and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in
+``onnxruntime``. A new version needs a rule only where the signature or the meaning changes, since the element types of ONNX
+are read from its own schemas. What a fault says stands beside the code that raises it, as a ``findings.faults.Rule``.
 
-An operator is added by a decorated function in its family's module and a line of cases in that family's test; a new version
-only where the signature or the meaning changes, since the element types of ONNX are read from its own schemas. A new family
-is a module, and a line in ``FAMILIES``. What a fault says stands beside the code that raises it, as a ``diagnostics.Rule``.
-
-Kernels, the arithmetic of shapes, know no node and no format. Those that several families share stand in modules without
-operators: ``axes``, ``broadcast``, ``contents``, ``element_types``, ``expected``, ``shape_inputs``, ``windows`` and
-``filters``, ``gates`` (of recurrent operators), ``bodies`` and ``port_maps`` (of operators that run graphs). ``schema`` and
-``type_variables`` judge every ONNX node before its rule is asked; no operator needs to touch them.
+``kernels`` holds what several modules share, the arithmetic of shapes: it knows no node and no format.
 """
 
 from __future__ import annotations
@@ -25,76 +20,11 @@ from importlib import import_module
 
 from irlint.lazy_typing import Any, TypeVar
 from irlint.model import Graph, Node
+from irlint.model.tensor import Type
+from irlint.ops import index
 from irlint.records import NOTHING, record
-from irlint.tensor import Type
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
-
-#: Modules of this package in the order in which they are searched for an operator, the most used first.
-FAMILIES = (
-    "creation",
-    "elementwise",
-    "convolution",
-    "casting",
-    "reshaping",
-    "joining",
-    "slicing",
-    "striding",
-    "gathering",
-    "linear",
-    "activation",
-    "pooling",
-    "global_pooling",
-    "reduction",
-    "normalization",
-    "axes_normalization",
-    "expanding",
-    "rearranging",
-    "einsum",
-    "selecting",
-    "scattering",
-    "indexing",
-    "quantization",
-    "quantized_convolution",
-    "quantized_linear",
-    "control",
-    "state",
-    "resampling",
-    "transposed_convolution",
-    "imaging",
-    "deformable_convolution",
-    "blocks",
-    "unpooling",
-    "attention",
-    "fused_attention",
-    "multi_head_attention",
-    "grouped_attention",
-    "fused_normalization",
-    "fused_activation",
-    "transformer",
-    "recurrent",
-    "ctc",
-    "detection",
-    "regions",
-    "priors",
-    "proposals",
-    "sequence",
-    "sampling",
-    "signal",
-    "text",
-    "trees",
-    "encoders",
-    "predictors",
-    "training",
-    "contrib",
-)
-
-#: ONNX Runtime's domains: its own operators, and those of its layouts with channels last and with channels in blocks.
-MICROSOFT = "com.microsoft"
-NHWC = "com.ms.internal.nhwc"
-NCHWC = "com.microsoft.nchwc"
-
-_NO_NAMES: Mapping[str, str] = {}
 
 
 @record
@@ -139,7 +69,6 @@ class Context:
 
 _onnx: dict[tuple[str, str], list[Operator]] = {}
 _openvino: dict[str, list[Operator]] = {}
-_pending = list(reversed(FAMILIES))
 
 
 def onnx(*names: str, since: int = 1, until: int | None = None, domain: str = "") -> Callable[[Rule], Rule]:
@@ -165,30 +94,17 @@ def openvino(
 
     def register(function: Rule) -> Rule:
         for name in names:
-            operator = Operator(name, since, function, until, absent or _NO_NAMES, spelled or _NO_NAMES, missing)
+            operator = Operator(name, since, function, until, absent or NOTHING, spelled or NOTHING, missing)
             _openvino.setdefault(name.lower(), []).append(operator)
         return function
 
     return register
 
 
-def _load_next() -> bool:
-    """Imports the next family; False where all are there."""
-    if not _pending:
-        return False
-    name = f"{__name__}.{_pending.pop()}"
-    try:
-        import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-    return True
-
-
 def load_all() -> None:
-    """Imports every family."""
-    while _load_next():
-        pass
+    """Imports every module that has operators."""
+    for module in sorted({*index.ONNX.values(), *index.OPENVINO.values()}):
+        import_module(f"{__name__}.{module}")
 
 
 def _chosen(versions: list[Operator], version: int) -> Operator | None:
@@ -202,19 +118,21 @@ def _chosen(versions: list[Operator], version: int) -> Operator | None:
 
 
 def onnx_versions(domain: str, name: str) -> list[Operator]:
-    """Every rule of an ONNX operator, loading families until one has it."""
-    key = (domain, name)
-    while key not in _onnx and _load_next():
-        pass
-    return _onnx.get(key, [])
+    """Every rule of an ONNX operator."""
+    module = index.ONNX.get(f"{domain}:{name}")
+    if module is None:
+        return []
+    import_module(f"{__name__}.{module}")
+    return _onnx[domain, name]
 
 
 def openvino_versions(name: str) -> list[Operator]:
     """Every rule of an OpenVINO operation, looked up without regard to case as the library does."""
-    key = name.lower()
-    while key not in _openvino and _load_next():
-        pass
-    return _openvino.get(key, [])
+    module = index.OPENVINO.get(name.lower())
+    if module is None:
+        return []
+    import_module(f"{__name__}.{module}")
+    return _openvino[name.lower()]
 
 
 def onnx_operator(domain: str, name: str, version: int) -> Operator | None:
@@ -227,7 +145,12 @@ def openvino_operator(name: str, version: int) -> Operator | None:
     return _chosen(openvino_versions(name), version)
 
 
-def tables() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """Both operator tables, whole."""
-    load_all()
+def registered() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
+    """The operators of both formats whose modules have been imported, by domain and name and by the name in lower case."""
     return _onnx, _openvino
+
+
+def tables() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
+    """The operators of both formats, all of them."""
+    load_all()
+    return registered()

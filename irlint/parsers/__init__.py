@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from irlint.diagnostics import Fault
+from irlint.findings.faults import Fault
 from irlint.lazy_typing import Literal
 from irlint.model import Model, Place, Problem
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL

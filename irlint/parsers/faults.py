@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import Rule, Severity
+from irlint.findings.faults import Rule, Severity
 
 _SOUND = """<net version="11">
   <layers>

@@ -7,7 +7,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterable
 
-from irlint.tensor import BITS, SIGNED, Contents
+from irlint.model.tensor import BITS, SIGNED, Contents
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 

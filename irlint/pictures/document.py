@@ -7,10 +7,10 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from irlint.drawing import Line, Piece
 from irlint.model import Node, Place, Port
-from irlint.parsers.positions import LINE_END
-from irlint.parsers.xml_text import Broken, decoded, mended, start_tags
+from irlint.parsers.openvino.positions import LINE_END
+from irlint.parsers.openvino.xml import Broken, decoded, mended, start_tags
+from irlint.pictures.drawing import Line, Piece
 from irlint.records import record
 
 #: Of a line longer than this only the surroundings of a mark are shown, so many characters to each side.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from irlint.diagnostics import Fault
-from irlint.drawing import Line, Piece, Table
+from irlint.findings.faults import Fault
+from irlint.inference.origins import Maker, Makers, Trail
+from irlint.inference.walk import Known
 from irlint.model import Graph, Model, Node, Problem, Value
-from irlint.onnx_text import element, named, node_pieces, onnx_type, signature_pieces
-from irlint.pictures.origins import Maker, Makers, Trail
+from irlint.model.tensor import Tensor
+from irlint.pictures.drawing import Line, Piece, Table
+from irlint.pictures.onnx_text import element, named, node_pieces, onnx_type, signature_pieces
 from irlint.pictures.tables import contradicted, declared, marked_axes, operands
-from irlint.propagate import Known
-from irlint.tensor import Tensor
 
 #: At most so many nodes that lead to the node at fault are shown, and so many in the table's last column.
 PRODUCERS = 4
@@ -32,7 +32,7 @@ class OnnxPictures:
     """Pictures of one model."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
-        from irlint.checks import graphs
+        from irlint.model.order import graphs
 
         self.model = model
         self.known = known

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from irlint.dims import MaybeDim
+from irlint.inference.origins import Maker, Trail, contents_of, first_number, names, numbers, shape_of, text
+from irlint.inference.walk import Known
 from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
-from irlint.pictures.origins import Maker, Trail, contents_of, first_number, names, numbers, shape_of, text
-from irlint.propagate import Known
-from irlint.tensor import shape_text, size_text
+from irlint.model.tensor import shape_text, size_text
 
 #: So many operators that handed a size on are named.
 NAMED = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from irlint.drawing import Drawing, Line, Piece
 from irlint.model import Model
+from irlint.pictures.drawing import Drawing, Line, Piece
 
 #: So many lines of a text are shown, each up to so many characters.
 LINES = 3

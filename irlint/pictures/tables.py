@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from irlint.diagnostics import Fault
 from irlint.dims import Shape, same
-from irlint.drawing import Row, Table
+from irlint.findings.faults import Fault
+from irlint.inference.walk import Known
 from irlint.model import Declaration, Node, Problem, Value
-from irlint.propagate import Known
+from irlint.model.tensor import Tensor, Type, type_text
+from irlint.pictures.drawing import Row, Table
 from irlint.records import replaced
-from irlint.tensor import Tensor, Type, type_text
 
 #: A table has at most so many rows.
 ROWS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.drawing import Line, Piece
+from irlint.pictures.drawing import Line, Piece
 from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display
 from irlint.reporters.plain import safe

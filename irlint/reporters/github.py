@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint.diagnostics import Finding, Report, Severity
-from irlint.ops.wording import counted
+from irlint.findings.faults import Severity
+from irlint.findings.report import Finding, Report
+from irlint.findings.wording import counted
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import Finding, Report
+from irlint.findings.report import Finding, Report
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from irlint.diagnostics import Finding, Report
+from irlint.findings.report import Finding, Report
 from irlint.reporters.plain import safe
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import Report
+from irlint.findings.report import Report
 
 
 def rendered(report: Report) -> str:

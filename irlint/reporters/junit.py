@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from irlint.diagnostics import CheckedFile, Finding, Report, Severity
+from irlint.findings.faults import Severity
+from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.records import record
 from irlint.reporters.headlines import headline, place_in_graph
 from irlint.reporters.plain import place, safe

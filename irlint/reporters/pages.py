@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from irlint.diagnostics import Rule
+from irlint.findings.faults import Rule
 from irlint.reporters.ansi import painted
 from irlint.reporters.canvas import wrapped
 

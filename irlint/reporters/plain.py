@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from irlint.diagnostics import POINTER_SKIPPED, Finding, Report, Severity
-from irlint.ops.wording import counted
+from irlint.findings.faults import Severity
+from irlint.findings.report import POINTER_SKIPPED, Finding, Report
+from irlint.findings.wording import counted
 
 #: The encoding that has every character, as it is called.
 UTF_8 = ("utf-8", "utf8")

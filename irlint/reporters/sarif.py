@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint.diagnostics import CheckedFile, Finding, Report, Rule, Severity
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
-from irlint.ops.wording import counted
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from irlint.drawing import Row, Table
+from irlint.pictures.drawing import Row, Table
 from irlint.records import record
 from irlint.reporters.canvas import Canvas, Run, cut, display
 from irlint.reporters.plain import safe

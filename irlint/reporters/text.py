@@ -6,9 +6,9 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 
-from irlint.diagnostics import Finding, Report
-from irlint.drawing import Drawing, Line, Piece, Row, Table
+from irlint.findings.report import Finding, Report
 from irlint.lazy_typing import Any
+from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import record, replaced
 from irlint.reporters import frames, tables
 from irlint.reporters.ansi import Stream, colored, is_terminal

@@ -1,0 +1,193 @@
+"""What a node calls, and the rules about its name, its inputs and its attributes that both formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from irlint.findings.faults import Rule, Severity
+from irlint.lazy_typing import Any
+from irlint.model import Function
+from irlint.ops import Operator
+from irlint.ops.signatures import Signature
+from irlint.records import record
+from irlint.schemas import OfficialSchema
+
+UNKNOWN_OPERATOR = Rule(
+    "IRL501",
+    "unknown-operator",
+    Severity.ERROR,
+    "The operator does not exist in its domain or opset.",
+    why="No runtime has a kernel for a name that no operator set defines; the model is refused when it is loaded.",
+    mend="Correct the name, import the domain that has the operator, or add it as a model-local function.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relux (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+CUSTOM_OPERATOR = Rule(
+    "IRL502",
+    "custom-operator",
+    Severity.NOTE,
+    "irlint has no rule for this operator: its outputs are taken as the file declares them.",
+    why="""A custom operator, or one that irlint does not know yet, says nothing about its outputs. What the file declares for
+them is used further on; where it declares nothing, what follows cannot be checked.""",
+    mend="Declare the shapes of its outputs (ONNX `value_info`), so that what follows is checked.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
+g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+UNKNOWN_ATTRIBUTE = Rule(
+    "IRL503",
+    "unknown-attribute",
+    Severity.ERROR,
+    "The operator has no attribute of this name at this version.",
+    why="""ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it in
+silence, and takes the default for the one that was meant: there it is a warning.""",
+    mend="Correct the name, or use the opset version that has the attribute.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.1> (x) }""",
+)
+
+MISSING_ATTRIBUTE = Rule(
+    "IRL504",
+    "missing-attribute",
+    Severity.ERROR,
+    "An attribute that the operator requires is not there.",
+    why="""ONNX runtimes refuse the node. OpenVINO takes a value of its own where it can, which is seldom the one that was
+meant: there it is a warning that names the value.""",
+    mend="Write the attribute.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
+)
+
+ATTRIBUTE_KIND = Rule(
+    "IRL505",
+    "attribute-of-wrong-type",
+    Severity.ERROR,
+    "An attribute is of another type than the operator's schema says.",
+    why="Runtimes read the attribute as the type that the schema states and refuse any other.",
+    mend="Write the attribute as the type that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0.0> (x, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
+)
+
+ATTRIBUTE_VALUE = Rule(
+    "IRL506",
+    "attribute-value-not-allowed",
+    Severity.ERROR,
+    "An attribute has a value that the operator does not allow.",
+    why="The operator defines what each value means; a runtime refuses any other, or takes a default in silence.",
+    mend="Use one of the values that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME"> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME_UPPER"> (x, w) }""",
+)
+
+INPUT_COUNT = Rule(
+    "IRL507",
+    "input-count-wrong",
+    Severity.ERROR,
+    "The node has fewer or more inputs than its operator takes.",
+    why="Runtimes refuse a node that leaves a required input out, or has one too many.",
+    mend="Connect the inputs that the operator names, and no others; leave an optional one out by the empty name.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+)
+
+OUTPUT_COUNT = Rule(
+    "IRL508",
+    "output-count-wrong",
+    Severity.ERROR,
+    "The node names more or fewer outputs than its operator has.",
+    why="Runtimes refuse a node with an output that its operator does not have.",
+    mend="Name only the outputs that the operator has at this version.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+OPSET_LACKS_OPERATOR = Rule(
+    "IRL509",
+    "operator-not-in-opset",
+    Severity.ERROR,
+    "The operator exists, but not in the opset that the file uses.",
+    why="The opset version fixes what each operator means; an operator that came later, or was removed, has no meaning in it.",
+    mend="Use an opset that has the operator (ONNX: `opset_import`; IR: the layer's `version`), or another operator.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
+    good="""<ir_version: 9, opset_import: ["" : 20]>
+g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
+)
+
+MISSING_OPSET_IMPORT = Rule(
+    "IRL801",
+    "missing-opset-import",
+    Severity.ERROR,
+    "A node's domain is not among the opsets that the model imports.",
+    why="""Without the version of its domain an operator's meaning is not fixed. The ONNX checker refuses the model; ONNX
+Runtime takes the newest version of a domain that it knows, which is another one in each of its releases: there it is a
+warning.""",
+    mend="Add the domain and its version to `opset_import`.",
+    bad="""<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+@record
+class Call:
+    """What a node calls: the rule of an operator, a function of the model, or neither.
+
+    ``version`` is the opset version; ``op`` the operator's name as its specification spells it. ``attributes`` are the
+    keyword arguments for the rule. ``broken`` tells that the rule cannot be asked because of the faults.
+    """
+
+    op: str
+    version: int
+    operator: Operator | None = None
+    function: Function | None = None
+    schema: OfficialSchema | None = None
+    signature: Signature | None = None
+    attributes: Mapping[str, Any] | None = None
+    broken: bool = False
+
+
+def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
+    """The help line for a misspelled name: the closest candidate, else ``otherwise``."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(candidates), n=1, cutoff=0.7)
+    return f"did you mean `{close[0]}`?" if close else otherwise
+
+
+def counts(lowest: int, highest: int) -> str:
+    """``2``, ``1 to 3`` or ``at least 1``."""
+    if highest >= 1 << 30:
+        return f"at least {lowest}"
+    return str(lowest) if lowest == highest else f"{lowest} to {highest}"
+
+
+def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
+    """The texts that an attribute annotated as a ``Literal`` (or a name for one) allows; () for any other."""
+    name = annotation.removesuffix(" | None")
+    alias = function.__globals__.get(name)
+    return tuple(getattr(alias, "__args__", ())) if getattr(alias, "__origin__", None) is not None or alias else ()
+
+
+def listed(allowed: Sequence[str]) -> str:
+    """Texts in quotes, with commas."""
+    return ", ".join(f'"{text}"' for text in allowed)

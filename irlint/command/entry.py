@@ -1,0 +1,75 @@
+"""The ``irlint`` command; a plain check starts without the machinery that reads options."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Mapping, Sequence
+
+from irlint.command import check as session
+from irlint.command.streams import discard_output, fail
+from irlint.lazy_typing import Any
+from irlint.policy.options import DEFAULTS, FORMATS
+
+#: Options that a plain check may have: they take no value.
+FLAGS = {"--no-progress": "no_progress", "--force-exclude": "force_exclude", "--allow-empty": "allow_empty"}
+OTHER_COMMANDS = frozenset(["shapes", "explain", "rules", "init"])
+
+#: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
+COLLECTOR_THRESHOLD = 20_000
+
+
+def main() -> None:
+    """Runs the command in ``sys.argv`` and ends with its exit status."""
+    gc.set_threshold(COLLECTOR_THRESHOLD)
+    try:
+        _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        discard_output()
+        raise SystemExit(0) from None
+    except OSError as error:
+        discard_output()
+        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+
+
+def _run(arguments: Sequence[str]) -> None:
+    plain = _plain(arguments)
+    if plain is not None:
+        session.check(*plain)
+    import click
+
+    from irlint.command.cli import commands
+
+    try:
+        status = commands.main(list(arguments), prog_name="irlint", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    raise SystemExit(status or 0)
+
+
+def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
+    """The paths and options of a check that has no options but a format and flags, None for anything else."""
+    options = dict(DEFAULTS)
+    paths: list[str] = []
+    rest = list(arguments[1:] if arguments[:1] == ["check"] else arguments)
+    if arguments[:1] != ["check"] and rest[:1] and rest[0] in OTHER_COMMANDS:
+        return None
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--":
+            paths += rest
+            break
+        if argument in FLAGS:
+            options[FLAGS[argument]] = True
+        elif argument == "--format" and rest and rest[0] in FORMATS:
+            options["form"] = rest.pop(0)
+        elif argument.startswith("-"):
+            return None
+        else:
+            paths.append(argument)
+    return (tuple(paths), options) if paths else None

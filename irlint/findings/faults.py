@@ -1,0 +1,121 @@
+"""Rules, and the faults that break them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+
+class Severity(Enum):
+    """How bad a finding is; see the public interface for what each promises."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        return ("note", "warning", "error").index(self.value)
+
+
+#: Every rule by its code. A rule enters when the module that it stands in is imported.
+RULES: dict[str, Rule] = {}
+
+
+@record
+class Rule:
+    """A rule and its page.
+
+    ``summary`` is one sentence that states the defect; ``why`` says what goes wrong without it, ``mend`` what to do.
+    ``bad`` breaks the rule and ``good`` keeps it: each the text of an example in ONNX's text syntax or IR XML.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    why: str = ""
+    mend: str = ""
+    bad: str = ""
+    good: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code in RULES:
+            raise ValueError(f"two rules have the code {self.code}")
+        RULES[self.code] = self
+
+    @property
+    def advice(self) -> str:
+        """``mend`` as the help of a fault, which begins in lower case and has no full stop."""
+        return f"{self.mend[:1].lower()}{self.mend[1:]}".removesuffix(".")
+
+    def fault(self, message: str, **details: Any) -> Fault:
+        """The fault that breaks this rule; ``details`` are the other fields of ``Fault``."""
+        return Fault(self, message, **details)
+
+
+#: A message up to so many characters stays as it is; in longer ones, lists and then the middle are left out.
+LONGEST = 600
+
+
+#: Of a list that is cut so many entries are shown.
+SHOWN_ENTRIES = 8
+
+
+def shortened(text: str) -> str:
+    """A text of at most LONGEST characters, its lists cut first."""
+    parts = text.split("]")
+    for index, part in enumerate(parts):
+        before, bracket, inside = part.rpartition("[")
+        entries = inside.split(", ", SHOWN_ENTRIES)
+        if bracket and len(entries) > SHOWN_ENTRIES:
+            count = inside.count(", ") + 1
+            shown = ", ".join(entries[:SHOWN_ENTRIES])
+            parts[index] = f"{before}[{shown}, ... ({count} entries)"
+    told = "]".join(parts)
+    half = LONGEST // 2 - 3
+    return told if len(told) <= LONGEST else f"{told[:half]} ... {told[-half:]}"
+
+
+class Fault(Exception):
+    """One place that breaks a rule, before anyone has said where it stands.
+
+    ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of the
+    input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
+    shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        message: str,
+        help: str = "",
+        input: int | None = None,
+        marks: tuple[tuple[int, int], ...] = (),
+        aligned: str = "right",
+        remark: str = "",
+        attribute: str | None = None,
+        severity: Severity | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message if len(message) <= LONGEST else shortened(message)
+        self.help = help if len(help) <= LONGEST else shortened(help)
+        self.input = input
+        self.marks = marks
+        self.aligned = aligned
+        self.remark = remark
+        self.attribute = attribute
+        self.severity = severity or rule.severity
+        self.notes = notes
+
+    def changed(self, **details: Any) -> Fault:
+        """The same fault with other values for some of its fields."""
+        return Fault(**{**self.__dict__, **details})
+
+    def lowered(self, severity: Severity) -> Fault:
+        """The same fault as a finding of another severity."""
+        return self.changed(severity=severity)

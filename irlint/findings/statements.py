@@ -1,0 +1,105 @@
+"""What a rule states besides its result: requirements, and faults that do not stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from irlint.dims import Dim, MaybeDim, at_least, divisible, same
+from irlint.findings.faults import Fault
+from irlint.records import record
+
+
+@record
+class Relation:
+    """``left == right``, ``left >= right`` or ``left % right == 0`` between two dims."""
+
+    kind: str
+    left: Dim
+    right: Dim
+
+    def __str__(self) -> str:
+        if self.kind == "%":
+            left, right = (
+                text if text.replace("_", "").isalnum() else f"({text})" for text in map(str, (self.left, self.right))
+            )
+            return f"{left} % {right} == 0"
+        return f"{self.left} {self.kind} {self.right}"
+
+
+@record
+class Requirement:
+    """What an operator needs and could not prove: at least one of the relations holds."""
+
+    any_of: tuple[Relation, ...]
+    why: str
+
+    @property
+    def condition(self) -> str:
+        """A text that Python evaluates to true or false."""
+        return " or ".join(str(relation) for relation in self.any_of)
+
+
+class Statements:
+    """What the rule of one node has stated: requirements, and faults that do not stop it."""
+
+    __slots__ = ("faults", "requirements")
+
+    def __init__(self) -> None:
+        self.requirements: list[Requirement] = []
+        self.faults: list[Fault] = []
+
+
+_current = Statements()
+
+
+@contextmanager
+def stated() -> Iterator[Statements]:
+    """Collects what operator rules state inside the block."""
+    global _current
+    outer, _current = _current, Statements()
+    try:
+        yield _current
+    finally:
+        _current = outer
+
+
+def statements() -> Statements:
+    """What has been stated so far in the innermost block of ``stated``."""
+    return _current
+
+
+def warn(fault: Fault) -> None:
+    """States a fault that leaves the node's outputs as they are."""
+    _current.faults.append(fault)
+
+
+def require(*any_of: Relation, why: str) -> None:
+    """States that one of the relations has to hold."""
+    _current.requirements.append(Requirement(any_of, why))
+
+
+def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
+    """Whether two dims can be equal; where that is not proven, their equality is stated as a requirement."""
+    proven = same(left, right)
+    if proven is None and left is not None and right is not None:
+        require(Relation("==", left, right), why=why)
+    return proven is not False
+
+
+def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
+    """Whether ``left >= least`` can hold; where that is not proven, it is stated as a requirement."""
+    proven = at_least(left, least)
+    if proven is None and left is not None and least is not None:
+        require(Relation(">=", left, least), why=why)
+    return proven is not False
+
+
+def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
+    """Whether ``dim`` can be a multiple of ``divisor``; where that is not proven, it is stated as a requirement."""
+    if dim is None:
+        return True
+    proven = divisible(dim, divisor)
+    if proven is None:
+        require(Relation("%", dim, divisor), why=why)
+    return proven is not False

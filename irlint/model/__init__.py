@@ -1,0 +1,225 @@
+"""What a model file says, and nothing that was worked out from it: ONNX and OpenVINO IR in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from irlint.findings.faults import Fault, Severity
+from irlint.lazy_typing import Any, Literal
+from irlint.model.tensor import Tensor, Type
+from irlint.records import NOTHING, record
+
+Format = Literal["onnx", "openvino"]
+
+
+#: The key in ``metadata_props`` (ONNX) and ``rt_info`` (IR) whose value lists rules not to report.
+IGNORE = "irlint.ignore"
+
+
+@record
+class Place:
+    """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
+
+    Line, column and byte offset are worked out from it only for files that have findings.
+    """
+
+    element: int
+    attribute: str | None = None
+
+
+@record
+class Declaration:
+    """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``."""
+
+    by: str
+    type: Type
+    place: Place | None = None
+
+
+@record(eq=False)
+class Value:
+    """A value of a graph, equal only to itself.
+
+    ``name`` is the ONNX tensor name; for OpenVINO ``LAYER_ID:PORT_ID``. ``port`` is the output's index (ONNX)
+    or the XML port id (OpenVINO), None for ONNX graph inputs and initializers.
+    """
+
+    name: str
+    declared: tuple[Declaration, ...] = ()
+    port: int | None = None
+    place: Place | None = None
+
+    @property
+    def type(self) -> Type | None:
+        """The first type that the file declares, None where it declares none."""
+        return self.declared[0].type if self.declared else None
+
+
+@record
+class Stored:
+    """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
+
+    ``available`` is the number of bytes that the file really has from ``offset`` on, None for a missing file.
+    ``reason`` says why the bytes cannot be had.
+    """
+
+    size: int | None
+    offset: int = 0
+    file: str | None = None
+    available: int | None = None
+    reason: str | None = None
+
+
+@record
+class Constant:
+    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small."""
+
+    tensor: Tensor
+    stored: Stored | None = None
+    place: Place | None = None
+
+
+@record
+class Attribute:
+    """An attribute as the file has it.
+
+    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a ``Constant``
+    for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR attribute.
+    ``reference`` names the attribute of the enclosing ONNX function that this one stands for.
+    """
+
+    kind: str
+    value: Any
+    reference: str | None = None
+    place: Place | None = None
+
+
+@record
+class Port:
+    """An input or output port of an IR layer: its XML id, and what it declares."""
+
+    id: int
+    type: Tensor
+    place: Place
+    names: tuple[str, ...] = ()
+
+
+@record(eq=False)
+class Node:
+    """An ONNX node or an IR layer.
+
+    ``version`` is the opset version that the file imports for the domain (ONNX: int, None where it imports none), or
+    the layer's ``version`` text. ``inputs`` and ``outputs`` hold None for an ONNX empty name and an unconnected port.
+    ``metadata`` holds the entries of ``metadata_props`` or ``rt_info`` that are meant for irlint: those under IGNORE.
+    """
+
+    name: str
+    op: str
+    domain: str
+    version: int | str | None
+    inputs: tuple[Value | None, ...]
+    outputs: tuple[Value | None, ...]
+    attributes: Mapping[str, Attribute] = NOTHING
+    index: int = 0
+    place: Place | None = None
+    id: str | None = None
+    input_ports: tuple[Port, ...] = ()
+    output_ports: tuple[Port, ...] = ()
+    overload: str = ""
+    metadata: Mapping[str, str] = NOTHING
+
+    @property
+    def label(self) -> str:
+        """Its name; for a node without one, the name of its first output."""
+        if self.name:
+            return self.name
+        return next((value.name for value in self.outputs if value is not None), "")
+
+    @property
+    def bodies(self) -> Iterator[tuple[str, Graph]]:
+        """The graphs among its attributes, by the attribute's name."""
+        for name, attribute in self.attributes.items():
+            if attribute.reference is not None:
+                continue
+            if attribute.kind == "GRAPH":
+                yield name, attribute.value
+            elif attribute.kind == "GRAPHS":
+                for position, graph in enumerate(attribute.value):
+                    yield f"{name}[{position}]", graph
+
+
+@record(eq=False)
+class Graph:
+    """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or that of a function.
+
+    ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
+    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses.
+    """
+
+    path: str
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    constants: Mapping[Value, Constant]
+    nodes: tuple[Node, ...]
+    undefined: tuple[Value, ...] = ()
+    captured: tuple[Value, ...] = ()
+
+
+@record(eq=False)
+class Function:
+    """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none."""
+
+    domain: str
+    name: str
+    overload: str
+    graph: Graph
+    attributes: Mapping[str, Attribute | None]
+    opsets: Mapping[str, int]
+
+
+@record
+class Problem:
+    """A fault that a parser met, and the place that it belongs to."""
+
+    fault: Fault
+    graph: str = ""
+    node: Node | None = None
+    value: str | None = None
+    place: Place | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is told as an error."""
+        return self.fault.severity is Severity.ERROR
+
+
+@record(eq=False)
+class Model:
+    """A model file.
+
+    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``symbols`` maps an identifier
+    back to the name that the file gives to the size, where they differ.
+    """
+
+    path: str
+    format: Format | None
+    format_version: str | None = None
+    graph: Graph | None = None
+    functions: Mapping[tuple[str, str, str], Function] = NOTHING
+    opsets: Mapping[str, int] = NOTHING
+    symbols: Mapping[str, str] = NOTHING
+    metadata: Mapping[str, str] = NOTHING
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes in all graphs and functions."""
+        graphs = [] if self.graph is None else [self.graph]
+        graphs += [function.graph for function in self.functions.values()]
+        count = 0
+        while graphs:
+            graph = graphs.pop()
+            count += len(graph.nodes)
+            graphs += [body for node in graph.nodes for _, body in node.bodies]
+        return count

@@ -1,0 +1,113 @@
+"""In which order the nodes of a model come: its graphs, the nodes of one sorted, those on cycles, and those that are alive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from irlint.model import Graph, Model, Node, Value
+from irlint.records import record
+
+
+@record
+class Order:
+    """The nodes of a graph so that each comes after those that it uses.
+
+    ``nodes`` keeps the file's order where that is possible; ``cyclic`` are nodes that use their own results, directly
+    or through others; ``late`` tells, in ONNX, which nodes use a value that a later node makes.
+    """
+
+    nodes: tuple[Node, ...]
+    cyclic: tuple[Node, ...] = ()
+    late: tuple[tuple[Node, Value], ...] = ()
+
+
+def used(node: Node) -> Iterator[Value]:
+    """The values that a node uses, those that its bodies capture among them."""
+    for value in node.inputs:
+        if value is not None:
+            yield value
+    for _, body in node.bodies:
+        yield from body.captured
+
+
+def ordered(graph: Graph) -> Order:
+    """The nodes of ``graph`` in topological order."""
+    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    seen: set[Node] = set()
+    late: list[tuple[Node, Value]] = []
+    for node in graph.nodes:
+        late += [(node, value) for value in used(node) if value in producers and producers[value] not in seen]
+        seen.add(node)
+    if not late:
+        return Order(graph.nodes)
+    return _sorted(graph, producers, tuple(late))
+
+
+def _sorted(graph: Graph, producers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
+    waiting: dict[Node, set[Node]] = {}
+    users: dict[Node, list[Node]] = {}
+    for node in graph.nodes:
+        waiting[node] = {producers[value] for value in used(node) if value in producers}
+        for producer in waiting[node]:
+            users.setdefault(producer, []).append(node)
+    ready = [node for node in reversed(graph.nodes) if not waiting[node]]
+    result: list[Node] = []
+    while ready:
+        node = ready.pop()
+        result.append(node)
+        freed = []
+        for user in users.get(node, ()):
+            waiting[user].discard(node)
+            if not waiting[user]:
+                freed.append(user)
+        ready += sorted(freed, key=lambda each: -each.index)
+    done = set(result)
+    left = [node for node in graph.nodes if node not in done]
+    cyclic = _on_cycles(left, waiting)
+    result += [node for node in left if node not in cyclic]
+    return Order(tuple(result), tuple(node for node in left if node in cyclic), late)
+
+
+def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
+    """Of the nodes that cannot be ordered, those that stand on a cycle, not only behind one."""
+    remaining = set(left)
+    ahead = {node: {other for other in waiting[node] if other in remaining} for node in left}
+    users: dict[Node, set[Node]] = {node: set() for node in left}
+    for node, needs in ahead.items():
+        for other in needs:
+            users[other].add(node)
+    cyclic = set(left)
+    ends = [node for node in left if not users[node]]
+    while ends:
+        node = ends.pop()
+        cyclic.discard(node)
+        for other in ahead[node]:
+            users[other].discard(node)
+            if not users[other] and other in cyclic:
+                ends.append(other)
+    return cyclic
+
+
+def live(graph: Graph) -> set[Node]:
+    """The layers of an IR's graph that a Result or an Assign needs; OpenVINO never creates the others."""
+    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    waiting = [node for node in graph.nodes if node.op in ("Result", "Assign", "Parameter")]
+    found = set(waiting)
+    while waiting:
+        for value in waiting.pop().inputs:
+            producer = producers.get(value) if value is not None else None
+            if producer is not None and producer not in found:
+                found.add(producer)
+                waiting.append(producer)
+    return found
+
+
+def graphs(model: Model) -> Iterator[Graph]:
+    """Every graph of a model: the main one, the bodies inside it, and the functions."""
+    waiting = [function.graph for function in reversed(tuple(model.functions.values()))]
+    if model.graph is not None:
+        waiting.append(model.graph)
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        waiting += reversed([body for node in graph.nodes for _, body in node.bodies])

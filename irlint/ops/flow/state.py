@@ -1,0 +1,121 @@
+"""Variables of OpenVINO: what ReadValue reads and Assign writes."""
+
+from __future__ import annotations
+
+from irlint.dims import Bounds, Expr, MaybeDim, Shape, bounds, symbols
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.parsers.openvino.types import partial_shape
+
+DType = str
+
+_GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+</edges></net>"""
+
+VARIABLE_MISMATCH = Rule(
+    "IRL396",
+    "variable-init-mismatch",
+    Severity.ERROR,
+    "A variable is initialized with a value of another shape or element type than it is declared with.",
+    why="""The type and the shape that ReadValue states for its variable have to cover its initial value. OpenVINO refuses
+the model.""",
+    mend="State a `variable_shape` and a `variable_type` that cover the initial value; `?` covers any size.",
+    bad=_GOOD.replace('variable_shape="1,2"', 'variable_shape="1,3"'),
+    good=_GOOD,
+)
+
+
+@openvino("ReadValue", since=3)
+def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
+    """OpenVINO ReadValue-3: of the type and shape of its initial value."""
+    return Tensor(init_value.dtype, init_value.shape)
+
+
+@openvino("ReadValue", since=6)
+def read_value(
+    init_value: Tensor | None = None,
+    *,
+    variable_id: str,
+    variable_type: DType | None = None,
+    variable_shape: str = "...",
+    context: Context,
+) -> Tensor:
+    """OpenVINO ReadValue-6: of the type and shape that it states; where it states neither, those of its initial value.
+
+    The library leaves open whichever of the two is not stated.
+    """
+    try:
+        stated = partial_shape(variable_shape, "size")
+    except ValueError as error:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`variable_shape` is no shape: {error}", help="write sizes, `?` or intervals", attribute="variable_shape"
+        ) from None
+    if init_value is not None:
+        if variable_type is None and stated is None:
+            return Tensor(init_value.dtype, init_value.shape)
+        _check_covered(variable_type, stated, init_value)
+    return Tensor(variable_type, _open(stated, context))
+
+
+def _open(shape: Shape | None, context: Context) -> Shape | None:
+    """The stated shape, with a size of the node's own for every interval."""
+    if shape is None:
+        return None
+    return tuple(
+        context.unknown(("size", axis), bounds(dim)[1], bounds(dim)[0] or 0) if isinstance(dim, Expr) else dim
+        for axis, dim in enumerate(shape)
+    )
+
+
+def _check_covered(dtype: str | None, shape: Shape | None, init: Tensor) -> None:
+    if dtype is not None and init.dtype is not None and dtype != init.dtype:
+        raise VARIABLE_MISMATCH.fault(
+            f"the variable is {dtype} and its initial value, input 0, is {init.dtype}",
+            help=f'write variable_type="{init.dtype}" as OpenVINO spells it, or convert input 0',
+            input=0,
+            attribute="variable_type",
+        )
+    if shape is None or init.shape is None:
+        return
+    if len(shape) == len(init.shape) and all(_covers(a, b, axis) for axis, (a, b) in enumerate(zip(shape, init.shape))):
+        return
+    raise VARIABLE_MISMATCH.fault(
+        f"the variable is {shape_text(_plain(shape))} and its initial value, input 0, is {shape_text(init.shape)}",
+        help="let `variable_shape` cover the initial value",
+        input=0,
+        attribute="variable_shape",
+    )
+
+
+def _plain(shape: Shape) -> Shape:
+    return tuple(None if isinstance(dim, Expr) else dim for dim in shape)
+
+
+def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
+    if isinstance(dim, Expr) and all(name[:1] != "_" for name in symbols(dim)):
+        return _holds(bounds(stated) if isinstance(stated, Expr) else (stated, stated), bounds(dim))
+    if isinstance(stated, Expr):
+        return not isinstance(dim, int) or _holds(bounds(stated), (dim, dim))
+    return agree(stated, dim, f"the variable covers axis {axis} of its initial value")
+
+
+def _holds(outer: Bounds, inner: Bounds) -> bool:
+    """Whether the first interval holds the second; None stands for no size, or no limit."""
+    above = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
+    return above and (inner[0] or 0) >= (outer[0] or 0)
+
+
+@openvino("Assign", since=3)
+def assign(new_value: Tensor, *, variable_id: str) -> Tensor:
+    """OpenVINO Assign-3 and -6: gives on what it writes."""
+    return Tensor(new_value.dtype, new_value.shape, new_value.value)

@@ -1,0 +1,310 @@
+"""Operators on tables of embeddings, on segments of rows, and on sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from irlint.dims import MaybeDim, Shape, at_least
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, openvino
+from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, out_of_range
+from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank, number
+
+SPARSE_ROWS_MISMATCH = Rule(
+    "IRL351",
+    "sparse-rows-mismatch",
+    Severity.ERROR,
+    "The values, indices and dense shape of sparse rows do not go together.",
+    why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
+anything else.""",
+    mend="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
+    bad="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim></port></output></layer>
+<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="5,2" element_type="i64"/><output><port id="0" precision="I64"><dim>5</dim><dim>2</dim></port></output></layer>
+<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output><port id="0" precision="FP32"/></output></layer>
+<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port><port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/><edge from-layer="1" from-port="0" to-layer="4" to-port="1"/><edge from-layer="2" from-port="0" to-layer="4" to-port="2"/><edge from-layer="3" from-port="0" to-layer="4" to-port="3"/><edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
+</edges></net>""",
+    good="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim></port></output></layer>
+<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="4,2" element_type="i64"/><output><port id="0" precision="I64"><dim>4</dim><dim>2</dim></port></output></layer>
+<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output><port id="0" precision="FP32"/></output></layer>
+<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port><port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/><edge from-layer="1" from-port="0" to-layer="4" to-port="1"/><edge from-layer="2" from-port="0" to-layer="4" to-port="2"/><edge from-layer="3" from-port="0" to-layer="4" to-port="3"/><edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
+</edges></net>""",
+)
+
+_BAGS = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="t" type="Parameter" version="opset1"><data shape="10,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>10</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="i" type="Parameter" version="opset1"><data shape="3,2" element_type="i64"/><output><port id="0" precision="I64"><dim>3</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="w" type="Parameter" version="opset1"><data shape="3,COUNT" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>COUNT</dim></port></output></layer>
+<layer id="3" name="bags" type="EmbeddingBagPackedSum" version="opset3"><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/><edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+</edges></net>"""
+
+SEGMENTS_MISMATCH = Rule(
+    "IRL352",
+    "embedding-segments-mismatch",
+    Severity.ERROR,
+    "The indices, segments or weights of an embedding lookup or a segment reduction do not go together.",
+    why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum. Segment
+ids are sorted. OpenVINO refuses anything else.""",
+    mend="Give the weights, and the segment ids, the shape of the indices.",
+    bad=_BAGS.replace("COUNT", "3"),
+    good=_BAGS.replace("COUNT", "2"),
+)
+
+BagReduction = Literal["sum", "mean"]
+
+
+# --- embeddings -------------------------------------------------------------------------------------------------------
+
+
+def _bags(table: Tensor, count: MaybeDim) -> Tensor:
+    """[count, *table.shape[1:]]."""
+    expect_rank(table, 0, least=1)
+    return Tensor(table.dtype, None if table.shape is None else (count, *table.shape[1:]))
+
+
+def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
+    """The length of a list, None where it is not known. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    expect_rank(tensor, index, 1, what=what)
+    return None if tensor.shape is None else tensor.shape[0]
+
+
+def _expect_like_indices(indices: Tensor, others: Sequence[tuple[int, str, Tensor | None]]) -> Shape | None:
+    shape = indices.shape
+    for index, what, tensor in others:
+        if tensor is not None:
+            row: list[Shape | None] = [None] * (index + 1)
+            row[1], row[index] = shape, tensor.shape
+            shape = merged(row, SEGMENTS_MISMATCH, f"{what} has one entry for each index")
+    return shape
+
+
+def _expect_weights(table: Tensor, weights: Tensor | None, index: int, reduction: str) -> None:
+    if weights is None:
+        return
+    row: list[Tensor | None] = [None] * (index + 1)
+    row[0], row[index] = table, weights
+    common_type(row)
+    if reduction != "sum":
+        raise SEGMENTS_MISMATCH.fault(
+            f'input {index}, the weights, is given with reduction="{reduction}": weights go with a sum only',
+            help="leave the weights out",
+            input=index,
+            attribute="reduction",
+        )
+
+
+def _judge_rows(table: Tensor, indices: Tensor) -> None:
+    expect_type(indices, 1, INDEX_TYPES)
+    if table.shape and indices.value is not None:
+        fault = out_of_range(indices.value, table.shape[0], 0, index=1, negative=False)
+        if fault is not None:
+            raise fault
+
+
+@openvino("EmbeddingBagOffsetsSum", since=3)
+def embedding_bag_offsets_sum(
+    emb_table: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    default_index: Tensor | None = None,
+    per_sample_weights: Tensor | None = None,
+) -> Tensor:
+    """OpenVINO EmbeddingBagOffsetsSum-3: one bag for each offset into the indices."""
+    return embedding_bag_offsets(emb_table, indices, offsets, default_index, per_sample_weights)
+
+
+@openvino("EmbeddingBagOffsets", since=15)
+def embedding_bag_offsets(
+    emb_table: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    default_index: Tensor | None = None,
+    per_sample_weights: Tensor | None = None,
+    *,
+    reduction: BagReduction = "sum",
+) -> Tensor:
+    """OpenVINO EmbeddingBagOffsets-15."""
+    _length(indices, 1, "indices")
+    count = _length(offsets, 2, "offsets")
+    expect_rank(default_index, 3, 0, what="default_index")
+    _judge_rows(emb_table, indices)
+    common_type((indices, offsets, default_index), first=1)
+    expect_rank(per_sample_weights, 4, 1, what="per_sample_weights")
+    _expect_weights(emb_table, per_sample_weights, 4, reduction)
+    _expect_like_indices(indices, ((4, "per_sample_weights", per_sample_weights),))
+    return _bags(emb_table, count)
+
+
+@openvino("EmbeddingBagPackedSum", since=3)
+def embedding_bag_packed_sum(emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
+    """OpenVINO EmbeddingBagPackedSum-3: one bag for each row of indices."""
+    return embedding_bag_packed(emb_table, indices, per_sample_weights)
+
+
+@openvino("EmbeddingBagPacked", since=15)
+def embedding_bag_packed(
+    emb_table: Tensor,
+    indices: Tensor,
+    per_sample_weights: Tensor | None = None,
+    *,
+    reduction: BagReduction = "sum",
+) -> Tensor:
+    """OpenVINO EmbeddingBagPacked-15."""
+    for index, what, tensor in ((1, "indices", indices), (2, "per_sample_weights", per_sample_weights)):
+        expect_rank(tensor, index, 2, what=what)
+    _judge_rows(emb_table, indices)
+    _expect_weights(emb_table, per_sample_weights, 2, reduction)
+    shape = _expect_like_indices(indices, ((2, "per_sample_weights", per_sample_weights),))
+    return _bags(emb_table, None if shape is None else shape[0])
+
+
+@openvino("EmbeddingSegmentsSum", since=3)
+def embedding_segments_sum(
+    emb_table: Tensor,
+    indices: Tensor,
+    segment_ids: Tensor,
+    num_segments: Tensor,
+    default_index: Tensor | None = None,
+    per_sample_weights: Tensor | None = None,
+) -> Tensor:
+    """OpenVINO EmbeddingSegmentsSum-3: one bag for each of ``num_segments``."""
+    for index, what, tensor in ((1, "indices", indices), (2, "segment_ids", segment_ids)):
+        _length(tensor, index, what)
+    expect_rank(num_segments, 3, 0, what="num_segments")
+    expect_rank(default_index, 4, 0, what="default_index")
+    _judge_rows(emb_table, indices)
+    common_type((indices, segment_ids, num_segments, default_index), first=1)
+    _expect_weights(emb_table, per_sample_weights, 5, "sum")
+    _expect_like_indices(indices, ((2, "segment_ids", segment_ids), (5, "per_sample_weights", per_sample_weights)))
+    return _bags(emb_table, _counted(number(num_segments)))
+
+
+def _counted(count: MaybeDim) -> MaybeDim:
+    """A number of segments; the library reads a negative one as 0."""
+    return max(count, 0) if isinstance(count, int) else count
+
+
+# --- segments ---------------------------------------------------------------------------------------------------------
+
+FillMode = Literal["zero", "lowest"]
+
+
+@openvino("SegmentMax", since=16, absent={"fill_mode": "zero"})
+def segment_max(
+    data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
+) -> Tensor:
+    """OpenVINO SegmentMax-16: the maximum of the rows of each segment; without a number, up to the highest id."""
+    expect_type(segment_ids, 1, INDEX_TYPES)
+    expect_type(num_segments, 2, INDEX_TYPES)
+    expect_rank(num_segments, 2, 0, what="num_segments")
+    rows = _length(segment_ids, 1, "segment_ids")
+    expect_rank(data, 0, least=1)
+    if data.shape is not None and not agree(data.shape[0], rows, "each row has a segment id"):
+        raise SEGMENTS_MISMATCH.fault(
+            f"axis 0 is {data.shape[0]} in input 0 and input 1 has {counted(rows, 'entry', 'entries')}; each row needs a segment id",
+            help=f"give segment_ids {counted(data.shape[0], 'entry', 'entries')}",
+            input=1,
+            marks=((0, 0), (1, 0)),
+            aligned="left",
+        )
+    ids = segment_ids.ints
+    known = [entry for entry in ids or () if isinstance(entry, int)]
+    if any(later < earlier for earlier, later in pairwise(known)):
+        raise SEGMENTS_MISMATCH.fault(
+            f"input 1 is {known}; segment ids have to be sorted", help="sort the rows by their segment", input=1
+        )
+    if num_segments is not None:
+        return _bags(data, _counted(number(num_segments)))
+    complete = ids is not None and len(known) == len(ids) and bool(known)
+    return _bags(data, known[-1] + 1 if complete else None)
+
+
+# --- sparse rows ------------------------------------------------------------------------------------------------------
+
+
+def _sparse_fault(message: str, help: str, index: int) -> Fault:
+    return SPARSE_ROWS_MISMATCH.fault(message, help=help, input=index)
+
+
+@openvino("SparseFillEmptyRows", since=16)
+def sparse_fill_empty_rows(
+    values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor, *, context: Context
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO SparseFillEmptyRows-16: indices and values with an entry for each empty row, and which rows were empty."""
+    common_type((dense_shape, indices), first=1)
+    expect_type(indices, 2, INDEX_TYPES)
+    expect_rank(default_value, 3, 0, what="default_value")
+    count = _length(values, 0, "values")
+    expect_rank(indices, 2, 2, what="indices")
+    pairs: Shape = indices.shape if indices.shape is not None else (None, None)
+    if not agree(count, pairs[0], "each value has an index") or not agree(
+        pairs[1], 2, "an index is a row and a column"
+    ):
+        raise _sparse_fault(
+            f"input 0 has {count} values and input 2 is {shape_text(indices.shape)}; it has to be [{count}, 2]",
+            "give each value a row and a column",
+            2,
+        )
+    if not agree(_length(dense_shape, 1, "dense_shape"), 2, "the dense shape has rows and columns"):
+        raise _sparse_fault(
+            f"input 1 is {shape_text(dense_shape.shape)}; a dense shape has two entries", "give it rows and columns", 1
+        )
+    extent = dense_shape.ints or (None, None)
+    _judge_places(indices, extent)
+    rows = _row_count(indices, extent[0])
+    total = context.unknown("rows") if rows is None else rows
+    return (
+        Tensor(indices.dtype, (total, 2)),
+        Tensor(values.dtype, (total,)),
+        Tensor("bool", (_extent(extent[0]),)),
+    )
+
+
+def _extent(rows: MaybeDim) -> MaybeDim:
+    """The number of rows; the library takes -1 for open, and less for 0."""
+    if at_least(rows, 0) is not False:
+        return rows
+    return 0 if at_least(-1, rows) and rows != -1 else None
+
+
+def _judge_places(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
+    numbers = indices.ints or ()
+    for axis, what in enumerate(("row", "column")):
+        limit = extent[axis]
+        wrong = [n for n in numbers[axis::2] if isinstance(n, int) and isinstance(limit, int) and not 0 <= n < limit]
+        if wrong:
+            raise INDEX_OUT_OF_RANGE.fault(
+                f"input 2 holds the {what} {wrong[0]}, and there are {limit} by the dense shape, input 1",
+                help=f"use {what}s below {limit}",
+                input=2,
+            )
+
+
+def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
+    """How many entries there are once each empty row has one, None where that is not known."""
+    numbers = indices.ints
+    if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
+        return None
+    return len(numbers) // 2 + rows - len(set(numbers[::2]))

@@ -1,0 +1,466 @@
+"""Operators that pick entries by index: Gather, GatherElements, GatherND and GatherTree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, at_least, product
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, reaches, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.axes import axis_of
+from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.contents import fits, positions, strides
+from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.expectations import first_known
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank
+from irlint.schemas import MICROSOFT
+
+INDEX_OUT_OF_RANGE = Rule(
+    "IRL346",
+    "index-out-of-range",
+    Severity.ERROR,
+    "A constant index points outside the axis that it indexes.",
+    why="""An axis of size n has the positions 0 to n-1, and where the operator counts from the end, -n to -1. ONNX
+Runtime stops with "indices element out of data bounds"; OpenVINO's Gather and GatherND return zeros in silence, which is
+a warning.""",
+    mend="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
+)
+
+INDICES_MISMATCH = Rule(
+    "IRL347",
+    "gather-indices-mismatch",
+    Severity.ERROR,
+    "The indices of a gather do not have a shape that fits the data.",
+    why="""Gather's batch axes have to be of one size in data and indices. GatherElements takes indices of the data's rank, no
+larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, at most as long as the
+data has axes behind its batch axes.""",
+    mend="Reshape the indices as the operator takes them, or correct `axis` and `batch_dims`.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
+)
+
+
+# --- constant indices -------------------------------------------------------------------------------------------------
+
+
+def out_of_range(
+    indices: Sequence[Scalar], dim: MaybeDim, axis: int, *, index: int, negative: bool = True
+) -> Fault | None:
+    """The fault of an index that lies outside an axis of size ``dim``; what is not proven is stated as a requirement.
+
+    ``index`` is the input that holds the indices; ``negative`` tells whether they may count from the end.
+    """
+    numbers = sorted({entry for entry in indices if isinstance(entry, int)})
+    if not numbers or dim is None:
+        return None
+    lowest, highest = numbers[0], numbers[-1]
+    fits_end = highest < 0 or reaches(dim, highest + 1, f"index {highest} is taken of axis {axis}")
+    fits_start = lowest >= 0 or (negative and reaches(dim, -lowest, f"index {lowest} is taken of axis {axis}"))
+    if fits_end and fits_start:
+        return None
+    wrong = lowest if fits_end else highest
+    allowed = "none" if dim == 0 else f"{-dim if negative else 0} to {dim - 1}"
+    return INDEX_OUT_OF_RANGE.fault(
+        f"input {index} holds the index {wrong}, and axis {axis} has {counted(dim, 'element')}: allowed is {allowed}",
+        help=f"use indices in the range {allowed}, or correct the size of the axis",
+        input=index,
+        marks=((0, axis),),
+    )
+
+
+def _state(fault: Fault | None, severity: Severity) -> None:
+    if fault is None:
+        return
+    if severity is Severity.ERROR:
+        raise fault
+    warn(fault.lowered(severity))
+
+
+def _mismatch(message: str, help: str, *marks: tuple[int, int]) -> Fault:
+    return INDICES_MISMATCH.fault(message, help=help, input=1, marks=marks, aligned="left")
+
+
+# --- Gather -----------------------------------------------------------------------------------------------------------
+
+
+def gathered(data: Shape | None, indices: Shape | None, axis: int | None, batch_dims: int = 0) -> Shape | None:
+    """``data[:axis] + indices[batch_dims:] + data[axis+1:]``, the batch axes having been compared.
+
+    ``axis`` and ``batch_dims`` count from 0; ``axis`` is None where it is not known.
+    """
+    if data is None or indices is None:
+        return None
+    if axis is None:
+        return (*_batch(data, indices, batch_dims), *(None,) * (len(data) + len(indices) - 1 - 2 * batch_dims))
+    return (*_batch(data, indices, batch_dims), *data[batch_dims:axis], *indices[batch_dims:], *data[axis + 1 :])
+
+
+def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
+    """The batch axes, of whichever input tells more."""
+    return tuple(b if a is None or isinstance(b, int) else a for a, b in zip(data[:batch_dims], indices))
+
+
+def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
+    """The contents that Gather takes along ``axis``, None where not all of the shape is known."""
+    shape, numbers = data.shape, indices.ints
+    if data.value is None or shape is None or not fits(shape) or numbers is None or indices.shape is None:
+        return None
+    if not fits(gathered(shape, indices.shape, axis)):
+        return None
+    size = shape[axis]
+    inner = strides(shape)[axis]  # type: ignore[arg-type]
+    assert isinstance(size, int)
+    result: list[Scalar] = []
+    for start in range(0, len(data.value), size * inner or 1):
+        for index in numbers:
+            if not isinstance(index, int) or not -size <= index < size:
+                result += [None] * inner
+                continue
+            first = start + (index % size) * inner
+            result += data.value[first : first + inner]
+    return tuple(result)
+
+
+@onnx("Gather")
+def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
+    """ONNX Gather; negative indices count from the end since opset 11, and for every runtime before that."""
+    expect_rank(data, 0, least=1)
+    place = None if data.rank is None else axis_of(axis, data.rank)
+    return _gathered(data, indices, place, 0, negative=True, severity=Severity.ERROR)
+
+
+def _gathered(
+    data: Tensor, indices: Tensor, axis: int | None, batch_dims: int, *, negative: bool, severity: Severity
+) -> Tensor:
+    value = None
+    if axis is not None and data.shape is not None and indices.value is not None:
+        _state(out_of_range(indices.value, data.shape[axis], axis, index=1, negative=negative), severity)
+        value = gathered_contents(data, indices, axis) if batch_dims == 0 else None
+    return Tensor(data.dtype, gathered(data.shape, indices.shape, axis, batch_dims), value)
+
+
+@openvino("Gather", since=1, until=6)
+def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
+    """OpenVINO Gather-1; the library reads a negative index as 0.0 elements."""
+    return _ov_gathered(data, indices, axis, 0, negative=False)
+
+
+@openvino("Gather", since=7, until=7)
+def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO Gather-7, with batch axes."""
+    expect_type(indices, 1, INTEGERS)
+    expect_type(axis, 2, INTEGERS)
+    return _ov_gathered(data, indices, axis, batch_dims, negative=False)
+
+
+@openvino("Gather", since=8)
+def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO Gather-8, with negative indices."""
+    expect_type(indices, 1, INTEGERS)
+    expect_type(axis, 2, INTEGERS)
+    return _ov_gathered(data, indices, axis, batch_dims, negative=True)
+
+
+def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, *, negative: bool) -> Tensor:
+    expect_one(axis, 2, "axis")
+    expect_rank(data, 0, least=1)
+    entry = axis.scalar
+    place = int(entry) if isinstance(entry, (int, float)) else None
+    if place is not None and data.rank is not None:
+        place = axis_of(place, data.rank)
+    if batch_dims < 0 and indices.rank is None:
+        return Tensor(data.dtype)
+    batch = batch_dims + (indices.rank or 0) if batch_dims < 0 else batch_dims
+    if batch < 0:
+        rank = indices.rank or 0
+        refused = batch < -rank and data.rank is not None
+        taken = "" if refused else f"; OpenVINO lets a number below -{rank} pass"
+        warn(
+            INDICES_MISMATCH.fault(
+                f"batch_dims is {batch_dims} and input 1 has {counted(rank, 'axis', 'axes')}{taken}",
+                help="write the number of axes that both inputs share",
+                attribute="batch_dims",
+                severity=Severity.ERROR if refused else Severity.WARNING,
+            )
+        )
+        return Tensor(data.dtype)
+    _judge_batch(data.shape, indices.shape, batch, batch_dims, place)
+    if data.rank is None:
+        return Tensor(data.dtype)
+    return _gathered(data, indices, place, batch, negative=negative, severity=Severity.WARNING)
+
+
+def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, written: int, axis: int | None) -> None:
+    """Raises an ``INDICES_MISMATCH`` fault where ``batch_dims`` does not fit, or a batch axis differs."""
+    limits = [
+        (None if data is None else len(data), "axes of input 0"),
+        (None if indices is None else len(indices), "axes of input 1"),
+    ]
+    if axis is not None and axis >= 0:
+        limits.append((axis, "value of the axis"))
+    for limit, what in limits:
+        if batch < 0 or (limit is not None and batch > limit):
+            raise INDICES_MISMATCH.fault(
+                f"batch_dims is {written}; it has to be at most {limit}, the {'number of ' if 'axes' in what else ''}{what}",
+                help="lower `batch_dims`, or gather along a later axis",
+                attribute="batch_dims",
+            )
+    if data is not None and indices is not None:
+        _agree_on_batch(data, indices, batch)
+
+
+def _agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+    for axis in range(batch_dims):
+        if not agree(data[axis], indices[axis], f"batch axis {axis} of data and indices"):
+            raise _mismatch(
+                f"batch axis {axis} is {data[axis]} in input 0 and {indices[axis]} in input 1; it has to be equal",
+                f"make axis {axis} equal in both inputs, or lower `batch_dims`",
+                (0, axis),
+                (1, axis),
+            )
+
+
+# --- GatherElements ---------------------------------------------------------------------------------------------------
+
+
+def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 1) -> None:
+    if data is None or indices is None or len(data) == len(indices):
+        return
+    raise INDICES_MISMATCH.fault(
+        f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input {index} is {shape_text(indices)} with "
+        f"{len(indices)}: both need the same number",
+        help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
+        input=index,
+    )
+
+
+def elements_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
+    """The contents that GatherElements takes along ``axis``."""
+    shape, numbers = data.shape, indices.ints
+    if data.value is None or shape is None or numbers is None or indices.shape is None:
+        return None
+    if not fits(shape) or not fits(indices.shape):
+        return None
+    own, size = strides(shape), shape[axis]  # type: ignore[arg-type]
+    assert isinstance(size, int)
+    result: list[Scalar] = []
+    for place, number in zip(positions(indices.shape), numbers):
+        if not isinstance(number, int) or not -size <= number < size:
+            result.append(None)
+            continue
+        moved = (*place[:axis], number % size, *place[axis + 1 :])
+        result.append(data.value[sum(a * b for a, b in zip(moved, own))])
+    return tuple(result)
+
+
+@onnx("GatherElements", since=11)
+def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
+    """ONNX GatherElements: as many axes in both, and the indices no larger except along ``axis``."""
+    _expect_equal_ranks(data.shape, indices.shape)
+    rank = data.rank if data.rank is not None else indices.rank
+    if rank is None:
+        return Tensor(data.dtype)
+    place = axis_of(axis, rank)
+    if data.shape is None or indices.shape is None:
+        return Tensor(data.dtype, indices.shape)
+    for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
+        if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
+            raise _mismatch(
+                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may not "
+                "be larger than the data",
+                f"make axis {other} of the indices at most {whole}",
+                (0, other),
+                (1, other),
+            )
+    return _elements(data, indices, place, indices.shape)
+
+
+def _elements(data: Tensor, indices: Tensor, axis: int, shape: Shape) -> Tensor:
+    if data.shape is not None and indices.value is not None:
+        _state(out_of_range(indices.value, data.shape[axis], axis, index=1), Severity.ERROR)
+    return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
+
+
+@openvino("GatherElements", since=6, absent={"axis": 0})
+def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
+    """OpenVINO GatherElements-6: equal sizes except along ``axis``."""
+    expect_type(indices, 1, INDEX_TYPES)
+    place = axis if data.rank is None else axis_of(axis, data.rank)
+    for index, tensor in enumerate((data, indices)):
+        expect_rank(tensor, index, least=1)
+    _expect_equal_ranks(data.shape, indices.shape)
+    if data.shape is None or indices.shape is None:
+        known = indices.shape
+        if data.shape is not None:
+            known = (*data.shape[:place], None, *data.shape[place + 1 :])
+        return Tensor(data.dtype, known)
+    shape = list(indices.shape)
+    for other, (a, b) in enumerate(zip(data.shape, indices.shape)):
+        if other == place:
+            continue
+        if not agree(a, b, f"axis {other} of data and indices"):
+            raise _mismatch(
+                f"axis {other} is {a} in input 0 and {b} in input 1; except for axis {place} both have to be equal",
+                f"make axis {other} equal in both inputs",
+                (0, other),
+                (1, other),
+            )
+        shape[other] = a if isinstance(a, int) else b
+    return _elements(data, indices, place, tuple(shape))
+
+
+# --- GatherND ---------------------------------------------------------------------------------------------------------
+
+
+def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
+    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None where the length of the index tuple is not known.
+
+    Raises an ``INDICES_MISMATCH`` fault.
+    """
+    for index, shape in enumerate((data, indices)):
+        if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
+            what = f"batch_dims is {batch_dims}, and " if shape else ""
+            raise _mismatch(
+                f"{what}input {index} is {shape_text(shape)}; it needs at least {counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
+                f"give input {index} at least one axis behind the batch axes",
+            )
+    if data is None or indices is None:
+        return None
+    length = indices[-1]
+    limit = len(data) - batch_dims
+    if at_least(limit, length) is False:
+        raise _mismatch(
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} "
+            f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
+            f"make the last axis of the indices at most {limit}",
+            (1, len(indices) - 1),
+        )
+    if not isinstance(length, int):
+        return None
+    return (*indices[:-1], *data[batch_dims + length :])
+
+
+def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, shape: Shape | None) -> Contents | None:
+    """The contents that GatherND takes; its indices have been judged."""
+    if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
+        return None
+    if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
+        return None
+    own = strides(data.shape)  # type: ignore[arg-type]
+    length = indices.shape[-1]
+    assert isinstance(length, int)
+    inner = own[batch_dims + length - 1] if batch_dims + length else len(data.value)
+    result: list[Scalar] = []
+    for row, place in enumerate(positions(indices.shape[:-1])):
+        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, place[:batch_dims])
+        result += [None] * inner if offset is None else data.value[offset : offset + inner]
+    return tuple(result)
+
+
+def nd_offset(numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], batch: Sequence[int] = ()) -> int | None:
+    """Where the element or part that an index tuple names begins in row-major contents, None where it is not known."""
+    offset = sum(a * b for a, b in zip(batch, own))
+    for axis, number in enumerate(numbers, len(batch)):
+        size = shape[axis]
+        if not isinstance(number, int) or not isinstance(size, int) or not -size <= number < size:
+            return None
+        offset += (number % size) * own[axis]
+    return offset
+
+
+def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, severity: Severity) -> None:
+    """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
+    if data.shape is None or indices.shape is None or indices.value is None:
+        return
+    length = indices.shape[-1]
+    if not isinstance(length, int) or not length:
+        return
+    for position in range(length):
+        axis = batch_dims + position
+        _state(out_of_range(indices.value[position::length], data.shape[axis], axis, index=1), severity)
+
+
+@onnx("GatherND", since=11)
+@onnx("GatherND", domain=MICROSOFT)
+def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
+    """ONNX GatherND-11, and ONNX Runtime's own."""
+    return gather_nd(data, indices)
+
+
+@onnx("GatherND", since=12)
+def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """ONNX GatherND-12; ONNX Runtime lets the batch sizes of the indices be multiples of the data's."""
+    shape = gathered_nd(data.shape, indices.shape, batch_dims)
+    if data.shape is not None and indices.shape is not None:
+        _judge_onnx_batch(data.shape, indices.shape, batch_dims)
+    judge_tuples(data, indices, batch_dims, Severity.ERROR)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape))
+
+
+def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+    try:
+        _agree_on_batch(data, indices, batch_dims)
+    except Fault as fault:
+        a, b = product(data[:batch_dims]), product(indices[:batch_dims])
+        if isinstance(a, int) and isinstance(b, int) and (a == 0 or b % a):
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
+@openvino("GatherND", since=5, until=7)
+def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO GatherND-5: the batch axes are one axis of the result."""
+    result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
+    if result.shape is None or batch_dims < 2:
+        return result
+    joined = (product(result.shape[:batch_dims]), *result.shape[batch_dims:])
+    return Tensor(result.dtype, joined, result.value)
+
+
+@openvino("GatherND", since=8)
+def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO GatherND-8."""
+    expect_type(indices, 1, INTEGERS)
+    shape = gathered_nd(data.shape, indices.shape, batch_dims)
+    if data.shape is not None and indices.shape is not None:
+        _agree_on_batch(data.shape, indices.shape, batch_dims)
+    if shape is not None and data.shape is not None:
+        pairs = zip(shape[:batch_dims], data.shape)
+        shape = (*(b if isinstance(b, int) else a for a, b in pairs), *shape[batch_dims:])
+    judge_tuples(data, indices, batch_dims, Severity.WARNING)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape))
+
+
+# --- GatherTree -------------------------------------------------------------------------------------------------------
+
+
+@openvino("GatherTree")
+def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor) -> Tensor:
+    """OpenVINO GatherTree-1: the beams of [time, batch, beam] step ids, followed back through their parents."""
+    dtype = common_type((step_ids, parent_ids, max_seq_len, end_token))
+    expect_type(step_ids, 0, ARITHMETIC)
+    shape = merged(
+        (step_ids.shape, parent_ids.shape), INDICES_MISMATCH, "step_ids and parent_ids have to be of one shape"
+    )
+    expect_rank(Tensor(dtype, shape), 0, 3, what="step_ids")
+    expect_rank(max_seq_len, 2, 1, what="max_seq_len")
+    expect_rank(end_token, 3, 0, what="end_token")
+    if shape is not None and max_seq_len.shape is not None:
+        if not agree(shape[1], max_seq_len.shape[0], "max_seq_len has one entry for each batch"):
+            raise INDICES_MISMATCH.fault(
+                f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; it needs one for each batch",
+                help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}",
+                input=2,
+                marks=((0, 1), (2, 0)),
+            )
+        shape = (shape[0], first_known(shape[1], max_seq_len.shape[0]), shape[2])
+    return Tensor(dtype, shape)

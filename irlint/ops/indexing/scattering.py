@@ -1,0 +1,421 @@
+"""Operators that write entries by index: the Scatter operators of both formats, and TensorScatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, at_least
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, reaches
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, INDICES_MISMATCH, judge_tuples, nd_offset, out_of_range
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.kernels.contents import Fold, fits, positions, strides
+from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.shape_inputs import INPUT_RANK_REFUSED, expect_one, expect_rank, number
+
+UPDATES_MISMATCH = Rule(
+    "IRL348",
+    "scatter-updates-mismatch",
+    Severity.ERROR,
+    "The updates or the indices of a scatter do not have the shape that the data asks for.",
+    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates of the
+shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:]. TensorScatter writes an
+update that is no longer than its cache and equal to it on the other axes. Runtimes refuse anything else.""",
+    mend="Give the updates the shape that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x, int64[2,1] i, float[2,4] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x, int64[2,1] i, float[2,3] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
+)
+
+REDUCTIONS: dict[str, Fold] = {
+    "add": fold.plus,
+    "sum": fold.plus,
+    "mul": fold.times,
+    "prod": fold.times,
+    "max": fold.greater,
+    "min": fold.lesser,
+}
+
+
+def _mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
+    return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
+
+
+def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> None:
+    """Makes sure that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
+    if found is None or wanted is None:
+        return
+    if len(found) != len(wanted):
+        raise _mismatch(
+            f"input 2 is {shape_text(found)} with {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
+            f"give the updates the shape {shape_text(wanted)}",
+            2,
+        )
+    for axis, (a, b) in enumerate(zip(found, wanted)):
+        if not agree(a, b, f"axis {axis} of the updates is that of {what}"):
+            raise _mismatch(
+                f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: {what}",
+                f"make axis {axis} of the updates {b}",
+                2,
+                (2, axis),
+            )
+
+
+def written(data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar], reduction: str) -> Contents | None:
+    """The contents of ``data`` with one element written at each place; a place that is not known spoils them all."""
+    if data.value is None or None in places or (reduction != "none" and reduction not in REDUCTIONS):
+        return None
+    result = list(data.value)
+    for place, update in zip(places, updates):
+        assert place is not None
+        before = result[place]
+        if reduction == "none":
+            result[place] = update
+        else:
+            result[place] = None if before is None or update is None else REDUCTIONS[reduction](before, update)
+    return tuple(result)
+
+
+# --- ScatterElements --------------------------------------------------------------------------------------------------
+
+
+def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int, reduction: str) -> Contents | None:
+    shape, numbers = data.shape, indices.ints
+    if not fits(shape) or not fits(indices.shape) or numbers is None or updates.value is None:
+        return None
+    assert shape is not None and indices.shape is not None
+    own, size = strides(shape), shape[axis]  # type: ignore[arg-type]
+    assert isinstance(size, int)
+    places: list[int | None] = []
+    for place, index in zip(positions(indices.shape), numbers):
+        if not isinstance(index, int) or not -size <= index < size:
+            places.append(None)
+            continue
+        moved = (*place[:axis], index % size, *place[axis + 1 :])
+        places.append(sum(a * b for a, b in zip(moved, own)))
+    return written(data, places, updates.value, reduction)
+
+
+def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: int, reduction: str) -> Tensor:
+    _expect_updates(updates.shape, indices.shape, "as the indices")
+    rank = next((x.rank for x in (data, indices, updates) if x.rank is not None), None)
+    if rank is None:
+        return Tensor(data.dtype)
+    place = axis_of(axis, rank)
+    if data.shape is None or indices.shape is None:
+        return Tensor(data.dtype, data.shape)
+    _expect_rank_of_data(data.shape, indices.shape)
+    for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
+        if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
+            raise _mismatch(
+                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may not be "
+                "larger than the data",
+                f"make axis {other} of the indices at most {whole}",
+                1,
+                (0, other),
+                (1, other),
+            )
+    _judge(indices, data.shape[place], place)
+    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, place, reduction))
+
+
+def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
+    if len(data) != len(indices):
+        raise _mismatch(
+            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input 1 is {shape_text(indices)} with {len(indices)}: "
+            "both need the same number",
+            f"give the indices {counted(len(data), 'axis', 'axes')}",
+            1,
+        )
+
+
+Reduction16 = Literal["none", "add", "mul"]
+Reduction18 = Literal["none", "add", "mul", "max", "min"]
+
+
+@onnx("Scatter", since=9, until=10)
+@onnx("ScatterElements", since=11)
+def scatter_elements_11(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0) -> Tensor:
+    """ONNX ScatterElements-11, and Scatter-9, its first name."""
+    return _scatter_elements(data, indices, updates, axis, "none")
+
+
+@onnx("ScatterElements", since=16)
+def scatter_elements_16(
+    data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction16 = "none"
+) -> Tensor:
+    """ONNX ScatterElements-16."""
+    return _scatter_elements(data, indices, updates, axis, reduction)
+
+
+@onnx("ScatterElements", since=18)
+def scatter_elements_18(
+    data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction18 = "none"
+) -> Tensor:
+    """ONNX ScatterElements-18."""
+    return _scatter_elements(data, indices, updates, axis, reduction)
+
+
+@openvino("ScatterElementsUpdate", since=3, until=11)
+def scatter_elements_update_3(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
+    """OpenVINO ScatterElementsUpdate-3."""
+    return scatter_elements_update_12(data, indices, updates, axis)
+
+
+ElementsReduction = Literal["none", "sum", "prod", "min", "max", "mean"]
+
+
+@openvino("ScatterElementsUpdate", since=12)
+def scatter_elements_update_12(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    axis: Tensor,
+    *,
+    reduction: ElementsReduction = "none",
+    use_init_val: bool = True,
+) -> Tensor:
+    """OpenVINO ScatterElementsUpdate-12; the library compares the indices with the data by rank only."""
+    common_type((data, None, updates))
+    expect_type(indices, 1, INTEGERS | {"bool"})
+    expect_type(axis, 3, INTEGERS)
+    expect_rank(axis, 3, 0, 1, what="axis")
+    if axis.value == ():
+        raise INPUT_RANK_REFUSED.fault(
+            "input 3 (axis) is empty; the operation takes one axis", help="name the axis", input=3
+        )
+    if reduction == "mean" and data.dtype == "bool":
+        raise UPDATES_MISMATCH.fault(
+            "there is no mean of booleans", help="use another reduction", attribute="reduction"
+        )
+    if data.shape is not None and indices.shape is not None:
+        _expect_rank_of_data(data.shape, indices.shape)
+    _expect_updates(updates.shape, indices.shape, "as the indices")
+    place = axis.ints[0] if axis.ints else None
+    if data.shape is None or not isinstance(place, int):
+        return Tensor(data.dtype, data.shape)
+    place = axis_of(place, len(data.shape))
+    _judge(indices, data.shape[place], place)
+    kind = reduction if use_init_val or reduction == "none" else "mean"
+    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, place, kind))
+
+
+def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
+    """Makes sure that constant indices lie within an axis; writing elsewhere stops or corrupts every runtime."""
+    fault = None if indices.value is None else out_of_range(indices.value, dim, axis, index=1)
+    if fault is not None:
+        raise fault
+
+
+# --- ScatterND --------------------------------------------------------------------------------------------------------
+
+
+def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
+    """indices[:-1] + data[indices[-1]:], None where the length of the index tuple is not known.
+
+    Raises an ``INDICES_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
+    """
+    if data is None or indices is None:
+        return None
+    length = indices[-1]
+    if at_least(len(data), length) is False:
+        raise INDICES_MISMATCH.fault(
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} with "
+            f"{len(data)}",
+            help=f"make the last axis of the indices at most {len(data)}",
+            input=1,
+            marks=((1, len(indices) - 1),),
+        )
+    return (*indices[:-1], *data[length:]) if isinstance(length, int) else None
+
+
+def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, reduction: str) -> Contents | None:
+    numbers, values = indices.ints, updates.value
+    if not fits(data.shape) or not fits(indices.shape) or numbers is None or values is None or not indices.shape:
+        return None
+    assert data.shape is not None
+    own, length = strides(data.shape), indices.shape[-1]  # type: ignore[arg-type]
+    assert isinstance(length, int)
+    rows = len(positions(indices.shape[:-1]))
+    inner = len(values) // rows if rows else 0
+    places: list[int | None] = []
+    for row in range(rows):
+        start = nd_offset(numbers[row * length : (row + 1) * length], data.shape, own)
+        places += [None if start is None else start + step for step in range(inner)]
+    return written(data, places, values, reduction)
+
+
+def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str) -> Tensor:
+    expect_rank(data, 0, least=1)
+    expect_rank(indices, 1, least=1)
+    _expect_updates(updates.shape, tuple_updates(data.shape, indices.shape), "indices[:-1] + data[indices[-1]:]")
+    judge_tuples(data, indices, 0, Severity.ERROR)
+    return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction))
+
+
+@onnx("ScatterND", since=11)
+def scatter_nd_11(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """ONNX ScatterND-11."""
+    return _scatter_nd(data, indices, updates, "none")
+
+
+@onnx("ScatterND", since=16)
+def scatter_nd_16(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction16 = "none") -> Tensor:
+    """ONNX ScatterND-16."""
+    return _scatter_nd(data, indices, updates, reduction)
+
+
+@onnx("ScatterND", since=18)
+def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction18 = "none") -> Tensor:
+    """ONNX ScatterND-18."""
+    return _scatter_nd(data, indices, updates, reduction)
+
+
+@openvino("ScatterNDUpdate", since=4, until=14)
+def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """OpenVINO ScatterNDUpdate-3, which is first in opset4."""
+    return scatter_nd_update_15(data, indices, updates)
+
+
+TupleReduction = Literal["none", "sum", "sub", "prod", "min", "max"]
+
+
+@openvino("ScatterNDUpdate", since=15)
+def scatter_nd_update_15(
+    data: Tensor, indices: Tensor, updates: Tensor, *, reduction: TupleReduction = "none"
+) -> Tensor:
+    """OpenVINO ScatterNDUpdate-15."""
+    common_type((data, None, updates))
+    expect_type(indices, 1, INDEX_TYPES)
+    return _scatter_nd(data, indices, updates, reduction)
+
+
+# --- ScatterUpdate ----------------------------------------------------------------------------------------------------
+
+
+@openvino("ScatterUpdate", since=3)
+def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
+    """OpenVINO ScatterUpdate-3: whole slices along an axis."""
+    common_type((data, None, updates))
+    expect_type(indices, 1, INTEGERS)
+    expect_type(axis, 3, INTEGERS)
+    expect_one(axis, 3, "axis")
+    if data.shape is None:
+        return Tensor(data.dtype)
+    place: MaybeDim = number(axis)
+    if isinstance(place, int):
+        place = axis_of(place, len(data.shape))
+    if indices.shape is not None:
+        wanted: Shape = (None,) * (len(data.shape) + len(indices.shape) - 1)
+        if isinstance(place, int):
+            wanted = (*data.shape[:place], *indices.shape, *data.shape[place + 1 :])
+        _expect_updates(updates.shape, wanted, "data[:axis] + indices + data[axis+1:]")
+    if not isinstance(place, int) or indices.value is None:
+        return Tensor(data.dtype, data.shape)
+    _judge(indices, data.shape[place], place)
+    return Tensor(data.dtype, data.shape, _slice_contents(data, indices, updates, place))
+
+
+def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Contents | None:
+    numbers = indices.ints
+    if not fits(data.shape) or numbers is None or updates.value is None:
+        return None
+    assert data.shape is not None
+    size, inner = data.shape[axis], strides(data.shape)[axis]  # type: ignore[arg-type]
+    assert isinstance(size, int)
+    places: list[int | None] = []
+    for outer in range(len(positions(data.shape[:axis]))):
+        for index in numbers:
+            if not isinstance(index, int) or not -size <= index < size:
+                return None
+            start = (outer * size + index % size) * inner
+            places += range(start, start + inner)
+    return written(data, places, updates.value, "none")
+
+
+# --- TensorScatter ----------------------------------------------------------------------------------------------------
+
+CacheMode = Literal["linear", "circular"]
+
+
+@onnx("TensorScatter", since=24)
+def tensor_scatter(
+    past_cache: Tensor,
+    update: Tensor,
+    write_indices: Tensor | None = None,
+    *,
+    axis: int = -2,
+    mode: CacheMode = "linear",
+) -> Tensor:
+    """ONNX TensorScatter-24: a cache with ``update`` written into it along ``axis``."""
+    known = past_cache.shape if past_cache.shape is not None else update.shape
+    if known is None:
+        return Tensor(past_cache.dtype)
+    place = axis_of(axis, len(known))
+    if place == 0:
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to {len(known) - 1}",
+            help="use the axis of the sequence",
+            input=0,
+        )
+    cache, part = past_cache.shape, update.shape
+    if cache is not None and part is not None:
+        _expect_part(cache, part, place)
+    if write_indices is not None and write_indices.shape is not None:
+        _judge_write_indices(write_indices, known[0], cache, part, place, mode)
+    return Tensor(past_cache.dtype, cache)
+
+
+def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
+    if len(cache) != len(part):
+        raise _mismatch(
+            f"input 0 is {shape_text(cache)} with {counted(len(cache), 'axis', 'axes')} and input 1 is {shape_text(part)} with {len(part)}: both "
+            "need the same number",
+            f"give the update {counted(len(cache), 'axis', 'axes')}",
+            1,
+        )
+    for other, (whole, dim) in enumerate(zip(cache, part)):
+        why = f"axis {other} of the update fits the cache"
+        if reaches(whole, dim, why) if other == axis else agree(whole, dim, why):
+            continue
+        wanted = f"at most {whole}" if other == axis else str(whole)
+        raise _mismatch(
+            f"axis {other} is {whole} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
+            f"make axis {other} of the update {wanted}",
+            1,
+            (0, other),
+            (1, other),
+        )
+
+
+def _judge_write_indices(
+    indices: Tensor, batch: MaybeDim, cache: Shape | None, part: Shape | None, axis: int, mode: str
+) -> None:
+    expect_rank(indices, 2, 1)
+    assert indices.shape is not None
+    if not agree(batch, indices.shape[0], "each batch has a write index"):
+        raise _mismatch(
+            f"input 2 has {counted(indices.shape[0], 'entry', 'entries')} for {batch} batches",
+            "give each batch one write index",
+            2,
+            (0, 0),
+            (2, 0),
+        )
+    if mode == "circular" or cache is None or part is None:
+        return
+    room, length = cache[axis], part[axis]
+    for index in indices.ints or ():
+        if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
+            continue
+        raise INDEX_OUT_OF_RANGE.fault(
+            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of {room}",
+            help='write earlier, or use mode="circular"',
+            input=2,
+            marks=((0, axis), (1, axis)),
+        )

@@ -1,0 +1,387 @@
+"""Operators that select entries by their value: TopK, NonZero, Unique, Compress, and searches in sorted lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product as combinations
+
+from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree, reaches
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import axis_of
+from irlint.ops.kernels.contents import fits, positions, strides
+from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number, size
+from irlint.schemas import MICROSOFT
+
+TOPK_TOO_LARGE = Rule(
+    "IRL349",
+    "topk-exceeds-axis",
+    Severity.ERROR,
+    "TopK asks for more elements than its axis has.",
+    why="""There are no k largest elements among fewer than k: ONNX Runtime stops with "Axis has less than the requested k
+elements", and OpenVINO when it compiles the model.""",
+    mend="Ask for at most the size of the axis; for axes of varying size, take k as Min(k, size) from the Shape.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8] x) => (float[1,5] v, int64[1,5] i) <int64[1] k = {5}> { v, i = TopK (x, k) }""",
+)
+
+_SEARCH = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="s" type="Parameter" version="opset1"><data shape="2,7" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>7</dim></port></output></layer>
+<layer id="1" name="v" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="find" type="SearchSorted" version="opset15"><data right_mode="false" output_type="i64"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="I64"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>"""
+
+SORTED_SEQUENCE_MISMATCH = Rule(
+    "IRL353",
+    "sorted-sequence-mismatch",
+    Severity.ERROR,
+    "The sorted sequences of a SearchSorted do not go with the values that are looked up in them.",
+    why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same axes
+and equal sizes on all but the last. OpenVINO refuses anything else.""",
+    mend="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",
+    bad=_SEARCH.replace("ROWS", "3"),
+    good=_SEARCH.replace("ROWS", "2"),
+)
+
+
+# --- TopK -------------------------------------------------------------------------------------------------------------
+
+
+def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
+    """The positions, in row-major contents, of the elements of each line along ``axis``, in order."""
+    own = strides(shape)
+    others = [range(1) if place == axis else range(dim) for place, dim in enumerate(shape)]
+    starts = [sum(a * b for a, b in zip(place, own)) for place in combinations(*others)]
+    return [[start + step * own[axis] for step in range(shape[axis])] for start in starts]
+
+
+def top_contents(x: Tensor, axis: int, k: int, largest: bool) -> tuple[Contents | None, Contents | None]:
+    """The ``k`` first values and their indices along ``axis``, sorted, None where the contents are not all numbers."""
+    value, shape = x.value, x.shape
+    if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
+        return None, None
+    wanted = (*shape[:axis], k, *shape[axis + 1 :])
+    if not fits(wanted):
+        return None, None
+    values: list[Scalar] = [None] * len(positions(wanted))
+    indices: list[Scalar] = list(values)
+    for line, target in zip(lines(shape, axis), lines(wanted, axis)):  # type: ignore[arg-type]
+        order = sorted(range(len(line)), key=lambda i: value[line[i]], reverse=largest)  # type: ignore[arg-type, return-value]
+        for place, index in zip(target, order):
+            values[place], indices[place] = value[line[index]], index
+    return tuple(values), tuple(indices)
+
+
+def _top(
+    x: Tensor, k: MaybeDim, axis: int, index_dtype: str, context: Context, *, ordered: bool, largest: bool
+) -> tuple[Tensor, Tensor]:
+    """The values and indices of TopK; ``k`` has been judged to be a size."""
+    if x.shape is None:
+        return Tensor(x.dtype), Tensor(index_dtype)
+    expect_rank(x, 0, least=1)
+    place = axis_of(axis, len(x.shape))
+    dim = x.shape[place]
+    if k is not None and not reaches(dim, k, f"the {k} first elements of axis {place}"):
+        raise TOPK_TOO_LARGE.fault(
+            f"k is {k} and axis {place} of input 0 has {counted(dim, 'element')}",
+            help=f"ask for at most {dim}",
+            input=0,
+            marks=((0, place),),
+        )
+    if k is None:
+        k = context.unknown("k", dim if isinstance(dim, int) else None)
+    elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
+        k = dim
+    shape = (*x.shape[:place], k, *x.shape[place + 1 :])
+    values, indices = top_contents(x, place, k, largest) if isinstance(k, int) and ordered else (None, None)
+    return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
+
+
+@onnx("TopK", since=1)
+def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tensor, Tensor]:
+    """ONNX TopK-1."""
+    if k <= 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `k` is {k}; it has to be at least 1", help="ask for 1 element or more", attribute="k"
+        )
+    return _top(X, k, axis, "int64", context, ordered=True, largest=True)
+
+
+@onnx("TopK", since=10)
+def topk_10(X: Tensor, K: Tensor, *, axis: int = -1, context: Context) -> tuple[Tensor, Tensor]:
+    """ONNX TopK-10."""
+    return topk_11(X, K, axis=axis, context=context)
+
+
+@onnx("TopK", since=11)
+def topk_11(
+    X: Tensor, K: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1, context: Context
+) -> tuple[Tensor, Tensor]:
+    """ONNX TopK-11 and 24; K is a list of one entry."""
+    expect_rank(K, 1, 1, what="K")
+    expect_one(K, 1, "K")
+    k = size(number(K), 1, "K")
+    return _top(X, k, axis, "int64", context, ordered=bool(sorted), largest=bool(largest))
+
+
+TopMode = Literal["max", "min"]
+TopSort = Literal["value", "index", "none"]
+_TOPK_ABSENT = {"axis": 0, "mode": "max", "sort": "none"}
+
+
+@openvino("TopK", until=2, absent=_TOPK_ABSENT)
+def ov_topk_1(
+    data: Tensor,
+    k: Tensor,
+    *,
+    axis: int,
+    mode: TopMode,
+    sort: TopSort,
+    index_element_type: IndexType = "i32",
+    context: Context,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO TopK-1."""
+    expect_type(k, 1, {"int8", "int32", "int64"})
+    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+
+
+@openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT)
+def ov_topk_3(
+    data: Tensor,
+    k: Tensor,
+    *,
+    axis: int,
+    mode: TopMode,
+    sort: TopSort,
+    index_element_type: IndexType = "i32",
+    context: Context,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO TopK-3."""
+    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+
+
+@openvino("TopK", since=11, absent=_TOPK_ABSENT)
+def ov_topk_11(
+    data: Tensor,
+    k: Tensor,
+    *,
+    axis: int,
+    mode: TopMode,
+    sort: TopSort,
+    stable: bool = False,
+    index_element_type: IndexType = "i32",
+    context: Context,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO TopK-11; only a sorted result can be stable."""
+    if stable and sort == "none":
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            'stable="true" with sort="none"; only a result that is sorted by value or index can be stable',
+            help='write sort="value" or sort="index"',
+            attribute="stable",
+        )
+    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+
+
+def _ov_top(
+    data: Tensor, k: Tensor, axis: int, mode: str, sort: str, index_type: str, context: Context
+) -> tuple[Tensor, Tensor]:
+    expect_type(k, 1, INTEGERS)
+    expect_rank(k, 1, 0, what="k")
+    count = size(number(k), 1, "k")
+    by_value = sort == "value"
+    return _top(data, count, axis, INDEX_NAMES[index_type], context, ordered=by_value, largest=mode == "max")
+
+
+# --- NonZero ----------------------------------------------------------------------------------------------------------
+
+
+def truth(entry: Scalar) -> bool | None:
+    """Whether an element differs from 0, None where that is not known."""
+    if isinstance(entry, Expr):
+        return at_least(entry, 1) or None
+    return None if entry is None else bool(entry)
+
+
+def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
+    """[rank, count]; of a scalar the formats and runtimes differ on the first size."""
+    rank = x.rank or None
+    known = None if x.value is None else [truth(entry) for entry in x.value]
+    if known is None or None in known:
+        most = None if x.shape is None else product(x.shape)
+        count = context.unknown(("nonzero", context.node.inputs[0]), None if most is None else bounds(most)[1])
+        return Tensor(dtype, (rank, count))
+    found = sum(1 for entry in known if entry)
+    if rank is None or x.shape is None or not fits(x.shape):
+        return Tensor(dtype, (rank, found))
+    places = [place for place, entry in zip(positions(x.shape), known) if entry]
+    return Tensor(dtype, (rank, found), tuple(place[axis] for axis in range(rank) for place in places))
+
+
+@onnx("NonZero", since=9)
+def nonzero(X: Tensor, *, context: Context) -> Tensor:
+    """ONNX NonZero-9 and 13."""
+    return _nonzero(X, "int64", context)
+
+
+@openvino("NonZero", since=3)
+def ov_nonzero(data: Tensor, *, output_type: IndexType = "i64", context: Context) -> Tensor:
+    """OpenVINO NonZero-3: [rank, count], and of a scalar [1, 1] or [0, 0]."""
+    indices = _nonzero(data, INDEX_NAMES[output_type], context)
+    if data.shape != () or indices.shape is None or not isinstance(indices.shape[1], int):
+        return indices
+    return Tensor(indices.dtype, (indices.shape[1], indices.shape[1]))
+
+
+# --- Unique -----------------------------------------------------------------------------------------------------------
+
+
+def distinct(x: Tensor, axis: int | None) -> int | None:
+    """How many different elements, or slices along ``axis``, there are; None where that is not known."""
+    value, shape = x.value, x.shape
+    if value is None or shape is None or not fits(shape) or any(not isinstance(v, (int, float)) for v in value):
+        return None
+    if axis is None:
+        return len(set(value))
+    columns = lines(shape, axis)  # type: ignore[arg-type]
+    if not columns:
+        return None
+    return len({tuple(value[place] for place in slices) for slices in zip(*columns)})
+
+
+def _unique(
+    x: Tensor, axis: int | None, index_dtype: str, count_dtype: str, context: Context
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The unique elements, where each is first, where each input element went, and how often each occurs."""
+    if x.shape is None:
+        count = context.unknown("unique")
+        shape: Shape | None = (count,) if axis is None else None
+        return Tensor(x.dtype, shape), *_unique_lists(count, None, index_dtype, count_dtype)
+    place = None if axis is None else axis_of(axis, len(x.shape))
+    whole = product(x.shape) if place is None else x.shape[place]
+    found = 1 if whole == 1 else distinct(x, place)
+    least, most = (None, None) if whole is None else bounds(whole)
+    count = context.unknown("unique", most, min(least or 0, 1)) if found is None else found
+    shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
+    return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype)
+
+
+def _unique_lists(
+    count: MaybeDim, whole: MaybeDim, index_dtype: str, count_dtype: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    return Tensor(index_dtype, (count,)), Tensor(index_dtype, (whole,)), Tensor(count_dtype, (count,))
+
+
+@onnx("Unique", since=11)
+def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Context) -> tuple[Tensor, ...]:
+    """ONNX Unique-11."""
+    return _unique(X, axis, "int64", "int64", context)
+
+
+@onnx("Unique", domain=MICROSOFT)
+def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
+    """ONNX Runtime's Unique of a list: its elements, where each input element went, and how often each occurs."""
+    expect_rank(x, 0, 1)
+    values, counts, inverse, _ = _unique(x, None, "int64", "int64", context)
+    return values, inverse, counts
+
+
+@openvino("Unique", since=10)
+def ov_unique(
+    data: Tensor,
+    axis: Tensor | None = None,
+    *,
+    sorted: bool = True,
+    index_element_type: IndexType = "i64",
+    count_element_type: IndexType = "i64",
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """OpenVINO Unique-10."""
+    types = INDEX_NAMES[index_element_type], INDEX_NAMES[count_element_type]
+    if axis is None:
+        return _unique(data, None, *types, context)
+    expect_type(axis, 1, INDEX_TYPES)
+    expect_one(axis, 1, "axis")
+    place = number(axis)
+    if isinstance(place, int):
+        return _unique(data, place, *types, context)
+    return Tensor(data.dtype, None), *_unique_lists(context.unknown("unique"), None, *types)
+
+
+# --- Compress ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("Compress", since=9)
+def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
+    """ONNX Compress: the slices along ``axis``, or the elements, whose condition is true; what has none is left out."""
+    expect_rank(input, 0, least=1)
+    if input.shape is None:
+        return Tensor(input.dtype, (None,) if axis is None else None)
+    place = None if axis is None else axis_of(axis, len(input.shape))
+    whole = product(input.shape) if place is None else input.shape[place]
+    known = None if condition.value is None else [truth(entry) for entry in condition.value]
+    count: MaybeDim = None
+    if known is not None and None not in known and at_least(whole, len(known)):
+        count = sum(map(bool, known))
+    elif known is not None and None not in known and isinstance(whole, int):
+        count = sum(map(bool, known[:whole]))
+    if place is None:
+        return Tensor(input.dtype, (count,))
+    return Tensor(input.dtype, (*input.shape[:place], count, *input.shape[place + 1 :]))
+
+
+# --- sorted lists -----------------------------------------------------------------------------------------------------
+
+
+@openvino("Bucketize", since=3)
+def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
+    """OpenVINO Bucketize-3; without ``output_type`` the library refuses it, though i64 is the documented default."""
+    expect_type(data, 0, ARITHMETIC)
+    expect_type(buckets, 1, ARITHMETIC)
+    expect_rank(buckets, 1, 1, what="buckets")
+    return Tensor(INDEX_NAMES[output_type], data.shape)
+
+
+@openvino("SearchSorted", since=15)
+def search_sorted(
+    sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
+) -> Tensor:
+    """OpenVINO SearchSorted-15: one list for all values, or one for each row of them."""
+    common_type((sorted_sequence, values))
+    expect_rank(sorted_sequence, 0, least=1)
+    dtype = INDEX_NAMES[output_type]
+    sequence, looked = sorted_sequence.shape, values.shape
+    if sequence is None or len(sequence) == 1:
+        return Tensor(dtype, looked)
+    if looked is None:
+        return Tensor(dtype, (*sequence[:-1], None))
+    if len(sequence) != len(looked):
+        raise SORTED_SEQUENCE_MISMATCH.fault(
+            f"input 0 is {shape_text(sequence)} with {counted(len(sequence), 'axis', 'axes')} and input 1 is {shape_text(looked)} with "
+            f"{len(looked)}: both need the same number, unless input 0 is one list",
+            help="give both the same number of axes",
+            input=1,
+        )
+    shape: list[MaybeDim] = []
+    for axis, (a, b) in enumerate(zip(sequence[:-1], looked)):
+        if not agree(a, b, f"axis {axis} of the sequences and of the values"):
+            raise SORTED_SEQUENCE_MISMATCH.fault(
+                f"axis {axis} is {a} in input 0 and {b} in input 1; all but the last axis have to be equal",
+                help=f"make axis {axis} equal in both inputs",
+                input=1,
+                marks=((0, axis), (1, axis)),
+                aligned="left",
+            )
+        shape.append(a if b is None or isinstance(a, int) else b)
+    return Tensor(dtype, (*shape, looked[-1]))

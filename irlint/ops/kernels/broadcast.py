@@ -1,0 +1,463 @@
+"""How the shapes of an operator's inputs become one: every broadcast rule of both formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from irlint.dims import Dim, MaybeDim, Shape, bounds, broadcast_size, same, symbols
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, agree, require, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import shape_text, size_text
+from irlint.ops.kernels.sizes import narrower
+
+BROADCAST_MISMATCH = Rule(
+    "IRL201",
+    "broadcast-mismatch",
+    Severity.ERROR,
+    "The inputs of an elementwise operator have sizes on one axis that differ, and neither is 1.",
+    why="""Shapes are aligned on their last axes; two sizes on one axis have to be equal, or one of them 1. Where they
+are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO with
+"Argument shapes are inconsistent.", both without the sizes.""",
+    mend="""Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) so that each input's axes stand under the
+axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H, W].""",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,56,56] x, float[64,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
+)
+
+UNIDIRECTIONAL_MISMATCH = Rule(
+    "IRL202",
+    "unidirectional-broadcast-mismatch",
+    Severity.ERROR,
+    "An input that may only be stretched onto another one does not fit it.",
+    why="""The operator broadcasts one way: the result has the shape of the first input, so the other one may not have more
+axes, and each of its sizes has to be 1 or that of the axis that it stands under.""",
+    mend="Give the input a shape that is stretched onto the other by NumPy's rule, with no axis larger than it.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,4,4] x, float[3,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
+)
+
+SHAPES_DIFFER = Rule(
+    "IRL203",
+    "shapes-differ",
+    Severity.ERROR,
+    "Inputs that have to be of one shape are not.",
+    why="""Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean below 8, in
+ONNX) nothing is implied: every size has to be the same.""",
+    mend='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
+    bad="""<ir_version: 3, opset_import: ["" : 6]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    good="""<ir_version: 3, opset_import: ["" : 6]>
+g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Add (x, b) }""",
+)
+
+PDPD_MISMATCH = Rule(
+    "IRL204",
+    "pdpd-broadcast-mismatch",
+    Severity.ERROR,
+    "With pdpd broadcasting, the second input is no continuous part of the first from the axis on.",
+    why="""PaddlePaddle's rule stretches only the second input, and lays it along the first one's axes from `axis` on; an
+axis of -1 means that both end together. Elsewhere the layer is refused with "Argument shapes are inconsistent.".""",
+    mend="Choose the axis on which the second input begins, and write it as `auto_broadcast.auto_broadcast_axis`.",
+    bad="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="4,3" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>""",
+    good="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="3,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>""",
+)
+
+PDPD_READING = Rule(
+    "IRL205",
+    "pdpd-axis-ambiguous",
+    Severity.WARNING,
+    "The specification and the OpenVINO library read this pdpd broadcast in different ways.",
+    why="""The specification names the attribute `axis`, takes -1 where it is absent, and ignores trailing 1s of the second
+input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on Broadcast-1,
+`mode.mode.axis` on Broadcast-3), takes 0 where that is absent, and lets no trailing 1 reach past the first input's last
+axis. Other readers follow the specification: the file means two things.""",
+    mend="""Write the axis under the name that the library reads, and give the second input a shape that needs no trailing
+1s past the first one's end.""",
+    bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
+    .replace("2,3,4,5", "3,4,4,5")
+    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
+    .replace('"3,4"', '"4,4"')
+    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
+    good=PDPD_MISMATCH.good,
+)
+
+
+def _clash_text(clashes: Sequence[tuple[int, int, Dim, int, Dim]]) -> str:
+    return "; ".join(f"axis {axis} is {size_text(a)} against {size_text(b)}" for axis, _, a, _, b in clashes)
+
+
+def _shapes_text(shapes: Sequence[Shape | None], indices: Sequence[int]) -> str:
+    return " and ".join(f"input {index} is {shape_text(shapes[index])}" for index in indices)
+
+
+def _room_for(small: Shape, large: Shape) -> str:
+    """Where ``small`` would fit along other axes of ``large``: the shape to give it, or ""."""
+    if not 0 < len(small) < len(large):
+        return ""
+    for start in range(len(large) - len(small)):
+        if all(same(a, b) for a, b in zip(small, large[start:])):
+            wanted = (*small, *([1] * (len(large) - start - len(small))))
+            return shape_text(wanted)
+    return ""
+
+
+def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, axis: int) -> str:
+    for small, large in ((second, first), (first, second)):
+        a, b = shapes[small], shapes[large]
+        room = _room_for(a, b) if a is not None and b is not None else ""
+        if room:
+            return f"reshape input {small} from {shape_text(a)} to {room}: then it stands under the axis of its size"
+    return f"make axis {axis} equal in both inputs, or 1 in one of them"
+
+
+def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
+    """The shape that NumPy's rule gives for all of ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
+
+    Right-aligned; missing leading axes are 1; sizes on one axis are equal or 1. A dim that cannot be told is None, and
+    so is the result where a rank is unknown. ``first`` is the input index of the first shape.
+
+    Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis.
+    Sources: ONNX "Broadcasting in ONNX", multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
+    """
+    known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
+    if len(known) > 1 and len(known) == len(shapes) and all(shape == known[0][1] for _, shape in known[1:]):
+        return known[0][1]
+    rank = max((len(shape) for _, shape in known), default=0)
+    result: list[MaybeDim] = []
+    clashes: list[tuple[int, int, Dim, int, Dim]] = []
+    for axis in range(rank):
+        column = [(index, shape[axis - rank]) for index, shape in known if len(shape) >= rank - axis]
+        found = clash(column)
+        if found is None:
+            result.append(joined(column, f"axis {axis}"))
+            continue
+        clashes.append((axis, *found))
+        result.append(None)
+    if clashes:
+        raise _mismatch(shapes, rank, clashes, first)
+    return None if len(known) < len(shapes) else tuple(result)
+
+
+def _mismatch(
+    shapes: Sequence[Shape | None],
+    rank: int,
+    clashes: Sequence[tuple[int, int, Dim, int, Dim]],
+    first: int,
+) -> Fault:
+    axis, left, _, right, _ = clashes[0]
+    padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
+    marks = []
+    for clash_axis, a, _, b, _ in clashes:
+        for index in (a, b):
+            marks.append((index + first, clash_axis - rank + len(shapes[index] or ())))
+    return BROADCAST_MISMATCH.fault(
+        f"{_shapes_text(padded, (left + first, right + first))}: {_clash_text(clashes)}",
+        help=_mismatch_help(padded, left + first, right + first, axis),
+        input=right + first,
+        marks=tuple(marks),
+        remark="differ, and neither is 1",
+    )
+
+
+def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
+    """The first two of the sizes on one axis, (index, size) pairs, that can neither be equal nor 1."""
+    wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
+    if len(wide) < 2:
+        return None
+    wide = [(index, dim) for index, dim in wide if same(dim, 1) is False]
+    for position, (right, b) in enumerate(wide):
+        for left, a in wide[:position]:
+            if same(a, b) is False:
+                return left, a, right, b
+    return None
+
+
+def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
+    """The size of one axis, its entries being free of clashes; states what it takes for granted.
+
+    ``where`` names the axis in what is stated.
+    """
+    entries: list[MaybeDim] = []
+    for _, dim in column:
+        if dim != 1 and dim not in entries:
+            entries.append(dim)
+    if not entries:
+        return 1
+    if len(entries) == 1:
+        return entries[0]
+    wide = [dim for dim in entries if dim is not None and same(dim, 1) is False]
+    sure = next((dim for dim in wide if isinstance(dim, int)), wide[0] if wide else None)
+    for other in entries:
+        if sure is None or other is None or other is sure or same(other, sure):
+            continue
+        require(
+            Relation("==", other, sure),
+            Relation("==", other, 1),
+            why=f"{where} joins {sure} with {other}",
+        )
+    if sure is not None:
+        return sure
+    if None not in entries:
+        a, b = entries[0], entries[1]
+        assert a is not None and b is not None
+        require(
+            Relation("==", a, b),
+            Relation("==", a, 1),
+            Relation("==", b, 1),
+            why=f"{where} joins {a} with {b}",
+        )
+    if any(name.startswith("_") for dim in entries if dim is not None for name in symbols(dim)):
+        return None
+    return broadcast_size(*entries)
+
+
+def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int = 0, what: str = "") -> Shape | None:
+    """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
+
+    ``index`` and ``onto`` are the input indices of the two. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault.
+    Source: ONNX "Broadcasting in ONNX", unidirectional.
+    """
+    if target is None or shape is None:
+        return target
+    what = what or f"input {index}"
+    if len(shape) > len(target):
+        if all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)]):
+            severity = Severity.WARNING
+        else:
+            severity = None
+        fault = UNIDIRECTIONAL_MISMATCH.fault(
+            f"{what} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')} and cannot be stretched onto "
+            f"{shape_text(target)}, which has {len(target)}",
+            help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
+            input=index,
+            severity=severity,
+        )
+        if severity is None:
+            raise fault
+        warn(fault)
+        return target
+    offset = len(target) - len(shape)
+    clashes = []
+    for axis, dim in enumerate(shape):
+        if not stretches(dim, target[offset + axis], f"axis {offset + axis} of {what} is stretched"):
+            clashes.append((offset + axis, axis))
+    if clashes:
+        axis, own = clashes[0]
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"{what} is {shape_text(shape)} and cannot be stretched onto {shape_text(target)}: "
+            f"axis {axis} is {shape[own]}, which has to be 1 or {target[axis]}",
+            help=f"make axis {own} of {what} 1 or {target[axis]}",
+            input=index,
+            marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
+            remark="the second is stretched onto the first, and only from 1",
+        )
+    return target
+
+
+def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
+    """Whether a size can be ``onto`` or 1; states it where it is not proven."""
+    if dim == 1 or dim is None or onto is None:
+        return True
+    equal, one = same(dim, onto), same(dim, 1)
+    if equal or one:
+        return True
+    if equal is False and one is False:
+        return False
+    relations = [Relation("==", dim, onto)] if equal is None else []
+    relations += [Relation("==", dim, 1)] if one is None else []
+    require(*relations, why=why)
+    return True
+
+
+def merged(
+    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal"
+) -> Shape | None:
+    """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
+
+    Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) where two ranks or two sizes differ.
+    """
+    known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
+    if not known:
+        return None
+    first, result = known[0]
+    for index, shape in known[1:]:
+        if len(shape) != len(result):
+            raise rule.fault(
+                f"input {first} is {shape_text(result)} and input {index} is {shape_text(shape)}: {why}",
+                help="give both the same number of axes",
+                input=index,
+            )
+        clashes = [
+            axis
+            for axis, (a, b) in enumerate(zip(result, shape))
+            if not agree(a, b, f"axis {axis} of input {first} and of input {index} are one size")
+        ]
+        if clashes:
+            text = "; ".join(
+                f"axis {axis} is {size_text(result[axis])} against {size_text(shape[axis])}" for axis in clashes
+            )
+            raise rule.fault(
+                f"input {first} is {shape_text(result)} and input {index} is {shape_text(shape)}: {text}, and {why}",
+                help=f"make axis {clashes[0]} equal in both inputs",
+                input=index,
+                marks=tuple((row, axis) for axis in clashes for row in (first, index)),
+                remark="differ",
+            )
+        result = tuple(narrower(a, b) for a, b in zip(result, shape))
+    return result
+
+
+def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) -> Shape | None:
+    """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
+
+    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` tells whether 1s at the end of ``b`` may reach past the last
+    axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
+
+    Raises a ``PDPD_MISMATCH`` fault.
+    Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
+    """
+    if a is None or b is None:
+        return None
+    start = len(a) - len(b) if axis == -1 else axis
+    small = b
+    while ignore_trailing and small and same(small[-1], 1):
+        small = small[:-1]
+    if axis < -1:
+        raise PDPD_MISMATCH.fault(
+            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
+            help="use -1 or more",
+        )
+    if start < 0 or start + len(small) > len(a):
+        raise PDPD_MISMATCH.fault(
+            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(small) - 1} of input 0, "
+            f"which is {shape_text(a)}",
+            help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
+            input=1,
+        )
+    result, clashes = list(a), []
+    for position, dim in enumerate(small):
+        wide = start + position
+        why = f"axis {wide} of input 0 takes axis {position} of input 1"
+        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why)
+        if not fits:
+            clashes.append((wide, position))
+    if clashes:
+        wide, own = clashes[0]
+        raise PDPD_MISMATCH.fault(
+            f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
+            f"axis {wide} is {size_text(a[wide])} against {size_text(b[own])}",
+            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
+            f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
+            input=1,
+            marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
+            remark="differ, and input 1 is not 1",
+        )
+    return tuple(result)
+
+
+def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
+    if same(onto, 1) and dim is not None and same(dim, 1) is not True:
+        return _enlarged(dim)
+    if dim == 0 and onto is not None and same(onto, 1) is None:
+        return _emptied(onto, why)
+    if library and same(onto, 0) and same(dim, 1):
+        return onto, False
+    told = dim is not None and same(dim, 1) is False
+    return narrower(onto, dim) if told else onto, stretches(dim, onto, why)
+
+
+def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
+    """What the library makes of a 1 under ``dim``: 0 stays 0, an unknown size stays unknown, more is refused."""
+    if dim == 0:
+        return 0, True
+    lower = bounds(dim)[0]
+    return None, lower is None or lower <= 1
+
+
+def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
+    relations = [Relation("==", onto, 1)]
+    if same(onto, 0) is None:
+        relations.append(Relation("==", onto, 0))
+    require(*relations, why=why)
+    return 0, True
+
+
+def pdpd(
+    a: Shape | None,
+    b: Shape | None,
+    *,
+    library_axis: int | None,
+    specified_axis: int | None,
+    spelling: str = "auto_broadcast.auto_broadcast_axis",
+    place: Callable[[Shape | None, Shape | None, int, bool], Shape | None] = along,
+) -> Shape | None:
+    """pdpd broadcasting under both readings of its attributes.
+
+    ``library_axis`` is what the attribute ``spelling`` says, ``specified_axis`` what ``axis`` says; None where absent.
+    States a ``PDPD_READING`` fault where the readings differ in verdict or result, and raises where both fail.
+    """
+    written = library_axis if library_axis is not None else specified_axis
+    readings: list[Shape | Fault | None] = []
+    for axis, ignore in ((library_axis or 0, False), (-1 if written is None else written, True)):
+        try:
+            readings.append(place(a, b, axis, ignore))
+        except Fault as fault:
+            readings.append(fault)
+    library, specification = readings
+    if isinstance(library, Fault):
+        if isinstance(specification, Fault):
+            raise specification
+        warn(_two_readings(library.message, shape_text(specification), library_axis, written, spelling, a, b))
+        return specification
+    if isinstance(specification, Fault):
+        warn(_two_readings(shape_text(library), specification.message, library_axis, written, spelling, a, b))
+    elif library != specification:
+        warn(_two_readings(shape_text(library), shape_text(specification), library_axis, written, spelling, a, b))
+    elif library_axis is None and specified_axis not in (None, 0) and a is not None and b is not None:
+        warn(_two_readings(shape_text(library), "the same shape", library_axis, written, spelling, a, b))
+    return library
+
+
+def _two_readings(
+    library: str,
+    specification: str,
+    library_axis: int | None,
+    written: int | None,
+    spelling: str,
+    a: Shape | None,
+    b: Shape | None,
+) -> Fault:
+    wanted = -1 if written is None else written
+    if wanted == -1 and a is not None and b is not None:
+        wanted = len(a) - len(b)
+    read = f"axis {library_axis}" if library_axis is not None else f"no `{spelling}`, hence axis 0"
+    axis = "-1 (the default)" if written is None else str(written)
+    return PDPD_READING.fault(
+        f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",
+        help=f'write {spelling}="{wanted}" (the name that the library reads), with a second input that ends '
+        "no later than the first",
+        input=1,
+    )

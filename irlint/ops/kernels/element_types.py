@@ -1,0 +1,94 @@
+"""Element types of inputs that have to be of one type, or of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from irlint.findings.faults import Rule, Severity
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+
+ELEMENT_TYPE_REFUSED = Rule(
+    "IRL401",
+    "element-type-not-allowed",
+    Severity.ERROR,
+    "An input has an element type that the operator does not take.",
+    why="Each operator takes certain element types at each version; runtimes refuse the model when they load it.",
+    mend="Insert a Cast (ONNX) or Convert (OpenVINO) before the node, or use the operator for that type.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Sigmoid (x) }""",
+)
+
+ELEMENT_TYPES_DIFFER = Rule(
+    "IRL402",
+    "element-types-differ",
+    Severity.ERROR,
+    "Inputs that have to be of one element type are not.",
+    why="""Neither format converts element types on its own: inputs that share a type variable have to be of one type, and
+runtimes refuse the model when they load it.""",
+    mend="Insert a Cast (ONNX) or Convert (OpenVINO) before one of the inputs.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float16[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+)
+
+ARITHMETIC = INTEGERS | FLOATS
+LOGICAL = frozenset({"bool"})
+BITWISE = INTEGERS | LOGICAL
+
+#: What most operations take as indices and sizes.
+INDEX_TYPES = frozenset({"int32", "int64"})
+
+#: How an IR spells the type of the indices that an operation gives.
+IndexType = Literal["i32", "i64"]
+INDEX_NAMES = {"i32": "int32", "i64": "int64"}
+
+
+def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
+    """The element type that all known ``tensors`` have; ``first`` is the input index of the first.
+
+    Raises an ``ELEMENT_TYPES_DIFFER`` fault.
+    """
+    known = [(i, x.dtype) for i, x in enumerate(tensors, first) if x is not None and x.dtype is not None]
+    if not known:
+        return None
+    index, dtype = known[0]
+    for other, found in known[1:]:
+        if found != dtype:
+            raise ELEMENT_TYPES_DIFFER.fault(
+                f"input {index} is {dtype} and input {other} is {found}: they have to be of one element type",
+                help=f"convert input {other} to {dtype}, or input {index} to {found}",
+                input=other,
+            )
+    return dtype
+
+
+def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str]) -> None:
+    """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known.
+
+    Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    """
+    if tensor is None or tensor.dtype is None or tensor.dtype in allowed:
+        return
+    names = ", ".join(sorted(allowed)) if len(allowed) <= 6 else _kinds(allowed)
+    raise ELEMENT_TYPE_REFUSED.fault(
+        f"input {index} is {tensor.dtype}; the operator takes {names}",
+        help=f"convert input {index} to one of these types",
+        input=index,
+    )
+
+
+def _kinds(allowed: Collection[str]) -> str:
+    kinds = []
+    if "float32" in allowed:
+        kinds.append("floating-point")
+    if "int32" in allowed:
+        kinds.append("integer")
+    if "bool" in allowed:
+        kinds.append("bool")
+    if "string" in allowed:
+        kinds.append("string")
+    return " and ".join((", ".join(kinds[:-1]), kinds[-1])) + " types" if len(kinds) > 1 else f"{kinds[0]} types"

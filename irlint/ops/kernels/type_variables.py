@@ -1,0 +1,94 @@
+"""The element types that schemas allow, and what their type variables stand for at a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import FLOATS, Map, Optional, SparseTensor, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
+from irlint.schemas import MICROSOFT, Formal, OfficialSchema
+
+SMALL_FLOATS = FLOATS - {"float32", "float64"}
+
+
+def type_key(known: Type | None) -> str | None:
+    """A type as the schemas name it: ``float32``, ``seq(int64)``; None where it is not wholly known."""
+    if isinstance(known, Tensor):
+        return known.dtype
+    if isinstance(known, SparseTensor):
+        return f"sparse_tensor({known.dtype})" if known.dtype else None
+    if isinstance(known, (SequenceType, Optional)):
+        inner = type_key(known.element)
+        return f"{'seq' if isinstance(known, SequenceType) else 'optional'}({inner})" if inner else None
+    if isinstance(known, Map):
+        value = type_key(known.value)
+        return f"map({known.key},{value})" if known.key and value else None
+    return None
+
+
+def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
+    if index < len(formals):
+        return formals[index]
+    return formals[-1] if formals and formals[-1].option == "variadic" else None
+
+
+def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
+    """What each type variable of ``schema`` stands for, given the types of the inputs.
+
+    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault.
+    """
+    variables: dict[str, str] = {}
+    first: dict[str, int] = {}
+    for index, known in enumerate(inputs):
+        formal = _formal_at(schema.inputs, index)
+        key = type_key(known)
+        if formal is None or key is None:
+            continue
+        refused = _refused(schema, formal, index, key) if key not in formal.types else None
+        if refused is not None and refused.severity is Severity.ERROR:
+            raise refused
+        if refused is not None:
+            warn(refused)
+        if not formal.homogeneous or "(" in formal.variable:
+            continue
+        if variables.setdefault(formal.variable, key) != key:
+            other = first[formal.variable]
+            raise ELEMENT_TYPES_DIFFER.fault(
+                f"input {other} is {variables[formal.variable]} and input {index} is {key}: "
+                f"both have to be of one type ({formal.variable})",
+                help=f"cast input {index} to {variables[formal.variable]}, or input {other} to {key}",
+                input=index,
+            )
+        first.setdefault(formal.variable, index)
+    return variables
+
+
+def _refused(schema: OfficialSchema, formal: Formal, index: int, key: str) -> Fault:
+    """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they take."""
+    runtime = schema.domain == MICROSOFT
+    where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
+    other = "a release" if runtime else "an opset"
+    return ELEMENT_TYPE_REFUSED.fault(
+        f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
+        help=f"cast input {index} to one of these types, or use {other} whose operator takes {key}",
+        input=index,
+        severity=Severity.WARNING if runtime and key in SMALL_FLOATS and formal.types & FLOATS else None,
+    )
+
+
+def _types_text(types: frozenset[str]) -> str:
+    names = sorted(types)
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:7])} and {len(names) - 7} more"
+
+
+def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
+    """The type that the schema alone gives to output ``index``, None where it leaves it open."""
+    formal = _formal_at(schema.outputs, index)
+    if formal is None or not formal.homogeneous:
+        return None
+    if formal.variable in variables:
+        return variables[formal.variable]
+    return next(iter(formal.types)) if len(formal.types) == 1 else None

@@ -1,0 +1,491 @@
+"""Sliding windows: what their attributes may be, and the sizes that convolution and pooling get from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, reaches, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Ints
+from irlint.records import record, replaced
+
+#: ONNX Runtime reads the empty text as NOTSET.
+AutoPad = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""]
+PadType = Literal["explicit", "same_upper", "same_lower", "valid"]
+Rounding = Literal["floor", "ceil", "ceil_torch"]
+
+RANK_MISMATCH = Rule(
+    "IRL314",
+    "window-rank-mismatch",
+    Severity.ERROR,
+    "The input, the weights and the window's attributes are not of one number of spatial axes.",
+    why="""A convolution or pooling over n spatial axes takes an input of n + 2 axes, weights of as many, and n entries in
+`strides`, `dilations` and the kernel (ONNX `pads`: 2n, first all beginnings, then all ends). Runtimes refuse anything else
+when they load the model.""",
+    mend="Give every attribute one entry for each spatial axis of the input, and the input its batch and channel axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,6,6] y) { y = MaxPool <kernel_shape = [3, 3], strides = [1]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,6,6] y) { y = MaxPool <kernel_shape = [3, 3], strides = [1, 1]> (x) }""",
+)
+
+OPERAND_MISMATCH = Rule(
+    "IRL315",
+    "window-operand-mismatch",
+    Severity.ERROR,
+    "A further input of a convolution or pooling has a shape or contents that do not fit its other inputs.",
+    why="""Scales and zero points are a single element or one for each output channel; offsets, masks and indices have a place
+for each window; a shape that is given as an input has one entry for each axis. Runtimes refuse any other, most of them only
+when they come to the node.""",
+    mend="Give the input the shape that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,2,2] x, int64[1,1,2,3] i) => (float[1,1,4,4] y) {
+  y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
+  y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)
+}""",
+)
+
+WINDOW_EXCEEDS_INPUT = Rule(
+    "IRL316",
+    "window-exceeds-input",
+    Severity.ERROR,
+    "The window does not fit into the padded input even once.",
+    why="""The output would have no element, or less than none, on that axis. OpenVINO refuses the model when it loads it;
+ONNX Runtime refuses a convolution when it comes to the node, while its pooling goes on with an empty output, or with a
+window that reaches past the end: there it is a warning.""",
+    mend="""Use a smaller kernel or dilation, pad more, or feed a larger input. Where the sizes became that small on the way,
+the model is made for larger inputs.""",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,1,1] y) { y = Conv (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,3,3] y) { y = Conv <pads = [2, 2, 2, 2]> (x, w) }""",
+)
+
+AUTO_PAD_CONFLICT = Rule(
+    "IRL317",
+    "auto-pad-conflict",
+    Severity.ERROR,
+    "`auto_pad` and `pads` are both given, and mean different paddings.",
+    why="""ONNX forbids the two together. ONNX Runtime refuses such a convolution when it loads it; in a pooling it follows
+`auto_pad` where the ONNX shape inference follows `pads`: there it is a warning.""",
+    mend="Keep one of them: `pads`, or `auto_pad` where the padding has to depend on the input's size.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
+  y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (x, w)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
+)
+
+PADDING_NOT_PORTABLE = Rule(
+    "IRL318",
+    "padding-not-portable",
+    Severity.WARNING,
+    "The specification allows this padding, and ONNX Runtime does not.",
+    why="""ONNX lets `pads` "take any value greater than or equal to 0", and combines `auto_pad` with dilations. ONNX Runtime
+refuses a pooling whose pads are not smaller than the kernel ("Pad should be smaller than kernel."), refuses a convolution
+with SAME padding and dilations ("Dilation not supported for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."), and gives
+a pooling with both another size than the specification.""",
+    mend="Pad with a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,11,11] y) { y = MaxPool <kernel_shape = [2, 2], pads = [2, 2, 2, 2]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,9,9] y) { y = MaxPool <kernel_shape = [2, 2], pads = [1, 1, 1, 1]> (x) }""",
+)
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+
+def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
+    """How many elements a window reaches over: dilation * (kernel - 1) + 1."""
+    return None if kernel is None else (kernel - 1) * dilation + 1
+
+
+def window_count(size: Dim, span: Dim, stride: int, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
+    """How many windows of ``span`` elements stand on an axis of ``size``, padded by ``begin`` and ``end``.
+
+    ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only where it does not begin in the padding
+    at the end.
+    Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
+    """
+    room = size + (begin + end) - span
+    if rounding == "floor":
+        return floordiv(room, stride) + 1
+    if rounding == "ceil":
+        return ceildiv(room, stride) + 1
+    if isinstance(span, int) and end >= span:
+        return ceildiv(room, stride)
+    if isinstance(span, int):
+        return ceildiv(size + begin + min(end + stride - span, 0), stride)
+    return smallest(ceildiv(room, stride) + 1, ceildiv(size + begin, stride))
+
+
+def same_count(size: Dim, span: MaybeDim, stride: int, rounding: Rounding = "floor") -> MaybeDim:
+    """How many windows stand on an axis with SAME padding: ceil(size / stride).
+
+    With ``ceil`` a window shorter than the stride may come in once more, as there is nothing to pad.
+    """
+    count = ceildiv(size, stride)
+    if rounding != "ceil" or (span is not None and at_least(span, stride)):
+        return count
+    return None if span is None else largest(count, ceildiv(size - span, stride) + 1)
+
+
+def transposed_size(size: Dim, span: Dim, stride: int, added: int) -> Dim:
+    """The size of an axis from which ``size`` windows of ``span`` elements come, with ``added`` elements at its ends."""
+    return (size - 1) * stride + span + added
+
+
+# --- layouts ----------------------------------------------------------------------------------------------------------
+
+
+def spatial(shape: Shape, first: int) -> Shape:
+    """The spatial sizes of a shape whose first spatial axis is ``first``: 2, or 1 with the channels last."""
+    return shape[2:] if first == 2 else shape[1:-1]
+
+
+def channel_axis(rank: int, first: int) -> int:
+    """The axis of the channels where the spatial ones begin at ``first``: 1 behind the batch, or the last."""
+    return 1 if first == 2 else rank - 1
+
+
+def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], first: int = 2) -> Shape:
+    """A shape from its parts, the channels before the spatial axes (``first`` 2) or behind them (1)."""
+    return (batch, channels, *sizes) if first == 2 else (batch, *sizes, channels)
+
+
+# --- attributes -------------------------------------------------------------------------------------------------------
+
+
+@record
+class Window:
+    """A window's attributes, one entry for each spatial axis; ``same`` pads as much as the input needs."""
+
+    kernel: Shape
+    strides: Ints
+    dilations: Ints
+    begin: Ints
+    end: Ints
+    same: bool = False
+    rounding: Rounding = "floor"
+    first: int = 2
+
+    def span(self, position: int) -> MaybeDim:
+        return spanned(self.kernel[position], self.dilations[position])
+
+    def described(self, position: int) -> str:
+        """``the kernel is 7 on axis 2``, with the dilation where there is one."""
+        axis, kernel, dilation = self.first + position, self.kernel[position], self.dilations[position]
+        if dilation == 1:
+            return f"the kernel is {kernel} on axis {axis}"
+        return f"the window spans {self.span(position)} on axis {axis} (kernel {kernel}, dilation {dilation})"
+
+
+def per_axis(given: Ints | None, count: int, name: str, default: int, times: int = 1) -> Ints:
+    """An attribute with ``times`` entries for each of ``count`` spatial axes. Raises a ``RANK_MISMATCH`` fault."""
+    if given is None:
+        return (default,) * (count * times)
+    if len(given) == count * times:
+        return given
+    each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
+    raise RANK_MISMATCH.fault(
+        f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected are {count * times}, {each}",
+        help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
+        attribute=name,
+    )
+
+
+def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
+    """The fault of the first entry below ``lowest``."""
+    for position, value in enumerate(values):
+        if at_least(value, lowest) is False:
+            return ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
+                help=f"write {lowest} or more for each entry of `{name}`",
+                attribute=name,
+            )
+    return None
+
+
+def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, severity: Severity | None = None) -> bool:
+    """Whether no entry is below ``lowest``; states a fault of ``severity`` where one is given, else raises it."""
+    fault = out_of_range(values, lowest, name)
+    if fault is None:
+        return True
+    if severity is None:
+        raise fault
+    warn(fault.lowered(severity))
+    return False
+
+
+def onnx_window(
+    count: int,
+    kernel: Shape,
+    strides: Ints | None,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    auto_pad: str = "NOTSET",
+    *,
+    ceil: bool = False,
+    first: int = 2,
+) -> Window:
+    """The window that ONNX attributes describe. Raises faults of their lengths and ranges.
+
+    Of ``pads`` and ``auto_pad`` given together the latter is taken; ``expect_one_padding`` judges them.
+    """
+    strides = per_axis(strides, count, "strides", 1)
+    dilations = per_axis(dilations, count, "dilations", 1)
+    pads = per_axis(pads, count, "pads", 0, times=2)
+    expect_range(strides, 1, "strides")
+    expect_range(dilations, 1, "dilations")
+    expect_range(pads, 0, "pads")
+    expect_range(kernel, 1, "kernel_shape")
+    window = Window(kernel, strides, dilations, pads[:count], pads[count:], first=first)
+    window = replaced(window, rounding="ceil_torch" if ceil else "floor")
+    if auto_pad in ("NOTSET", ""):
+        return window
+    return replaced(window, begin=(0,) * count, end=(0,) * count, same=auto_pad != "VALID")
+
+
+def expect_one_padding(auto_pad: str, pads: Ints | None, severity: Severity | None = None) -> None:
+    """Raises an ``AUTO_PAD_CONFLICT`` fault, or states one of ``severity``, where ``auto_pad`` meets ``pads``."""
+    if auto_pad in ("NOTSET", "") or pads is None:
+        return
+    if severity is not None and auto_pad == "VALID" and not any(pads):
+        return
+    fault = AUTO_PAD_CONFLICT.fault(
+        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX forbids the two together',
+        help="remove one of them; with `pads`, write auto_pad as NOTSET or leave it out",
+        attribute="pads",
+        severity=severity,
+    )
+    if severity is None:
+        raise fault
+    warn(fault)
+
+
+def expect_no_dilated_same(window: Window) -> None:
+    """States a ``PADDING_NOT_PORTABLE`` fault where SAME padding meets a dilated window (ONNX)."""
+    for position, dilation in enumerate(window.dilations):
+        if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
+            warn(
+                PADDING_NOT_PORTABLE.fault(
+                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification pads the dilated "
+                    "window, ONNX Runtime does not support it",
+                    help="write the padding as `pads`",
+                    attribute="auto_pad",
+                )
+            )
+            return
+
+
+def expect_pads_below_kernel(window: Window) -> None:
+    """States a ``PADDING_NOT_PORTABLE`` fault where pads are not smaller than the kernel (ONNX pooling)."""
+    for position, kernel in enumerate(window.kernel):
+        pads = (window.begin[position], window.end[position])
+        if isinstance(kernel, int) and max(pads) >= kernel:
+            warn(
+                PADDING_NOT_PORTABLE.fault(
+                    f"axis {window.first + position} is padded by {pads[0]} and {pads[1]}, and the kernel is {kernel}: "
+                    'the specification allows it, ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
+                    help=f"pad by at most {kernel - 1}, or pad with a Pad node before",
+                    attribute="pads",
+                )
+            )
+            return
+
+
+def openvino_window(
+    count: int,
+    kernel: Shape,
+    strides: Ints,
+    dilations: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    auto_pad: str,
+    rounding: Rounding = "floor",
+) -> Window | None:
+    """The window that OpenVINO attributes describe, an empty list being the default for each axis.
+
+    None where the library takes numbers in silence that the specification forbids. Raises faults of their lengths, and
+    of zeros among ``strides`` and ``dilations``.
+    """
+    strides = per_axis(strides or None, count, "strides", 1)
+    dilations = per_axis(dilations or None, count, "dilations", 1)
+    begin = per_axis(pads_begin or None, count, "pads_begin", 0)
+    end = per_axis(pads_end or None, count, "pads_end", 0)
+    sound = True
+    for name, values in (("strides", strides), ("dilations", dilations)):
+        sound &= expect_range(values, 1, name, None if 0 in values else Severity.WARNING)
+    if auto_pad == "explicit":
+        sound &= expect_range(begin, 0, "pads_begin", Severity.WARNING)
+        sound &= expect_range(end, 0, "pads_end", Severity.WARNING)
+    else:
+        begin = end = (0,) * count
+    if not sound:
+        return None
+    return Window(kernel, strides, dilations, begin, end, auto_pad.startswith("same"), rounding)
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def window_sizes(shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False) -> Shape:
+    """The spatial sizes of a convolution or pooling of a tensor of ``shape``, which is input 0.
+
+    ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits. Raises a
+    ``WINDOW_EXCEEDS_INPUT`` fault, and states what the sizes have to reach.
+    """
+    if shape is None or window is None:
+        return (None,) * count
+    sizes = spatial(shape, window.first)
+    return tuple(_window_size(size, window, position, lenient) for position, size in enumerate(sizes))
+
+
+def _window_size(size: MaybeDim, window: Window, position: int, lenient: bool) -> MaybeDim:
+    span, stride = window.span(position), window.strides[position]
+    if size is None:
+        return None
+    if window.same:
+        return same_count(size, span, stride, window.rounding)
+    if span is None:
+        return None
+    begin, end = window.begin[position], window.end[position]
+    overhang = stride - 1 if lenient and window.rounding != "floor" else 0
+    if not reaches(size, span - (begin + end + overhang), window.described(position)):
+        fault = _exceeding(size, span, window, position)
+        room = size + (begin + end) - span
+        if not lenient or at_least(room, 1 - 2 * stride) is False:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+        return 1 - (-room // stride) if isinstance(room, int) else None
+    return window_count(size, span, stride, begin, end, window.rounding)
+
+
+def _exceeding(size: Dim, span: Dim, window: Window, position: int) -> Fault:
+    axis, pads = window.first + position, window.begin[position] + window.end[position]
+    padded = f", {size + pads} with its padding," if pads else ""
+    return WINDOW_EXCEEDS_INPUT.fault(
+        f"axis {axis} of input 0 is {size}{padded} and {window.described(position)}",
+        help=f"make axis {axis} at least {span - pads}, or use a smaller kernel or more padding",
+        input=0,
+        marks=((0, axis),),
+        aligned="left",
+        remark=f"the window spans {span}",
+    )
+
+
+def transposed_sizes(
+    shape: Shape | None, window: Window | None, count: int, output_padding: Sequence[int], *, lenient: bool = False
+) -> Shape:
+    """The spatial sizes of a transposed convolution of a tensor of ``shape``, which is input 0.
+
+    SAME padding gives size * stride where the window reaches that far. ``lenient`` is for libraries that give an empty
+    output where the padding leaves nothing. Raises a ``WINDOW_EXCEEDS_INPUT`` fault.
+    """
+    if shape is None or window is None:
+        return (None,) * count
+    result: list[MaybeDim] = []
+    for position, size in enumerate(spatial(shape, window.first)):
+        span, stride = window.span(position), window.strides[position]
+        pads = window.begin[position] + window.end[position]
+        if size is None or span is None:
+            result.append(None)
+            continue
+        full = transposed_size(size, span, stride, output_padding[position] - pads)
+        if window.same:
+            result.append(smallest(size * stride, full))
+            continue
+        if not reaches(full, 1, f"the padding on axis {window.first + position} leaves something"):
+            fault = _nothing_left(size, full, pads, window.first + position)
+            if not lenient:
+                raise fault
+            warn(fault.lowered(Severity.WARNING))
+        result.append(None if at_least(full, 0) is False else full)
+    return tuple(result)
+
+
+def _nothing_left(size: Dim, full: Dim, pads: int, axis: int) -> Fault:
+    return WINDOW_EXCEEDS_INPUT.fault(
+        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution: its padding takes off {pads}",
+        help="pad less, or use a larger kernel or stride",
+        input=0,
+        marks=((0, axis),),
+        aligned="left",
+        remark=f"becomes {full}",
+    )
+
+
+# --- further inputs ---------------------------------------------------------------------------------------------------
+
+
+def expect_rank(shape: Shape | None, rank: int, index: int, axes: str) -> None:
+    """Raises a ``RANK_MISMATCH`` fault where input ``index`` has another rank than ``rank``, whose ``axes`` are named."""
+    if shape is None or len(shape) == rank:
+        return
+    raise RANK_MISMATCH.fault(
+        f"input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {rank}, {axes}",
+        help=f"give input {index} {counted(rank, 'axis', 'axes')}",
+        input=index,
+    )
+
+
+def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None:
+    """Raises a ``RANK_MISMATCH`` fault where input 0 has no spatial axis, or more axes than ``highest``."""
+    if shape is None or (len(shape) >= 3 and (highest is None or len(shape) <= highest)):
+        return
+    allowed = "at least 3" if highest is None else f"3 to {highest}"
+    raise RANK_MISMATCH.fault(
+        f"input 0 is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {allowed}, "
+        "batch, channels and spatial ones",
+        help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
+        input=0,
+    )
+
+
+def expect_shape(tensor: Tensor | None, index: int, name: str, wanted: Shape, why: str = "") -> None:
+    """Makes sure that input ``index`` has the shape ``wanted``, where both are known.
+
+    Raises an ``OPERAND_MISMATCH`` fault.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    shape = tensor.shape
+    axes: list[int] = []
+    if len(shape) == len(wanted):
+        reason = f"axis {{}} of input {index} ({name}) is given by the other inputs"
+        axes = [i for i, (a, b) in enumerate(zip(shape, wanted)) if not agree(a, b, reason.format(i))]
+        if not axes:
+            return
+    places = "; ".join(f"axis {i} is {shape[i]} and not {wanted[i]}" for i in axes)
+    raise OPERAND_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(shape)}; expected is {shape_text(wanted)}"
+        + (f": {places}" if places else "")
+        + (f" ({why})" if why else ""),
+        help=f"give input {index} the shape {shape_text(wanted)}",
+        input=index,
+        marks=tuple((index, i) for i in axes),
+        remark="does not fit",
+    )
+
+
+def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
+    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` is neither a scalar nor a list of one element."""
+    if tensor is None or tensor.shape is None or not tensor.shape:
+        return
+    if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:
+        return
+    raise OPERAND_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of one element",
+        help=f"give input {index} the shape []",
+        input=index,
+    )

@@ -1,0 +1,429 @@
+"""Operators that make tensors from nothing, from a shape or from a range, and those that tell a shape."""
+
+from __future__ import annotations
+
+import math
+
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, largest, product
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.shape_inputs import (
+    INPUT_RANK_REFUSED,
+    expect_one,
+    expect_rank,
+    number,
+    openvino_shape,
+    result_axis,
+    size,
+    stated_shape,
+)
+from irlint.schemas import MICROSOFT
+
+DType = str
+NegativeIndices = Literal["ignore_negative", "normalize"]
+
+
+CONSTANT_FORM = Rule(
+    "IRL360",
+    "constant-without-one-value",
+    Severity.ERROR,
+    "A Constant node does not have exactly one of its value attributes.",
+    why="""A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime refuses
+one with none, and of two takes the first that is written: there it is a warning.""",
+    mend="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, value_strings.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (int64 y) { y = Constant <value_int = 1> () }""",
+)
+
+STEP_ZERO = Rule(
+    "IRL362",
+    "range-step-zero",
+    Severity.ERROR,
+    "A Range advances by 0 and never reaches its limit.",
+    why="The number of elements is the distance divided by the step; runtimes refuse a step of 0.",
+    mend="Use a step other than 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (int64[N] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {0}> { y = Range (start, limit, delta) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (int64[5] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {1}> { y = Range (start, limit, delta) }""",
+)
+
+# --- constants --------------------------------------------------------------------------------------------------------
+
+
+@onnx("Constant")
+def constant(
+    *,
+    value: Tensor | None = None,
+    sparse_value: Tensor | SparseTensor | None = None,
+    value_float: float | None = None,
+    value_floats: Floats | None = None,
+    value_int: int | None = None,
+    value_ints: Ints | None = None,
+    value_string: str | None = None,
+    value_strings: tuple[str, ...] | None = None,
+    context: Context,
+) -> Tensor:
+    """ONNX Constant in all its forms; a sparse one gives a dense tensor."""
+    forms = {
+        "value": value,
+        "sparse_value": _dense(sparse_value),
+        "value_float": None if value_float is None else Tensor("float32", (), (value_float,)),
+        "value_floats": None if value_floats is None else _listed("float32", value_floats),
+        "value_int": None if value_int is None else Tensor("int64", (), (value_int,)),
+        "value_ints": None if value_ints is None else _listed("int64", value_ints),
+        "value_string": None if value_string is None else Tensor("string", ()),
+        "value_strings": None if value_strings is None else Tensor("string", (len(value_strings),)),
+    }
+    given = {name: tensor for name, tensor in forms.items() if tensor is not None}
+    if len(given) == 1:
+        return next(iter(given.values()))
+    if not given and any(attribute.reference is not None for attribute in context.node.attributes.values()):
+        return UNKNOWN
+    names = " and ".join(f"`{name}`" for name in given) or "none of the attributes that hold a value"
+    raise CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")
+
+
+def _dense(sparse: Tensor | SparseTensor | None) -> Tensor | None:
+    return None if sparse is None else Tensor(sparse.dtype, sparse.shape)
+
+
+def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
+    return Tensor(dtype, (len(items),), items if len(items) <= CONTENTS_LIMIT else None)
+
+
+@openvino("Const", "Constant")
+def ov_const(
+    *, element_type: DType | None = None, shape: str = "", offset: int = 0, size: int = 0, value: str = ""
+) -> Tensor:
+    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself."""
+    return UNKNOWN
+
+
+@openvino("Parameter", until=17, absent={"element_type": None, "shape": ""})
+def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
+    """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds."""
+    from irlint.parsers.openvino.types import odd_size, partial_shape
+
+    odd = odd_size(shape)
+    if odd:
+        warn(
+            ATTRIBUTE_OUT_OF_RANGE.fault(
+                f'attribute `shape` is "{shape}": {odd}',
+                help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
+                attribute="shape",
+                severity=Severity.WARNING,
+            )
+        )
+    try:
+        return Tensor(element_type, partial_shape(shape, "size"))
+    except ValueError as error:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `shape` is "{shape}": {error}',
+            help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
+            attribute="shape",
+        ) from None
+
+
+@openvino("Result")
+def ov_result(x: Tensor) -> Tensor:
+    """OpenVINO Result-1, whose output, where a layer uses it, is its input."""
+    return x
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, end: int | None = None) -> Tensor:
+    """The sizes of the axes from ``start`` up to ``end`` as a list; both count from the end if negative."""
+    if shape is None:
+        return Tensor(dtype, (None,))
+    sizes = shape[start:end]
+    return Tensor(dtype, (len(sizes),), sizes if len(sizes) <= CONTENTS_LIMIT else None)
+
+
+@onnx("Shape")
+def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
+    """ONNX Shape; ``start`` and ``end`` (opset 15) are moved into the range of the axes."""
+    return shape_contents(data.shape, "int64", start, end)
+
+
+@onnx("Size")
+def count(data: Tensor) -> Tensor:
+    """ONNX Size: the number of elements."""
+    return Tensor("int64", (), None if data.shape is None else (product(data.shape),))
+
+
+@openvino("ShapeOf", until=2)
+def ov_shape_of(data: Tensor) -> Tensor:
+    """OpenVINO ShapeOf-1."""
+    return shape_contents(data.shape, "int64")
+
+
+@openvino("ShapeOf", since=3, until=17)
+def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
+    """OpenVINO ShapeOf-3; the specification's default of i64 is one that the library does not know."""
+    if output_type == "":
+        warn(
+            ATTRIBUTE_OUT_OF_RANGE.fault(
+                "attribute `output_type` is absent: the specification takes i64 then, and OpenVINO refuses the layer",
+                help='write output_type="i64"',
+                severity=Severity.WARNING,
+            )
+        )
+        return shape_contents(data.shape, "int64")
+    _expect_dtype(output_type, "output_type", INDEX_TYPES)
+    return shape_contents(data.shape, output_type)
+
+
+def _expect_dtype(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
+    if dtype in allowed or (dtype is None and dynamic):
+        return
+    raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `{attribute}` is {dtype or 'dynamic'}; the operation gives {_types_text(allowed)}",
+        help=f"use one of {_types_text(allowed)}",
+        attribute=attribute,
+    )
+
+
+def _types_text(allowed: frozenset[str]) -> str:
+    return ", ".join(sorted(allowed)) if len(allowed) <= 6 else "numbers"
+
+
+# --- shapes given as contents -----------------------------------------------------------------------------------------
+
+
+def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
+    """A tensor of one repeated entry."""
+    if not fold.fits(shape):
+        return Tensor(dtype, shape)
+    return Tensor(dtype, shape, (entry,) * math.prod(shape))  # type: ignore[arg-type]
+
+
+def _as_list(x: Tensor) -> Tensor:
+    """A shape that is known as a list: ONNX Runtime takes a constant of more axes for one."""
+    if x.value is None or x.shape is None or len(x.shape) < 2:
+        return x
+    try:
+        expect_rank(x, 0, 1)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+    return Tensor(x.dtype, (len(x.value),), x.value)
+
+
+@onnx("ConstantOfShape", since=9)
+def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
+    """ONNX ConstantOfShape: a tensor of the shape that the input lists, 0 of float32 without ``value``."""
+    shape = stated_shape(_as_list(input), 0)
+    if value is None:
+        return filled(shape, "float32", 0.0)
+    if value.shape is not None and (len(value.shape) != 1 or product(value.shape) != 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `value` is of shape {shape_text(value.shape)}; expected is [1]",
+            help="give `value` the shape [1]",
+            attribute="value",
+        )
+    return filled(shape, value.dtype, value.scalar)
+
+
+@onnx("ConstantFill", "GivenTensorFill")
+def constant_fill(
+    input: Tensor | None = None,
+    *,
+    shape: Ints = (),
+    extra_shape: Ints = (),
+    input_as_shape: int = 0,
+    dtype: int = 1,
+    value: float = 0.0,
+    values: Floats = (),
+    context: Context,
+) -> Tensor:
+    """ConstantFill and GivenTensorFill, which stood in the default domain before it was stable: filled tensors."""
+    known: Shape | None = shape
+    if input is not None:
+        known = stated_shape(input, 0) if input_as_shape else input.shape
+    return Tensor(numbered_type(dtype, context), None if known is None else (*known, *extra_shape))
+
+
+@onnx("EyeLike", since=9)
+def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Context) -> Tensor:
+    """ONNX EyeLike: a matrix of the input's shape."""
+    expect_rank(input, 0, 2)
+    known = input.shape if input.shape is not None else (None, None)
+    return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
+
+
+@openvino("Eye", since=9, absent={"output_type": None})
+def ov_eye(
+    num_rows: Tensor,
+    num_columns: Tensor,
+    diagonal_index: Tensor,
+    batch_shape: Tensor | None = None,
+    *,
+    output_type: DType | None,
+) -> Tensor:
+    """OpenVINO Eye-9: ``batch_shape`` and then a matrix."""
+    names = ("num_rows", "num_columns", "diagonal_index")
+    for index, x in enumerate((num_rows, num_columns, diagonal_index)):
+        expect_type(x, index, INDEX_TYPES)
+        expect_one(x, index, names[index])
+    expect_type(batch_shape, 3, INDEX_TYPES)
+    expect_rank(batch_shape, 3, 1)
+    batch = () if batch_shape is None else openvino_shape(batch_shape, 3)
+    sizes = [size(number(x), index, names[index]) for index, x in enumerate((num_rows, num_columns))]
+    return Tensor(output_type, None if batch is None else (*batch, *sizes))
+
+
+# --- ranges -----------------------------------------------------------------------------------------------------------
+
+
+def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
+    """How many numbers a range has: max(ceil((limit - start) / delta), 0).
+
+    Raises a ``STEP_ZERO`` fault.
+    """
+    if delta is not None and not isinstance(delta, Expr) and delta == 0:
+        raise STEP_ZERO.fault("input 2 (the step) is 0: the range never ends", help="use another step", input=2)
+    if start is None or limit is None or delta is None or isinstance(delta, Expr):
+        return None
+    if not (isinstance(start, Expr) or isinstance(limit, Expr)):
+        steps = (limit - start) / delta if _any_float(start, limit, delta) else -((start - limit) // delta)
+        return max(math.ceil(steps), 0) if math.isfinite(steps) else None
+    ends = [int(end) if isinstance(end, float) and end.is_integer() else end for end in (start, limit, delta)]
+    if any(isinstance(end, float) for end in ends):
+        return None
+    first, last, step = ends
+    assert isinstance(step, int) and first is not None and last is not None
+    span: Dim = last - first if step > 0 else first - last  # type: ignore[operator, assignment]
+    room = span if at_least(span, 0) else largest(span, 0)
+    return None if room is None else ceildiv(room, abs(step))
+
+
+def _any_float(*numbers: Scalar) -> bool:
+    return any(isinstance(entry, float) for entry in numbers)
+
+
+def ranged(start: Scalar, delta: Scalar, size: MaybeDim, dtype: str | None) -> Tensor:
+    """The tensor of a range that begins with ``start``; its contents where they are few."""
+    if not isinstance(size, int) or size > CONTENTS_LIMIT or start is None or delta is None:
+        return Tensor(dtype, (size,))
+    return Tensor(dtype, (size,), tuple(fold.cast(fold.plus(start, fold.times(i, delta)), dtype) for i in range(size)))
+
+
+@onnx("Range", since=11)
+def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1) -> Tensor:
+    """ONNX Range: from ``start`` up to and without ``limit``; ``stash_type`` came with opset 27."""
+    names = ("start", "limit", "delta")
+    for index, x in enumerate((start, limit, delta)):
+        expect_one(x, index, names[index])
+    dtype = start.dtype or limit.dtype or delta.dtype
+    return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype)
+
+
+@onnx("Range", domain=MICROSOFT)
+def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -> Tensor:
+    """com.microsoft Range, whose step is 1 if left out."""
+    return range_(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)))
+
+
+def _ov_range(start: Tensor, stop: Tensor, step: Tensor, dtype: str | None) -> Tensor:
+    names = ("start", "stop", "step")
+    for index, x in enumerate((start, stop, step)):
+        expect_type(x, index, ARITHMETIC)
+        expect_one(x, index, names[index], scalar=True)
+    if step.scalar is not None and not isinstance(step.scalar, Expr) and step.scalar == 0:
+        range_size(None, None, 0)
+    first, last, advance = (_truncated(x.scalar, dtype) for x in (start, stop, step))
+    if advance == 0:
+        return Tensor(dtype, (0,))
+    return ranged(first, advance, range_size(first, last, advance), dtype)
+
+
+def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
+    return int(entry) if isinstance(entry, float) and math.isfinite(entry) and dtype not in FLOATS else entry
+
+
+@openvino("Range", until=3)
+def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
+    """OpenVINO Range-1: all inputs of one type."""
+    return _ov_range(start, stop, step, common_type((start, stop, step)))
+
+
+@openvino("Range", since=4, absent={"output_type": None})
+def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
+    """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
+    _expect_dtype(output_type, "output_type", ARITHMETIC, dynamic=True)
+    return _ov_range(start, stop, step, output_type)
+
+
+# --- OneHot -----------------------------------------------------------------------------------------------------------
+
+
+def one_hot_shape(indices: Shape | None, depth: MaybeDim, axis: int) -> Shape | None:
+    """The shape of ``indices`` with an axis of size ``depth`` inserted at ``axis``.
+
+    Raises an ``AXIS_OUT_OF_RANGE`` fault.
+    """
+    if indices is None:
+        return None
+    place = result_axis(axis, len(indices) + 1)
+    return (*indices[:place], depth, *indices[place:])
+
+
+@onnx("OneHot", since=9)
+def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> Tensor:
+    """ONNX OneHot: ``depth`` is a scalar or a list of one, ``values`` the list of off_value and on_value."""
+    expect_one(depth, 1, "depth")
+    expect_rank(values, 2, 1, what="values")
+    if values.shape is not None and not agree(values.shape[0], 2, "values are off_value and on_value"):
+        raise INPUT_RANK_REFUSED.fault(
+            f"input 2 (values) is {shape_text(values.shape)}; it lists two numbers, off_value and on_value",
+            help="give input 2 the shape [2]",
+            input=2,
+        )
+    return Tensor(values.dtype, one_hot_shape(indices.shape, _depth(depth), axis))
+
+
+def _depth(depth: Tensor) -> MaybeDim:
+    entry = depth.scalar
+    if isinstance(entry, float):
+        entry = int(entry) if math.isfinite(entry) else None
+    return size(entry, 1, "depth")
+
+
+def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, axis: int) -> Tensor:
+    expect_type(indices, 0, INTEGERS | {"bool"})
+    expect_type(depth, 1, INTEGERS | {"bool"})
+    for index, x in ((1, depth), (2, on_value), (3, off_value)):
+        expect_one(x, index, ("", "depth", "on_value", "off_value")[index], scalar=True)
+    dtype = common_type((on_value, off_value), first=2)
+    return Tensor(dtype, one_hot_shape(indices.shape, _depth(depth), axis))
+
+
+@openvino("OneHot", until=15, absent={"axis": 0})
+def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
+    """OpenVINO OneHot-1."""
+    return _ov_one_hot(indices, depth, on_value, off_value, axis)
+
+
+@openvino("OneHot", since=16, absent={"axis": 0})
+def ov_one_hot_of_negatives(
+    indices: Tensor,
+    depth: Tensor,
+    on_value: Tensor,
+    off_value: Tensor,
+    *,
+    axis: int,
+    negative_indices_mode: NegativeIndices = "ignore_negative",
+) -> Tensor:
+    """OpenVINO OneHot-16."""
+    return _ov_one_hot(indices, depth, on_value, off_value, axis)

@@ -1,0 +1,395 @@
+"""Operators that repeat a tensor until it has the shape that an input states: Expand and Broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.broadcast import PDPD_MISMATCH, broadcast, stretched
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.shape_inputs import (
+    INPUT_RANK_REFUSED,
+    SIZE_NEGATIVE,
+    entries,
+    expect_rank,
+    length,
+    openvino_shape,
+    size,
+    whole,
+)
+
+BroadcastMode = Literal["numpy", "explicit", "none", "bidirectional", "pdpd"]
+LegacyBroadcastMode = Literal["numpy", "explicit", "none", "pdpd"]
+
+_LAYERS = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="DATA" element_type="f32"/><output><port id="0" precision="FP32">DIMS</port></output></layer>
+<layer id="1" name="t" type="Parameter" version="opset1"><data shape="1,16,50,50" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output></layer>
+<layer id="2" name="target" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>4</dim></port></output></layer>
+<layer id="3" name="b" type="Broadcast" version="opset3"><data mode="MODE"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="0"/><edge from-layer="2" from-port="1" to-layer="3" to-port="1"/><edge from-layer="3" from-port="2" to-layer="4" to-port="0"/>
+</edges></net>"""
+
+
+def _example(mode: str, *data: int) -> str:
+    """An example in which the target is the shape of another input."""
+    dims = "".join(f"<dim>{dim}</dim>" for dim in data)
+    text = _LAYERS.replace("DATA", ",".join(map(str, data))).replace("DIMS", dims)
+    return text.replace("MODE", mode)
+
+
+_MAPPING = """<layer id="5" name="m" type="Parameter" version="opset1"><data shape="FIRST,SECOND" element_type="f32"/><output><port id="0" precision="FP32"><dim>FIRST</dim><dim>SECOND</dim></port></output></layer>
+<layer id="6" name="axes" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>2</dim></port></output></layer>
+"""
+_MAPPING_EDGES = """<edge from-layer="5" from-port="0" to-layer="6" to-port="0"/><edge from-layer="6" from-port="1" to-layer="3" to-port="3"/>
+"""
+
+
+def _mapping_example(first: int, second: int) -> str:
+    """An example with an explicit mapping, whose entries are the sizes of a third input."""
+    text = _example("explicit", 16, 50)
+    text = text.replace("</layers>", _MAPPING.replace("FIRST", str(first)).replace("SECOND", str(second)) + "</layers>")
+    text = text.replace(
+        '<port id="1"/></input><output><port id="2" precision="FP32">',
+        '<port id="1"/><port id="3"/></input><output><port id="2" precision="FP32">',
+    )
+    return text.replace("</edges>", _MAPPING_EDGES + "</edges>")
+
+
+BROADCAST_TARGET = Rule(
+    "IRL207",
+    "broadcast-target-mismatch",
+    Severity.ERROR,
+    "A tensor cannot be repeated to the shape that is stated as the target.",
+    why="""An axis can be repeated only if its size is 1; any other has to be that of the target already. `numpy` takes the
+target as it is, ONNX Expand and `bidirectional` let the data enlarge it too. OpenVINO names only the two numbers, ONNX
+Runtime often stops when it runs.""",
+    mend="Make each axis of the data 1 or the target's size, aligned on the last axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[16,2,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[16,1,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
+)
+
+AXES_MAPPING = Rule(
+    "IRL208",
+    "axes-mapping-invalid",
+    Severity.ERROR,
+    "The axes of a Broadcast with explicit mapping do not say where each axis of the data goes.",
+    why="""`axes_mapping` names one axis of the target for each axis of the data, in rising order. OpenVINO refuses a wrong
+length, order or range; an axis that is named twice it accepts, and the result then reads memory that nobody wrote.""",
+    mend="Name one axis of the target for each axis of the data, in rising order and each once.",
+    bad=_mapping_example(2, 1),
+    good=_mapping_example(1, 2),
+)
+
+BROADCAST_INPUTS = Rule(
+    "IRL209",
+    "broadcast-inputs-unfit-for-mode",
+    Severity.ERROR,
+    "The mode of a Broadcast and its third input contradict each other.",
+    why="""Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and its absence in
+the explicit one; Broadcast-1 ignores the one and broadcasts by NumPy's rule on the other, both in silence.""",
+    mend="Remove the third input, or set mode to explicit.",
+    bad=_example("explicit", 16, 1, 1),
+    good=_example("numpy", 16, 1, 1),
+)
+
+
+def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
+    """The shape of ``data`` and ``target`` broadcast in both directions (ONNX Expand, OpenVINO ``bidirectional``).
+
+    Raises a ``BROADCAST_TARGET`` fault.
+    """
+    try:
+        return broadcast((data, target))
+    except Fault as fault:
+        assert data is not None and target is not None
+        raise _target_fault(data, target, both=True) from fault
+
+
+def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
+    """``target``, after making sure that ``data`` is stretched onto it (OpenVINO ``numpy``).
+
+    Raises a ``BROADCAST_TARGET`` fault.
+    """
+    if data is None or target is None:
+        return target
+    if len(data) > len(target):
+        raise _target_fault(data, target)
+    try:
+        stretched(target, data, 0, onto=1)
+    except Fault as fault:
+        raise _target_fault(data, target) from fault
+    padded = (1,) * (len(target) - len(data)) + data
+    return tuple(_known(dim, own) for dim, own in zip(target, padded))
+
+
+def _known(dim: MaybeDim, own: MaybeDim) -> MaybeDim:
+    """A target's size; where it is not known, that of the data unless that is stretched."""
+    return own if dim is None and own is not None and same(own, 1) is False else dim
+
+
+def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
+    if len(data) > len(target) and not both:
+        return BROADCAST_TARGET.fault(
+            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and the target is {shape_text(target)} with {len(target)}",
+            help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
+            input=0,
+        )
+    offset = len(target) - len(data)
+    clashes = []
+    for own in range(max(-offset, 0), len(data)):
+        if _clash(data[own], target[own + offset], both):
+            clashes.append((own + offset, own))
+    texts = "; ".join(
+        f"axis {own} of input 0 is {data[own]}, axis {axis} of the target {target[axis]}" for axis, own in clashes
+    )
+    axis, own = clashes[0] if clashes else (0, 0)
+    return BROADCAST_TARGET.fault(
+        f"input 0 is {shape_text(data)} and the target is {shape_text(target)}: {texts}",
+        help=f"make axis {own} of input 0 1 or {target[axis]}" if clashes else "make the sizes equal, or 1",
+        input=0,
+        marks=tuple((0, own) for _, own in clashes),
+        remark="neither 1 nor the target's size",
+    )
+
+
+def _clash(own: MaybeDim, dim: MaybeDim, both: bool) -> bool:
+    differ = same(own, dim) is False and same(own, 1) is False
+    return differ and (not both or same(dim, 1) is False)
+
+
+def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
+    """``target``, after making sure that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
+
+    Raises an ``AXES_MAPPING`` or a ``BROADCAST_TARGET`` fault.
+    """
+    if axes is None or target is None:
+        return target
+    for position, axis in enumerate(axes):
+        if not 0 <= axis < len(target):
+            raise AXES_MAPPING.fault(
+                f"entry {position} of axes_mapping (input 2) is {axis} and the target {shape_text(target)} has "
+                f"{counted(len(target), 'axis', 'axes')}",
+                help=f"name axes from 0 to {len(target) - 1}",
+                input=2,
+            )
+    if list(axes) != sorted(set(axes)):
+        twice = len(set(axes)) < len(axes)
+        raise AXES_MAPPING.fault(
+            f"axes_mapping (input 2) is {list(axes)}: "
+            + (
+                "an axis is named twice, and the result would read memory that nobody wrote"
+                if twice
+                else "it does not rise"
+            ),
+            help="name each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
+            input=2,
+        )
+    for own, axis in enumerate(axes if data else ()):
+        assert data is not None
+        if not _fits(data[own], target[axis], f"axis {own} of input 0 goes to axis {axis} of the target"):
+            raise BROADCAST_TARGET.fault(
+                f"axis {own} of input 0, {shape_text(data)}, goes to axis {axis} of the target, {shape_text(target)}: "
+                f"{data[own]} against {target[axis]}",
+                help=f"make axis {own} of input 0 1 or {target[axis]}, or map it to another axis",
+                input=0,
+                marks=((0, own),),
+            )
+    return target
+
+
+def _fits(own: MaybeDim, dim: MaybeDim, why: str) -> bool:
+    try:
+        stretched((dim,), (own,), 0, onto=1, what=why)
+    except Fault:
+        return False
+    return True
+
+
+def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | None) -> None:
+    count = length(axes_mapping)
+    if data.shape is None or count is None or count == len(data.shape):
+        return
+    if not data.shape and count == 1:
+        axes = whole(axes_mapping)
+        if axes is None or target is None or not 0 <= axes[0] < len(target):
+            return
+        if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
+            return
+    raise AXES_MAPPING.fault(
+        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 is {shape_text(data.shape)} with {len(data.shape)}",
+        help="name one axis of the target for each axis of input 0",
+        input=2,
+    )
+
+
+def _filled(data: Tensor, shape: Shape | None) -> Tensor:
+    if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
+        return Tensor(data.dtype, shape)
+    assert shape is not None
+    return Tensor(data.dtype, shape, fold.spread(data.value, data.shape, shape))
+
+
+def _other_rank(shape: Tensor) -> Fault:
+    return INPUT_RANK_REFUSED.fault(
+        f"input 1 (shape) is {shape_text(shape.shape)}; the operator takes a list",
+        help="make input 1 a list",
+        input=1,
+        severity=Severity.WARNING,
+    )
+
+
+@onnx("Expand", since=8)
+def expand(input: Tensor, shape: Tensor) -> Tensor:
+    """ONNX Expand-8 and 13; ONNX Runtime takes a shape of another rank only where it is a constant."""
+    if shape.value is None:
+        expect_rank(shape, 1, 1, what="shape")
+    elif shape.shape is not None and len(shape.shape) > 1:
+        warn(_other_rank(shape))
+    listed = entries(shape)
+    if listed is None:
+        return Tensor(input.dtype)
+    target = tuple(size(entry, 1, f"entry {position}") for position, entry in enumerate(listed))
+    return _filled(input, expanded(input.shape, target))
+
+
+# --- OpenVINO Broadcast -----------------------------------------------------------------------------------------------
+
+
+def laid(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
+    """``target`` and ``data`` laid along it from ``axis`` to its end, each enlarging the other's 1s (OpenVINO ``pdpd``).
+
+    An axis of -1 means that both end together. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault.
+    Source: the OpenVINO library; its specification of Broadcast has no such mode.
+    """
+    if target is None or data is None:
+        return None if target is None else (None,) * len(target)
+    start = len(target) - len(data) if axis == -1 else axis
+    surplus = start + len(data) - len(target)
+    if start < 0 or surplus < 0:
+        raise _misplaced(data, target, axis)
+    surplus = min(surplus, len(data))
+    if surplus:
+        warn(_misplaced(data, target, axis).lowered(Severity.WARNING))
+    return expanded(data[: len(data) - surplus], target)
+
+
+def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
+    room = len(target) - len(data)
+    return PDPD_MISMATCH.fault(
+        f"input 0 is {shape_text(data)} and lies on the target, {shape_text(target)}, from axis {axis} on: "
+        "both have to end together",
+        help=f"write the axis {room}" if room >= 0 else "give the target more axes",
+        input=0,
+    )
+
+
+def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, mode: str, axis: int) -> Tensor:
+    shape = openvino_shape(target, 1)
+    if mode == "bidirectional":
+        return _filled(data, expanded(data.shape, shape))
+    if mode == "numpy":
+        return _filled(data, repeated(data.shape, shape))
+    if mode == "pdpd":
+        return Tensor(data.dtype, laid(data.shape, shape, axis))
+    assert axes_mapping is not None
+    expect_type(axes_mapping, 2, INTEGERS)
+    expect_rank(axes_mapping, 2, 1, what="axes_mapping")
+    _expect_mapping_length(data, axes_mapping, shape)
+    return Tensor(data.dtype, mapped(data.shape, shape, whole(axes_mapping)))
+
+
+def _expect_target(target: Tensor) -> None:
+    expect_type(target, 1, INTEGERS)
+    expect_rank(target, 1, 1, what="target_shape")
+    for position, entry in enumerate(entries(target) or ()):
+        if isinstance(entry, int) and entry < 0:
+            warn(_negative(position, entry))
+            return
+
+
+def _negative(position: int, entry: int) -> Fault:
+    return SIZE_NEGATIVE.fault(
+        f"entry {position} of the target is {entry}: OpenVINO takes "
+        + ("-1 for an open size, and stops when it runs" if entry == -1 else "what is below -1 for 0"),
+        help="state a size of 0 or more",
+        input=1,
+        severity=Severity.WARNING,
+    )
+
+
+@openvino("Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"})
+def ov_legacy_broadcast(
+    data: Tensor,
+    target_shape: Tensor,
+    axes_mapping: Tensor | None = None,
+    *,
+    mode: LegacyBroadcastMode | None = None,
+    axis: int = 0,
+) -> Tensor:
+    """OpenVINO Broadcast-1; without ``mode`` the library goes by the number of inputs.
+
+    The library itself writes a scalar as the third input where the mode needs none.
+    """
+    _expect_target(target_shape)
+    chosen = mode or ("numpy" if axes_mapping is None else "explicit")
+    if chosen == "pdpd" and axes_mapping is None:
+        raise BROADCAST_INPUTS.fault(
+            "mode is pdpd and there is no third input; OpenVINO reads one and stops",
+            help="use opset3, or another mode",
+        )
+    if chosen == "numpy" and axes_mapping is not None and axes_mapping.shape != ():
+        warn(
+            BROADCAST_INPUTS.fault(
+                "mode is numpy and OpenVINO ignores input 2 (axes_mapping)",
+                help="remove input 2, or set mode to explicit",
+                input=2,
+                severity=Severity.WARNING,
+            )
+        )
+    if chosen in ("explicit", "none") and axes_mapping is None:
+        warn(
+            BROADCAST_INPUTS.fault(
+                f"mode is {chosen} and there is no axes_mapping (input 2): OpenVINO broadcasts by NumPy's rule",
+                help="connect axes_mapping, or set mode to numpy",
+                severity=Severity.WARNING,
+            )
+        )
+        chosen = "numpy"
+    return _broadcast(data, target_shape, axes_mapping, chosen, axis)
+
+
+@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"})
+def ov_broadcast(
+    data: Tensor,
+    target_shape: Tensor,
+    axes_mapping: Tensor | None = None,
+    *,
+    mode: BroadcastMode = "numpy",
+    axis: int = 0,
+) -> Tensor:
+    """OpenVINO Broadcast-3; the library also takes ``pdpd``, and ``none`` for ``explicit``."""
+    _expect_target(target_shape)
+    explicit = mode in ("explicit", "none")
+    if explicit and axes_mapping is None:
+        raise BROADCAST_INPUTS.fault(
+            f"mode is {mode} and there is no axes_mapping (input 2)", help="connect axes_mapping, or set mode to numpy"
+        )
+    if not explicit and axes_mapping is not None:
+        raise BROADCAST_INPUTS.fault(
+            f"mode is {mode} and there is an axes_mapping (input 2), which only the explicit mode takes",
+            help="remove input 2, or set mode to explicit",
+            input=2,
+        )
+    return _broadcast(data, target_shape, axes_mapping, mode, axis)

@@ -1,0 +1,382 @@
+"""Operators that take a range of each axis: Slice, and SliceScatter, which replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, largest, same, smallest
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import counted
+from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.axes import Ints, axes_of
+from irlint.ops.kernels.contents import fits, strides
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.records import record
+
+SLICE_STEP_ZERO = Rule(
+    "IRL344",
+    "slice-step-zero",
+    Severity.ERROR,
+    "A slice has a step of 0.",
+    why="A step of 0 never reaches the end of the range; runtimes refuse it.",
+    mend="Use a step of 1 to take every element, or a negative one to take them from the end.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,8] x) => (float[2,N] y)
+<int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}, int64[1] steps = {0}>
+{ y = Slice (x, starts, ends, axes, steps) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,8] x) => (float[2,2] y)
+<int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}, int64[1] steps = {2}>
+{ y = Slice (x, starts, ends, axes, steps) }""",
+)
+
+SLICE_LENGTHS_DIFFER = Rule(
+    "IRL345",
+    "slice-lengths-differ",
+    Severity.ERROR,
+    "The starts, ends, axes and steps of a slice are not of one length, one entry for each axis sliced.",
+    why="""Entry i of each list belongs to the i-th sliced axis: they have to be of one length, and no longer than the data has
+axes. Runtimes refuse anything else.""",
+    mend="Give the same number of starts, ends, axes and steps.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,8] x) => (float[2,4] y)
+<int64[2] starts = {0, 0}, int64[1] ends = {4}, int64[1] axes = {1}>
+{ y = Slice (x, starts, ends, axes) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,8] x) => (float[2,4] y)
+<int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}>
+{ y = Slice (x, starts, ends, axes) }""",
+)
+
+_SCATTER = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
+<layer id="1" name="u" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="3" name="s" type="SliceScatter" version="opset15"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/><port id="4"/></input><output><port id="5" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/><edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="2" from-port="0" to-layer="3" to-port="3"/><edge from-layer="2" from-port="0" to-layer="3" to-port="4"/><edge from-layer="3" from-port="5" to-layer="4" to-port="0"/>
+</edges></net>"""
+
+UPDATES_NOT_SLICE = Rule(
+    "IRL354",
+    "slice-updates-mismatch",
+    Severity.ERROR,
+    "The updates of a SliceScatter do not have the shape of the slice that they replace.",
+    why="The updates take the place of the slice element by element, and nothing is broadcast.",
+    mend="Give the updates the shape of data[start:stop:step] on the axes, and data's sizes on the others.",
+    bad=_SCATTER.replace("ROWS", "3"),
+    good=_SCATTER.replace("ROWS", "2"),
+)
+
+#: A start or end at least this far away stands for the end of any axis.
+FAR = (1 << 31) - 1
+
+
+@record
+class Range:
+    """``start:end:step`` of one axis; an entry is None where it is not known."""
+
+    start: MaybeDim
+    end: MaybeDim
+    step: MaybeDim
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
+    """``index`` counted from the start of an axis of size ``dim``; None where its sign is not known.
+
+    An index of ``dim`` - 1 counts as known: where it is negative, the axis is empty. One of ``dim`` or more is none.
+    """
+    if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
+        return index
+    if dim is None or not at_least(-1, index):
+        return None
+    return index + dim
+
+
+def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
+    """How many elements ``start:end:step`` takes of an axis of size ``dim``.
+
+    As NumPy, but for a negative step a start before the first element counts as the first one, as ONNX and OpenVINO do.
+    """
+    start, end, step = taken.start, taken.end, taken.step
+    if dim is None or start is None or end is None or not isinstance(step, int):
+        return None
+    return _ascending_length(dim, start, end, step) if step > 0 else _descending_length(dim, start, end, -step)
+
+
+def _ascending_length(dim: Dim, start: Dim, end: Dim, step: int) -> MaybeDim:
+    first: MaybeDim = 0 if at_least(-FAR, start) else from_start(start, dim)
+    last: MaybeDim = dim if at_least(end, FAR) else from_start(end, dim)
+    if last == 0:
+        return 0
+    if first is None or last is None:
+        return None
+    if at_least(start, FAR):
+        return 0
+    return _steps(smallest(last - first, last, dim - first, dim), dim, step)
+
+
+def _steps(room: MaybeDim, dim: Dim, step: int) -> MaybeDim:
+    """How often ``step`` begins within ``room`` elements of ``dim``; none within a negative number of them."""
+    if room is None or room == dim or at_least(room, 1 - step):
+        return None if room is None else ceildiv(room, step)
+    count = largest(room, 0)
+    return None if count is None else ceildiv(count, step)
+
+
+def _descending_length(dim: Dim, start: Dim, end: Dim, step: int) -> MaybeDim:
+    first: MaybeDim = dim - 1 if at_least(start, FAR) else from_start(start, dim)
+    last: MaybeDim = -1 if at_least(-FAR, end) else from_start(end, dim)
+    if first is None or last is None:
+        return None
+    if at_least(first, 0) or same(first, dim - 1):
+        return _steps(smallest(first - last, first + 1, dim - 1 - last, dim), dim, step)
+    first = smallest(largest(first, 0), dim - 1)
+    last = largest(smallest(last, dim - 1), -1)
+    return None if first is None or last is None else _steps(first - last, dim, step)
+
+
+def range_positions(dim: int, taken: Range) -> range | None:
+    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None where they are not known."""
+    start, end, step = taken.start, taken.end, taken.step
+    if not isinstance(start, int) or not isinstance(end, int) or not isinstance(step, int):
+        return None
+    if step < 0 and start < -dim:
+        start = 0
+    first, last, _ = slice(start, end, step).indices(dim)
+    return range(first, last, step)
+
+
+def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequence[int] | None]) -> Contents | None:
+    """The contents at the given positions of each axis, None where they are not known."""
+    if value is None or shape is None or not fits(shape) or None in positions:
+        return None
+    own = strides(shape)  # type: ignore[arg-type]
+    offsets = [[place * step for place in places] for places, step in zip(positions, own) if places is not None]
+    return tuple(value[sum(place)] for place in product(*offsets))
+
+
+def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
+    """``data`` with the range of each axis, None for the whole axis."""
+    if data.shape is None:
+        return Tensor(data.dtype)
+    shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
+    value = None
+    if data.value is not None and fits(data.shape):
+        places = [
+            range(dim) if taken is None else range_positions(dim, taken)  # type: ignore[arg-type]
+            for dim, taken in zip(data.shape, ranges)
+        ]
+        value = picked(data.value, data.shape, places)
+    return Tensor(data.dtype, shape, value)
+
+
+def entries(tensor: Tensor | None, count: int) -> tuple[MaybeDim, ...]:
+    """The whole numbers in a list of ``count`` entries, None for each that is not known."""
+    known = None if tensor is None else tensor.ints
+    return known if known is not None and len(known) == count else (None,) * count
+
+
+# --- judging the lists ------------------------------------------------------------------------------------------------
+
+#: A list among the inputs: its index, its name, and the tensor.
+Listed = tuple[int, str, Tensor | None]
+
+
+def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
+    """How many axes are sliced, None where that is not known. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
+    found: list[tuple[int, str, MaybeDim]] = []
+    for index, name, tensor in lists:
+        if tensor is None or tensor.shape is None:
+            continue
+        expect_rank(tensor, index, 1, what=name)
+        found.append((index, name, tensor.shape[0]))
+    first, other, expected = next(
+        (each for each in found if isinstance(each[2], int)), found[0] if found else (0, "", None)
+    )
+    for index, name, length in found:
+        if index != first and not agree(expected, length, f"{other} and {name} have one entry for each sliced axis"):
+            raise SLICE_LENGTHS_DIFFER.fault(
+                f"input {first} ({other}) has {counted(expected, 'entry', 'entries')} and input {index} ({name}) has {length}",
+                help=f"give `{other}` and `{name}` one entry for each sliced axis",
+                input=index,
+                marks=((first, 0), (index, 0)),
+            )
+    count = next((length for _, _, length in found if isinstance(length, int)), None)
+    if count is not None and data.rank is not None and count > data.rank:
+        raise SLICE_LENGTHS_DIFFER.fault(
+            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 is {shape_text(data.shape)} with {data.rank}",
+            help=f"slice at most {counted(data.rank, 'axis', 'axes')}",
+            input=found[0][0],
+        )
+    return count
+
+
+def refuse_zero_steps(steps: Sequence[MaybeDim], index: int | None) -> None:
+    """Raises a ``SLICE_STEP_ZERO`` fault; ``index`` is the input that holds the steps."""
+    for position, step in enumerate(steps):
+        if step == 0:
+            raise SLICE_STEP_ZERO.fault(
+                f"entry {position} of the steps is 0; it has to be positive, or negative to go backwards",
+                help="use 1 to take every element",
+                input=index,
+            )
+
+
+def _ranges(
+    data: Tensor,
+    starts: Tensor | None,
+    ends: Tensor | None,
+    steps: Tensor | None,
+    axes: Tensor | None,
+    count: int | None,
+) -> tuple[Range | None, ...] | None:
+    """The range of each axis of ``data``, None where its rank is not known. The lists have been judged."""
+    rank = data.rank
+    if rank is None:
+        return None
+    anything = Range(None, None, None)
+    if count is None:
+        return (anything,) * rank
+    named = tuple(range(count)) if axes is None else entries(axes, count)
+    known = [axis for axis in named if isinstance(axis, int)]
+    places = axes_of(known, rank)
+    if len(known) < count:
+        return (anything,) * rank
+    result: list[Range | None] = [None] * rank
+    rows = zip(entries(starts, count), entries(ends, count), (1,) * count if steps is None else entries(steps, count))
+    for place, row in zip(places, rows):
+        result[place] = Range(*row)
+    return tuple(result)
+
+
+# --- Slice ------------------------------------------------------------------------------------------------------------
+
+
+def _listed(values: Ints | None) -> Tensor | None:
+    return None if values is None else Tensor("int64", (len(values),), values)
+
+
+@onnx("Slice", since=1)
+def slice_by_attributes(data: Tensor, *, starts: Ints, ends: Ints, axes: Ints | None = None) -> Tensor:
+    """ONNX Slice-1."""
+    first, last, named = _listed(starts), _listed(ends), _listed(axes)
+    _expect_equal_counts(("starts", starts), ("ends", ends), ("axes", axes))
+    ranges = _ranges(data, first, last, None, named, entry_count(((0, "starts", first),), data))
+    return Tensor(data.dtype) if ranges is None else sliced(data, ranges)
+
+
+def _expect_equal_counts(*lists: tuple[str, Ints | None]) -> None:
+    first, values = lists[0]
+    for name, other in lists[1:]:
+        if other is not None and values is not None and len(other) != len(values):
+            raise SLICE_LENGTHS_DIFFER.fault(
+                f"attribute `{first}` has {counted(len(values), 'entry', 'entries')} and `{name}` has {len(other)}",
+                help=f"give `{first}` and `{name}` one entry for each sliced axis",
+                attribute=name,
+            )
+
+
+@onnx("DynamicSlice", since=1)
+def dynamic_slice(data: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None) -> Tensor:
+    """ONNX DynamicSlice, once experimental: Slice with its lists as inputs."""
+    return slice_by_inputs(data, starts, ends, axes)
+
+
+@onnx("Slice", since=10)
+def slice_by_inputs(
+    data: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None, steps: Tensor | None = None
+) -> Tensor:
+    """ONNX Slice-10."""
+    lists = ((1, "starts", starts), (2, "ends", ends), (3, "axes", axes), (4, "steps", steps))
+    return _sliced_by_inputs(data, lists, starts, ends, steps, axes, 4)
+
+
+def _sliced_by_inputs(
+    data: Tensor,
+    lists: Sequence[Listed],
+    starts: Tensor,
+    ends: Tensor,
+    steps: Tensor | None,
+    axes: Tensor | None,
+    step_index: int,
+) -> Tensor:
+    count = entry_count(lists, data)
+    if steps is not None and count is not None:
+        refuse_zero_steps(entries(steps, count), step_index)
+    ranges = _ranges(data, starts, ends, steps, axes, count)
+    return Tensor(data.dtype) if ranges is None else sliced(data, ranges)
+
+
+def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
+    """``result`` with every size that depends on data held to at most the size that it was taken from."""
+    if result.shape is None or data.shape is None:
+        return result
+    shape = tuple(
+        context.unknown(("taken", axis), before) if dim is None and isinstance(before, int) else dim
+        for axis, (dim, before) in enumerate(zip(result.shape, data.shape))
+    )
+    return Tensor(result.dtype, shape, result.value)
+
+
+@openvino("Slice", since=8)
+def ov_slice(
+    data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None = None, *, context: Context
+) -> Tensor:
+    """OpenVINO Slice-8."""
+    expect_rank(data, 0, least=1)
+    lists = ((1, "start", start), (2, "stop", stop), (3, "step", step), (4, "axes", axes))
+    for index, _, tensor in lists:
+        expect_type(tensor, index, INTEGERS)
+    return bounded(_sliced_by_inputs(data, lists, start, stop, step, axes, 3), data, context)
+
+
+@openvino("SliceScatter", since=15)
+def slice_scatter(
+    data: Tensor,
+    updates: Tensor,
+    start: Tensor,
+    stop: Tensor,
+    step: Tensor,
+    axes: Tensor | None = None,
+) -> Tensor:
+    """OpenVINO SliceScatter-15: ``data`` with a slice of it replaced by ``updates``."""
+    expect_rank(data, 0, least=1)
+    expect_rank(updates, 1, least=1)
+    lists = ((2, "start", start), (3, "stop", stop), (4, "step", step), (5, "axes", axes))
+    for index, _, tensor in lists:
+        expect_type(tensor, index, INTEGERS)
+    window = _sliced_by_inputs(Tensor(data.dtype, data.shape), lists, start, stop, step, axes, 4)
+    if data.shape is None:
+        return Tensor(data.dtype, None if updates.shape is None else (None,) * len(updates.shape))
+    if updates.shape is not None and window.shape is not None:
+        _expect_slice(data.shape, updates.shape, window.shape)
+    return data if updates.value is None else Tensor(data.dtype, data.shape)
+
+
+def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
+    if len(updates) != len(window):
+        raise UPDATES_NOT_SLICE.fault(
+            f"input 1 is {shape_text(updates)} with {counted(len(updates), 'axis', 'axes')} and input 0 is {shape_text(data)} with {len(data)}",
+            help=f"give the updates {counted(len(data), 'axis', 'axes')}",
+            input=1,
+        )
+    for axis, (given, wanted, whole) in enumerate(zip(updates, window, data)):
+        fits_slice = agree(given, wanted, f"axis {axis} of the updates is that of the slice")
+        if not fits_slice or (wanted is None and at_least(whole, given) is False):
+            raise UPDATES_NOT_SLICE.fault(
+                f"input 1 is {shape_text(updates)} and the slice of input 0 that it replaces is {shape_text(window)}: "
+                f"axis {axis} is {given} against {f'at most {whole}' if wanted is None else wanted}",
+                help=f"make axis {axis} of the updates as long as the slice",
+                input=1,
+                marks=((1, axis),),
+            )

@@ -1,0 +1,215 @@
+"""Operators that change the element type, or nothing at all."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import BITS, FLOATS, NUMBERED_TYPES, SIGNED, Tensor, Type, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
+from irlint.ops.kernels.contents import cast as converted
+from irlint.ops.kernels.element_types import common_type, expect_type
+
+DType = str
+RoundMode = Literal["up", "down", "nearest"]
+
+_EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
+_FAKED = frozenset({"bfloat16", "float16", "float32"})
+_PROMOTED = frozenset({"bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64"})
+_PROMOTED |= {"int4", "int8", "int16", "int32", "int64", "float64"} | _EIGHT_BITS | _FAKED
+
+NOT_CONVERTIBLE = Rule(
+    "IRL364",
+    "element-type-not-convertible",
+    Severity.ERROR,
+    "Elements of this type cannot be read as the other one.",
+    why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between texts
+and numbers exists in few places. Runtimes refuse any other.""",
+    mend="Name a type of the same width, or convert in two steps.",
+    bad="""<ir_version: 12, opset_import: ["" : 26]>
+g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
+    good="""<ir_version: 12, opset_import: ["" : 26]>
+g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
+)
+
+
+def retyped(x: Tensor, dtype: str | None) -> Tensor:
+    """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
+    if x.value is None or dtype is None:
+        return Tensor(dtype, x.shape)
+    return Tensor(dtype, x.shape, tuple(converted(entry, dtype) for entry in x.value))
+
+
+# --- Identity ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("Identity")
+@openvino("Identity", since=16)
+def identity(x: Type) -> Type:
+    """The input itself, of whatever kind: a tensor, a sequence, an optional value."""
+    return x
+
+
+# --- Cast, Convert ----------------------------------------------------------------------------------------------------
+
+
+@onnx("Cast", since=1)
+def cast_by_name(x: Tensor, *, to: str) -> Tensor:
+    """ONNX Cast-1, which names the element type as TensorProto.DataType does, in any case."""
+    names = {"float32": "float", "float64": "double"}
+    dtypes = {names.get(dtype, dtype): dtype for dtype in NUMBERED_TYPES}
+    dtype = dtypes.get(to.lower())
+    if dtype is None:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `to` is "{to}", which is no element type',
+            help="write a name of TensorProto.DataType, such as FLOAT or INT64",
+            attribute="to",
+        )
+    return retyped(x, dtype)
+
+
+@onnx("Cast", since=6)
+def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up", context: Context) -> Tensor:
+    """ONNX Cast-6 and later."""
+    dtype = numbered_type(to, context, "to")
+    if saturate != 1 and not dtype.startswith("float8"):
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime refuses "
+            "it for what is no 8-bit float",
+            help="leave `saturate` out",
+            attribute="saturate",
+        )
+        warn(fault.lowered(Severity.WARNING))
+    return retyped(x, dtype)
+
+
+@onnx("CastLike", since=15)
+def cast_like(x: Tensor, target_type: Tensor, *, saturate: int = 1, round_mode: str = "up") -> Tensor:
+    """ONNX CastLike-15 and later."""
+    return retyped(x, target_type.dtype)
+
+
+@onnx("BitCast", since=26)
+def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
+    """ONNX BitCast-26: the same bits as another type of the same width."""
+    dtype = numbered_type(to, context, "to")
+    if x.dtype in BITS and dtype in BITS and BITS[x.dtype] != BITS[dtype]:
+        raise NOT_CONVERTIBLE.fault(
+            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the bits are kept",
+            help=f"name a type of {BITS[x.dtype]} bits",
+            input=0,
+            attribute="to",
+        )
+    return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
+
+
+@openvino("Convert", until=17, absent={"destination_type": None})
+def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
+    """OpenVINO Convert-1."""
+    return retyped(x, destination_type)
+
+
+@openvino("ConvertLike")
+def convert_like(data: Tensor, like: Tensor) -> Tensor:
+    """OpenVINO ConvertLike-1."""
+    return retyped(data, like.dtype)
+
+
+@openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"})
+def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
+    """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the data."""
+    if destination_type not in _EIGHT_BITS:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation takes f8e4m3 and f8e5m2",
+            help='write destination_type="f8e4m3" or "f8e5m2"',
+            attribute="destination_type",
+        )
+    expect_type(data, 0, _FAKED)
+    dtype = common_type((data, scale, shift))
+    if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"input 1 (scale) is {shape_text(scale.shape)} with {counted(len(scale.shape), 'axis', 'axes')} and input 0 is "
+            f"{shape_text(data.shape)} with {len(data.shape)}: the data are not stretched",
+            help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
+            input=1,
+        )
+    stretched(data.shape, scale.shape, 1)
+    shape = broadcast((data.shape, scale.shape))
+    if shift is not None:
+        merged((None, scale.shape, shift.shape), why="scale and shift have to be of one shape")
+    return Tensor(dtype, shape)
+
+
+# --- ConvertPromoteTypes ----------------------------------------------------------------------------------------------
+
+
+def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
+    """The element type that holds both ``a`` and ``b``, None where there is none.
+
+    ``unsafe`` lets whole numbers lose digits; ``target`` is the type for uint64 with a signed type.
+    Source: OpenVINO ConvertPromoteTypes-14.
+    """
+    if a == b or "bool" in (a, b):
+        return b if a == "bool" else a
+    narrow, wide = sorted((a, b), key=BITS.__getitem__)
+    if (a in FLOATS) != (b in FLOATS):
+        number, whole = (a, b) if a in FLOATS else (b, a)
+        return number if unsafe or 2 * BITS[whole] <= BITS[number] else None
+    if a in FLOATS:
+        return wide if BITS[narrow] < BITS[wide] else f"float{2 * BITS[wide]}" if unsafe else None
+    if (a in SIGNED) == (b in SIGNED):
+        return wide
+    signed, unsigned = (a, b) if a in SIGNED else (b, a)
+    if BITS[signed] > BITS[unsigned]:
+        return signed
+    if not unsafe:
+        return None
+    return target if unsigned == "uint64" else f"int{2 * BITS[unsigned]}"
+
+
+def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
+    """The element type for a tensor of ``dtype`` and a scalar, as PyTorch has it: the tensor's in its own category.
+
+    None where the scalar might not fit and ``unsafe`` is not set. Source: OpenVINO ConvertPromoteTypes-14.
+    """
+    if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
+        return promoted(dtype, scalar, unsafe=unsafe, target=target)
+    if unsafe:
+        return dtype
+    if dtype not in FLOATS and scalar in SIGNED and dtype not in SIGNED:
+        return None
+    room = 2 * BITS[dtype] if dtype in SIGNED and scalar not in SIGNED else BITS[dtype]
+    return dtype if BITS[scalar] <= room else None
+
+
+@openvino("ConvertPromoteTypes", since=14)
+def convert_promote_types(
+    input_0: Tensor,
+    input_1: Tensor,
+    *,
+    promote_unsafe: bool = False,
+    pytorch_scalar_promotion: bool = False,
+    u64_integer_promotion_target: DType | None = "float32",
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO ConvertPromoteTypes-14: both inputs as the one element type that holds both."""
+    expect_type(input_0, 0, _PROMOTED)
+    expect_type(input_1, 1, _PROMOTED)
+    a, b = input_0.dtype, input_1.dtype
+    if a is None or b is None or (pytorch_scalar_promotion and (input_0.shape is None or input_1.shape is None)):
+        return retyped(input_0, None), retyped(input_1, None)
+    dtype: str | None
+    if not pytorch_scalar_promotion or bool(input_0.shape) == bool(input_1.shape):
+        dtype = promoted(a, b, unsafe=promote_unsafe, target=u64_integer_promotion_target)
+    else:
+        wide, scalar = (a, b) if input_0.shape else (b, a)
+        dtype = promoted_by_scalar(wide, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
+    if dtype is None and u64_integer_promotion_target is not None:
+        raise NOT_CONVERTIBLE.fault(
+            f"input 0 is {a} and input 1 is {b}: no element type holds both without loss",
+            help='convert one of them, or write promote_unsafe="true"',
+            input=1,
+        )
+    return retyped(input_0, dtype), retyped(input_1, dtype)

@@ -1,0 +1,240 @@
+"""Einsum and its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.broadcast import broadcast, clash, joined
+from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
+
+EQUATION_INVALID = Rule(
+    "IRL322",
+    "einsum-equation-invalid",
+    Severity.ERROR,
+    "An Einsum equation cannot be read, or does not fit the inputs.",
+    why="""The equation has one term for each input, separated by commas; each term one letter for each axis, with at most one
+ellipsis for the rest; what follows `->` uses letters of the terms.""",
+    mend="Correct the equation: the message says which term, and what it does not fit.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Einsum <equation = "bij,jk->bik"> (x, w) }""",
+)
+
+EINSUM_MISMATCH = Rule(
+    "IRL323",
+    "einsum-sizes-differ",
+    Severity.ERROR,
+    "One letter of an Einsum equation stands for axes of different sizes.",
+    why="A letter names one index, which runs over all axes that it stands for at once: their sizes are equal, or 1.",
+    mend="Use another letter, or make the sizes equal.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[3,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
+)
+
+
+ELLIPSIS = "..."
+Term = tuple[str, ...]
+
+
+def equation_terms(equation: str) -> tuple[tuple[Term, ...], Term | None]:
+    """The terms of an Einsum equation, each the tuple of its letters and ellipsis, and what follows ``->``, if it does.
+
+    Raises an ``EQUATION_INVALID`` fault.
+    """
+    left, arrow, right = equation.partition("->")
+    terms = tuple(_term(text, equation) for text in left.split(","))
+    return terms, _term(right, equation) if arrow else None
+
+
+def _term(text: str, equation: str) -> Term:
+    before, dots, after = text.partition(ELLIPSIS)
+    for letter in before + after:
+        if letter.isascii() and letter.isalpha():
+            continue
+        wrong = "a second ellipsis" if dots and ELLIPSIS in after else f'"{letter}"'
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}": the term "{text}" has {wrong}, where only letters and one ellipsis may be',
+            help="write one letter for each axis, and at most one ... in each term",
+            attribute="equation",
+        )
+    return (*before, *([ELLIPSIS] if dots else []), *after)
+
+
+def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], equation: str) -> None:
+    if len(terms) != len(shapes):
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are {counted(len(shapes), "input")}',
+            help="write one term for each input, separated by commas",
+            attribute="equation",
+        )
+    for index, (term, shape) in enumerate(zip(terms, shapes)):
+        letters = sum(label != ELLIPSIS for label in term)
+        if shape is None or len(shape) == letters or (ELLIPSIS in term and len(shape) > letters):
+            continue
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
+            f"and input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}",
+            help=f"write {len(shape)} letters in term {index}"
+            + (", or put ... for the rest" if len(shape) > letters else ""),
+            input=index,
+            attribute="equation",
+        )
+    known = {label for term in terms for label in term} | {ELLIPSIS}
+    strange = [label for label in output if label not in known]
+    if strange:
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}": the result has the letter {strange[0]}, which is in no term',
+            help="use only letters of the terms after ->",
+            attribute="equation",
+        )
+
+
+def einsum_shape(equation: str, terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of an Einsum's result; sizes that one letter stands for are equal or 1.
+
+    Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
+    """
+    _expect_terms_fit(terms, output, shapes, equation)
+    columns: dict[str, list[tuple[int, int, MaybeDim]]] = {}
+    covered: list[Shape | None] = []
+    for index, (term, shape) in enumerate(zip(terms, shapes)):
+        start = term.index(ELLIPSIS) if ELLIPSIS in term else len(term)
+        width = 0 if shape is None else len(shape) - sum(label != ELLIPSIS for label in term)
+        covered.append(() if ELLIPSIS not in term else None if shape is None else shape[start : start + width])
+        for position, label in enumerate(term):
+            axis = position if position < start else position - 1 + width
+            if label != ELLIPSIS:
+                columns.setdefault(label, []).append((index, axis, None if shape is None else shape[axis]))
+    sizes: dict[str, MaybeDim] = {letter: _one_size(letter, column) for letter, column in columns.items()}
+    middle = _covered(covered)
+    if ELLIPSIS in output and middle is None:
+        return None
+    result: list[MaybeDim] = []
+    for label in output:
+        result += (middle or ()) if label == ELLIPSIS else (sizes[label],)
+    return tuple(result)
+
+
+def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> MaybeDim:
+    pair = clash([(position, dim) for position, (_, _, dim) in enumerate(column)])
+    if pair is None:
+        return joined([(index, dim) for index, _, dim in column], f"the letter {letter}")
+    (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
+    raise EINSUM_MISMATCH.fault(
+        f"the letter {letter} stands for axis {axis_a} of input {left}, which is {a}, and for axis {axis_b} of input "
+        f"{right}, which is {b}: they have to be equal, or one of them 1",
+        help=f"make both sizes equal, or use two letters instead of {letter}",
+        input=right,
+        marks=((left, axis_a), (right, axis_b)),
+        remark="differ, and are one letter",
+    )
+
+
+def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The axes that the ellipses stand for, broadcast together."""
+    try:
+        return broadcast(shapes)
+    except Fault as fault:
+        raise EINSUM_MISMATCH.fault(
+            f"of the axes that the ellipsis stands for, {fault.message}", help=fault.help, input=fault.input
+        ) from None
+
+
+def _implicit(terms: Sequence[Term], letters: list[str]) -> Term:
+    dots = (ELLIPSIS,) if any(ELLIPSIS in term for term in terms) else ()
+    return (*dots, *sorted(letters))
+
+
+@onnx("Einsum", since=12)
+def einsum(*xs: Tensor, equation: str) -> Tensor:
+    """ONNX Einsum-12: spaces are ignored; without ``->`` the result has the letters that occur once."""
+    terms, output = equation_terms(equation.replace(" ", ""))
+    if output is None:
+        letters = [label for term in terms for label in term if label != ELLIPSIS]
+        output = _implicit(terms, [letter for letter in letters if letters.count(letter) == 1])
+    repeated = [label for label in output if output.count(label) > 1]
+    if repeated:
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}": the result has the letter {repeated[0]} more than once',
+            help="name each axis of the result by a letter of its own",
+            attribute="equation",
+        )
+    shapes = [x.shape for x in xs]
+    shape = einsum_shape(equation, terms, output, shapes)
+    _expect_one_width(equation, terms, output, shapes)
+    return Tensor(next((x.dtype for x in xs if x.dtype is not None), None), shape)
+
+
+def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None]) -> None:
+    """ONNX: an ellipsis stands for the same number of axes everywhere, and stays in the result."""
+    widths = [
+        (index, len(shape) - len(term) + 1)
+        for index, (term, shape) in enumerate(zip(terms, shapes))
+        if shape is not None and ELLIPSIS in term
+    ]
+    odd = next(((index, width) for index, width in widths if width != widths[0][1]), None)
+    if odd is not None:
+        raise EQUATION_INVALID.fault(
+            f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input {widths[0][0]} and '
+            f"for {odd[1]} in input {odd[0]}; it has to be the same number everywhere",
+            help=f"give input {odd[0]} axes of 1 in front (Unsqueeze)",
+            input=odd[0],
+            attribute="equation",
+        )
+    if ELLIPSIS not in output and any(width for _, width in widths):
+        warn(
+            EQUATION_INVALID.fault(
+                f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} and is not in the result; '
+                "ONNX Runtime and NumPy refuse to sum over them",
+                help="write ... after -> as well, or letters instead of it",
+                attribute="equation",
+                severity=Severity.WARNING,
+            )
+        )
+
+
+@openvino("Einsum", since=7, absent={"equation": ""})
+def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
+    """OpenVINO Einsum-7: no spaces; without ``->`` the result has the letters that stand in one term only."""
+    for index, x in enumerate(xs):
+        expect_type(x, index, ARITHMETIC)
+    dtype = common_type(xs)
+    terms, output = equation_terms(equation)
+    if output is None:
+        letters = [label for term in terms for label in term if label != ELLIPSIS]
+        output = _implicit(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
+    shapes = [x.shape for x in xs]
+    _expect_terms_fit(terms, output, shapes, equation)
+    for index, (term, shape) in enumerate(zip(terms, shapes)):
+        if shape is not None:
+            _expect_squares(index, term, shape)
+    return Tensor(dtype, einsum_shape(equation, terms, output, shapes))
+
+
+def _expect_squares(index: int, term: Term, shape: Shape) -> None:
+    """OpenVINO: axes of one input that share a letter are equal, and none is stretched from 1."""
+    first: dict[str, int] = {}
+    for position, label in enumerate(term):
+        after = ELLIPSIS in term[:position]
+        axis = position - len(term) + len(shape) if after else position
+        if label == ELLIPSIS:
+            continue
+        other = first.setdefault(label, axis)
+        if not agree(shape[other], shape[axis], f"axes {other} and {axis} of input {index} share the letter {label}"):
+            raise EINSUM_MISMATCH.fault(
+                f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its axis "
+                f"{axis}, which is {shape[axis]}: they have to be equal",
+                help=f"use two letters instead of {label}",
+                input=index,
+                marks=((index, other), (index, axis)),
+                remark="differ, and are one letter",
+            )

@@ -1,0 +1,372 @@
+"""Matrix products: MatMul and Gemm with their fused kin, determinants and inverses."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, product, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import counted
+from irlint.model.tensor import FLOATS, SparseTensor, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.schemas import MICROSOFT
+
+MATMUL_MISMATCH = Rule(
+    "IRL320",
+    "matmul-inner-mismatch",
+    Severity.ERROR,
+    "The axes that a matrix product sums over differ in size.",
+    why="""A product of [M, K] and [K, N] pairs each column of the first with a row of the second. Where the two Ks differ,
+no runtime can compute it.""",
+    mend="Give both the same K. Often one operand is transposed: set transA/transB (Gemm), transpose_a/transpose_b (OpenVINO).",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,768] x, float[768,512] w) => (float[2,512] y) { y = MatMul (x, w) }""",
+)
+
+OPERAND_SHAPE = Rule(
+    "IRL321",
+    "matmul-operand-shape",
+    Severity.ERROR,
+    "An operand of a matrix product, or what belongs to it, has a shape that it cannot have.",
+    why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one for
+each row or column that they belong to; packed weights have the size that the attributes say.""",
+    mend="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = MatMul (x, w) }""",
+)
+
+
+def multiplied(
+    a: Shape | None,
+    b: Shape | None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    inputs: tuple[int, int] = (0, 1),
+) -> Shape | None:
+    """The shape of NumPy's ``matmul``: the last two axes are matrices, those before them are broadcast.
+
+    A vector is a row on the left and a column on the right, its transposition is ignored, and its axis of 1 leaves the
+    result. ``inputs`` are the input indices of ``a`` and ``b``.
+
+    Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or ``BROADCAST_MISMATCH`` fault.
+    Sources: ONNX MatMul; OpenVINO MatMul-1.
+    """
+    for shape, index in ((a, inputs[0]), (b, inputs[1])):
+        if shape == ():
+            raise OPERAND_SHAPE.fault(
+                f"input {index} is a scalar; a matrix product takes inputs of at least one axis",
+                help="multiply by a scalar with Mul (OpenVINO: Multiply)",
+                input=index,
+            )
+    if a is None or b is None:
+        return None
+    row, inner_a = (-1, -2) if transpose_a and len(a) > 1 else (-2, -1)
+    inner_b, column = (-1, -2) if transpose_b and len(b) > 1 else (-2, -1)
+    if len(b) == 1:
+        inner_b = -1
+    _same_inner(a, b, inner_a % len(a), inner_b % len(b), inputs)
+    batch = _batch(a, b, inputs)
+    rows = (a[row],) if len(a) > 1 else ()
+    columns = (b[column],) if len(b) > 1 else ()
+    return batch + rows + columns
+
+
+def _same_inner(a: Shape, b: Shape, inner_a: int, inner_b: int, inputs: tuple[int, int]) -> None:
+    left, right = inputs
+    why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
+    if agree(a[inner_a], b[inner_b], why):
+        return
+    help = f"make axis {inner_a} of input {left} and axis {inner_b} of input {right} equal"
+    if len(b) > 1 and same(a[inner_a], b[-1 if inner_b != len(b) - 1 else -2]):
+        help = f"transpose the last two axes of input {right}: then it fits"
+    elif len(a) > 1 and same(b[inner_b], a[-1 if inner_a != len(a) - 1 else -2]):
+        help = f"transpose the last two axes of input {left}: then it fits"
+    raise MATMUL_MISMATCH.fault(
+        f"axis {inner_a} of input {left}, {shape_text(a)}, is {a[inner_a]} and axis {inner_b} of input {right}, "
+        f"{shape_text(b)}, is {b[inner_b]}: the product sums over both, so they have to be equal",
+        help=help,
+        input=right,
+        marks=((left, inner_a), (right, inner_b)),
+        remark="differ, and the product sums over both",
+    )
+
+
+def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
+    """The axes before the matrices, broadcast together."""
+    left, right = inputs
+    shapes: list[Shape | None] = [()] * (max(inputs) + 1)
+    shapes[left], shapes[right] = a[:-2], b[:-2]
+    try:
+        batch = broadcast(shapes)
+    except Fault as fault:
+        text = (
+            f"input {left} is {shape_text(a)} and input {right} is {shape_text(b)}; of the axes before the matrices, "
+        )
+        raise fault.changed(message=text + fault.message) from None
+    assert batch is not None
+    return batch
+
+
+def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
+    """Makes sure that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
+    if shape is None or len(shape) == 2:
+        return
+    raise OPERAND_SHAPE.fault(
+        f"input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}; {what or 'it'} has to be a matrix of two axes",
+        help=f"reshape input {index} to two axes (Flatten), or use MatMul",
+        input=index,
+    )
+
+
+def expect_length(shape: Shape | None, index: int, length: MaybeDim, what: str, scalar: bool = True) -> None:
+    """Makes sure that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
+    if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
+        return
+    if not shape:
+        raise OPERAND_SHAPE.fault(
+            f"input {index} is a scalar; {what} has one axis of {counted(length, 'element')}",
+            help=f"give input {index} the shape {shape_text((length,))}",
+            input=index,
+        )
+    why = f"{what} has {counted(length, 'element')}"
+    if not (stretches if scalar else agree)(shape[0], length, why):
+        wanted = f"1 or {counted(length, 'element')}" if scalar else f"{counted(length, 'element')}"
+        raise OPERAND_SHAPE.fault(
+            f"input {index} is {shape_text(shape)}; {what} has {wanted}",
+            help=f"give input {index} the shape {shape_text((length,))}",
+            input=index,
+            marks=((index, 0),),
+        )
+
+
+def expect_squares(shape: Shape | None, index: int) -> None:
+    """Makes sure that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
+    if shape is None:
+        return
+    rank = len(shape)
+    if rank >= 2 and agree(shape[-2], shape[-1], f"input {index} holds square matrices"):
+        return
+    raise OPERAND_SHAPE.fault(
+        f"input {index} is {shape_text(shape)}; its last two axes have to be those of square matrices",
+        help="make the last two axes equal" if rank >= 2 else "give the input two axes of one size",
+        input=index,
+        marks=((index, rank - 2), (index, rank - 1)) if rank >= 2 else (),
+        remark="have to be equal",
+    )
+
+
+@onnx("Det", since=11)
+def det(x: Tensor) -> Tensor:
+    """ONNX Det-11: a number for each square matrix in the last two axes."""
+    expect_squares(x.shape, 0)
+    return Tensor(x.dtype, None if x.shape is None else x.shape[:-2])
+
+
+@onnx("Inverse", domain=MICROSOFT)
+def inverse(x: Tensor) -> Tensor:
+    """com.microsoft Inverse-1: of each square matrix in the last two axes."""
+    expect_squares(x.shape, 0)
+    return Tensor(x.dtype, x.shape)
+
+
+@openvino("Inverse", since=14)
+def ov_inverse(data: Tensor, *, adjoint: bool = False) -> Tensor:
+    """OpenVINO Inverse-14: of each square matrix in the last two axes."""
+    expect_type(data, 0, FLOATS)
+    expect_squares(data.shape, 0)
+    return Tensor(data.dtype, data.shape)
+
+
+# --- MatMul -----------------------------------------------------------------------------------------------------------
+
+
+@onnx("MatMul")
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """ONNX MatMul."""
+    return Tensor(a.dtype or b.dtype, multiplied(a.shape, b.shape))
+
+
+@openvino("MatMul")
+def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
+    return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b))
+
+
+@openvino("GroupedMatMul", since=17, until=17)
+def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
+    """OpenVINO GroupedMatMul-17: [M, K] cut into groups of rows, or [G, M, K], times the transposed [G, N, K]."""
+    dtype = common_type((mat_a, mat_b))
+    a, b = mat_a.shape, mat_b.shape
+    if offsets is not None:
+        expect_type(offsets, 2, ("int32", "int64"))
+    if a is None or b is None:
+        return Tensor(dtype)
+    if len(b) != 3 or len(a) not in (2, 3):
+        raise OPERAND_SHAPE.fault(
+            f"input 0 is {shape_text(a)} and input 1 is {shape_text(b)}; they have to have 2 and 3 axes, or 3 and 3",
+            help="give input 1 the axes [groups, columns, inner], input 0 [rows, inner] or [groups, rows, inner]",
+            input=1 if len(b) != 3 else 0,
+        )
+    if len(a) == 3:
+        groups = merged(((a[0],), (b[0],)), OPERAND_SHAPE, "both have one matrix for each group")
+        product_shape = multiplied(a[1:], b[1:], False, True)
+        return Tensor(dtype, None if groups is None or product_shape is None else (*groups, *product_shape))
+    if offsets is None or (offsets.shape is not None and len(offsets.shape) != 1):
+        given = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
+        raise OPERAND_SHAPE.fault(
+            f"input 2 {given}; where input 0 has 2 axes, it tells in one axis where each group of rows ends",
+            help="connect the offsets, one for each group",
+            input=2,
+        )
+    _same_inner(a, b, 1, 2, (0, 1))
+    return Tensor(dtype, (a[0], b[1]))
+
+
+# --- Gemm -------------------------------------------------------------------------------------------------------------
+
+
+def general_product(
+    a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
+) -> tuple[MaybeDim, MaybeDim]:
+    """The two sizes of a product of two matrices, None where an input does not tell.
+
+    Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault.
+    """
+    expect_matrix(a.shape, inputs[0], "A")
+    expect_matrix(b.shape, inputs[1], "B")
+    if a.shape is not None and b.shape is not None:
+        multiplied(a.shape, b.shape, transpose_a, transpose_b, inputs)
+    rows = None if a.shape is None else a.shape[1 if transpose_a else 0]
+    columns = None if b.shape is None else b.shape[0 if transpose_b else 1]
+    return rows, columns
+
+
+@onnx("Gemm", since=7)
+def gemm(
+    a: Tensor,
+    b: Tensor,
+    c: Tensor | None = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Tensor:
+    """ONNX Gemm-7 and later: C is stretched onto the product; from 11 on it may be left out."""
+    shape = general_product(a, b, bool(transA), bool(transB))
+    return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)") if c is not None else shape)
+
+
+@onnx("Gemm", since=1)
+def gemm_with_broadcast(
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    broadcast: int = 0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Tensor:
+    """ONNX Gemm-1 and 6: C is stretched only with ``broadcast``, else it has the shape of the product."""
+    shape = general_product(a, b, bool(transA), bool(transB))
+    if broadcast:
+        return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)"))
+    merged((shape, None, c.shape), why="before opset 7 Gemm stretches its input 2 (C) only with broadcast=1")
+    return Tensor(a.dtype or b.dtype, shape)
+
+
+# --- ONNX Runtime's own products --------------------------------------------------------------------------------------
+
+
+@onnx("FusedMatMul", domain=MICROSOFT)
+def fused_matmul(
+    a: Tensor,
+    b: Tensor,
+    *,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+    transBatchA: int = 0,
+    transBatchB: int = 0,
+) -> Tensor:
+    """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A behind its batch axes."""
+    left = _batch_moved(a.shape) if transBatchA else a.shape
+    right = _batch_moved(b.shape) if transBatchB else b.shape
+    return Tensor(a.dtype or b.dtype, multiplied(left, right, bool(transA), bool(transB)))
+
+
+def _batch_moved(shape: Shape | None) -> Shape | None:
+    return shape if shape is None or len(shape) < 3 else (*shape[1:-1], shape[0], shape[-1])
+
+
+@onnx("FusedMatMulActivation", domain=MICROSOFT)
+def fused_matmul_activation(
+    a: Tensor,
+    b: Tensor,
+    *,
+    activation: str,
+    activation_alpha: float | None = None,
+    activation_axis: int | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+    transBatchA: int = 0,
+    transBatchB: int = 0,
+) -> Tensor:
+    """ONNX Runtime's FusedMatMul with an activation behind it."""
+    return fused_matmul(a, b, transA=transA, transB=transB, transBatchA=transBatchA, transBatchB=transBatchB)
+
+
+@onnx("TransposeMatMul", domain=MICROSOFT)
+def transpose_matmul(a: Tensor, b: Tensor, *, alpha: float = 1.0, transA: int = 0, transB: int = 0) -> Tensor:
+    """ONNX Runtime's TransposeMatMul, the elder FusedMatMul."""
+    return fused_matmul(a, b, transA=transA, transB=transB)
+
+
+@onnx("SparseToDenseMatMul", domain=MICROSOFT)
+def sparse_to_dense_matmul(
+    a: SparseTensor, b: Tensor, *, alpha: float = 1.0, transA: int = 0, transB: int = 0
+) -> Tensor:
+    """ONNX Runtime's SparseToDenseMatMul: a sparse matrix times a dense one."""
+    return Tensor(b.dtype, multiplied(a.shape, b.shape, bool(transA), bool(transB)))
+
+
+@onnx("GemmFastGelu", domain=MICROSOFT)
+def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
+    """ONNX Runtime's GemmFastGelu: MatMul, then a bias, then a GELU."""
+    return Tensor(x.dtype or w.dtype, biased(multiplied(x.shape, w.shape), bias, 2))
+
+
+def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
+    """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE`` fault."""
+    if bias is not None and shape:
+        expect_length(bias.shape, index, shape[-1], "the bias", scalar=False)
+    return shape
+
+
+@onnx("FusedGemm", domain=MICROSOFT)
+def fused_gemm(
+    a: Tensor,
+    b: Tensor,
+    c: Tensor | None = None,
+    *,
+    activation: str | None = None,
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Tensor:
+    """ONNX Runtime's Gemm with an activation behind it."""
+    return gemm(a, b, c, transA=transA, transB=transB)

@@ -1,0 +1,292 @@
+"""Operators that reduce axes to one element, and those that accumulate along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from irlint.dims import MaybeDim, Shape, TooComplex, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.contents import Fold
+from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, length, number, whole
+from irlint.schemas import MICROSOFT
+
+ARG_OF_NOTHING = Rule(
+    "IRL355",
+    "arg-of-empty-axis",
+    Severity.ERROR,
+    "The place of the largest or smallest element is asked for on an axis that has none.",
+    why="An axis of size 0 has no element whose place could be told; runtimes stop there.",
+    mend="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
+)
+
+
+def reduced(
+    shape: Shape | None, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None
+) -> Shape | None:
+    """``shape`` with its ``axes`` reduced to 1 (with ``keepdims``) or removed.
+
+    Where the axes are not known (None), ``count`` tells how many they are, None for not known either; one that is named
+    twice counts twice. Raises an ``AXIS_OUT_OF_RANGE`` fault.
+    Sources: ONNX Reduce*; OpenVINO Reduce*.
+    """
+    if shape is None:
+        return None
+    if axes is None:
+        return _reduced_somewhere(shape, keepdims, count)
+    gone = set(axes_of(axes, len(shape), repeats=True))
+    if keepdims:
+        return tuple(1 if axis in gone else dim for axis, dim in enumerate(shape))
+    return tuple(dim for axis, dim in enumerate(shape) if axis not in gone)
+
+
+def _reduced_somewhere(shape: Shape, keepdims: bool, count: int | None) -> Shape | None:
+    if keepdims:
+        return tuple(1 if same(dim, 1) else None for dim in shape)
+    if count != 1 or not shape:
+        return None
+    alike = all(same(dim, shape[0]) for dim in shape)
+    return (shape[0] if alike else None,) * (len(shape) - 1)
+
+
+def reduced_contents(
+    x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, combine: Fold | None, empty: Scalar = None
+) -> Contents | None:
+    """The contents of a reduction to ``shape``; ``combine`` joins two elements, ``empty`` is the result of none."""
+    if x.value is None or axes is None or combine is None or x.shape is None or not fold.fits(shape):
+        return None
+    gone = set(axes_of(axes, len(x.shape), repeats=True))
+    groups: dict[tuple[int, ...], list[Scalar]] = {}
+    for position, entry in zip(fold.positions(x.shape), x.value):
+        kept = tuple(index for axis, index in enumerate(position) if axis not in gone)
+        groups.setdefault(kept, []).append(entry)
+    if not groups:
+        count = len(fold.positions(shape or ()))
+        return None if empty is None and count else (fold.cast(empty, x.dtype),) * count
+    return tuple(_combined(combine, entries, x.dtype) for entries in groups.values())
+
+
+def _combined(combine: Fold, entries: list[Scalar], dtype: str | None) -> Scalar:
+    if None in entries:
+        return None
+    try:
+        return fold.cast(reduce(lambda a, b: None if a is None else combine(a, b), entries), dtype)
+    except (ArithmeticError, TypeError, ValueError, TooComplex):
+        return None
+
+
+def _either(a: Scalar, b: Scalar) -> Scalar:
+    return bool(a) or bool(b)
+
+
+def _both(a: Scalar, b: Scalar) -> Scalar:
+    return bool(a) and bool(b)
+
+
+def _only(a: Scalar, b: Scalar) -> Scalar:
+    """The mean of one element is that element; of more it is not worked out."""
+    return None
+
+
+#: How each reduction joins two elements, and what it makes of none.
+FOLDS: dict[str, tuple[Callable[..., Scalar], Scalar]] = {
+    "ReduceSum": (fold.plus, 0),
+    "ReduceProd": (fold.times, 1),
+    "ReduceMax": (fold.greater, None),
+    "ReduceMin": (fold.lesser, None),
+    "ReduceMean": (_only, None),
+    "ReduceLogicalAnd": (_both, True),
+    "ReduceLogicalOr": (_either, False),
+}
+
+
+def _reduction(op: str, x: Tensor, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None) -> Tensor:
+    shape = reduced(x.shape, axes, keepdims, count)
+    combine, empty = FOLDS.get(op, (None, None))
+    return Tensor(x.dtype, shape, reduced_contents(x, axes, shape, combine, empty))
+
+
+def _every(x: Tensor) -> tuple[int, ...] | None:
+    return None if x.shape is None else tuple(range(len(x.shape)))
+
+
+def _all_reduced(op: str, x: Tensor, keepdims: bool) -> Tensor:
+    """All axes reduced; without ``keepdims`` the result is a scalar, whatever the rank was."""
+    if x.shape is None and not keepdims:
+        return Tensor(x.dtype, ())
+    return _reduction(op, x, _every(x), keepdims)
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2")
+@onnx("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
+def reduce_by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, context: Context) -> Tensor:
+    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18); none means all."""
+    if not axes:
+        return _all_reduced(context.op, x, keepdims == 1)
+    return _reduction(context.op, x, axes, keepdims == 1)
+
+
+@onnx("ReduceSum", since=13)
+@onnx("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceL1", "ReduceL2", since=18)
+@onnx("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", since=18)
+def reduce_by_input(
+    x: Tensor,
+    axes: Tensor | None = None,
+    *,
+    keepdims: int = 1,
+    noop_with_empty_axes: int = 0,
+    context: Context,
+) -> Tensor:
+    """ONNX reductions with the input ``axes`` (ReduceSum from 13 on, the others from 18).
+
+    Without axes all are reduced, or none with ``noop_with_empty_axes``.
+    """
+    if axes is not None:
+        _expect_list(axes)
+    count = 0 if axes is None else length(axes)
+    if count == 0:
+        return x if noop_with_empty_axes else _all_reduced(context.op, x, keepdims == 1)
+    if count is None and keepdims != 1:
+        return Tensor(x.dtype)
+    return _reduction(context.op, x, whole(axes), keepdims == 1, count)
+
+
+def _expect_list(axes: Tensor) -> None:
+    """ONNX Runtime takes the axes only as a list; the specification does not rule a scalar out."""
+    try:
+        expect_rank(axes, 1, 1, what="axes")
+    except Fault as fault:
+        if axes.rank != 0:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
+@onnx("ArgMax", "ArgMin", since=12)
+def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
+    """ONNX ArgMax and ArgMin from opset 12 on."""
+    shape = reduced(x.shape, (axis,), keepdims == 1)
+    if x.shape is not None and all(isinstance(dim, int) for dim in x.shape):
+        position = axis_of(axis, len(x.shape))
+        if x.shape[position] == 0 and shape is not None and 0 not in shape:
+            raise ARG_OF_NOTHING.fault(
+                f"axis {position} of input 0, {shape_text(x.shape)}, is 0: it has no element whose place could be told",
+                help="make sure that the axis is not empty",
+                input=0,
+                marks=((0, position),),
+            )
+    return Tensor("int64", shape)
+
+
+@onnx("ArgMax", "ArgMin")
+def arg_extreme_1(x: Tensor, *, axis: int = 0, keepdims: int = 1) -> Tensor:
+    """ONNX ArgMax and ArgMin before opset 12."""
+    return arg_extreme(x, axis=axis, keepdims=keepdims)
+
+
+@onnx("ReduceSumInteger", domain=MICROSOFT)
+def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
+    """ONNX Runtime's ReduceSumInteger: uint32 for unsigned elements, int32 for signed ones."""
+    dtype = None if x.dtype is None else "uint32" if x.dtype == "uint8" else "int32"
+    return Tensor(dtype, reduced(x.shape, axes, keepdims == 1))
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+@openvino("ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
+@openvino("ReduceL1", "ReduceL2", since=4)
+def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, context: Context) -> Tensor:
+    """OpenVINO arithmetic reductions of any element type but bool."""
+    expect_type(x, 0, ARITHMETIC)
+    return _ov_reduction(x, axes, keep_dims, context)
+
+
+@openvino("ReduceLogicalAnd", "ReduceLogicalOr")
+def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, context: Context) -> Tensor:
+    """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
+    expect_type(x, 0, LOGICAL)
+    return _ov_reduction(x, axes, keep_dims, context)
+
+
+def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, context: Context) -> Tensor:
+    """Axes as a scalar or a list of whole numbers, repeated or not; an empty list reduces nothing.
+
+    A scalar has the axis 0 to be removed, but not to be kept.
+    """
+    expect_type(axes, 1, INTEGERS)
+    expect_rank(axes, 1, 0, 1, what="axes")
+    count, listed = length(axes), whole(axes)
+    scalar = x.rank == 0 and not keep_dims and listed is not None and set(listed) <= {0, -1}
+    if count == 0 or scalar:
+        return x
+    return _reduction(context.op, x, listed, keep_dims, count)
+
+
+# --- CumSum, CumProd --------------------------------------------------------------------------------------------------
+
+
+def accumulated(x: Tensor, axis: int, exclusive: bool, reverse: bool, combine: Fold, first: int) -> Contents | None:
+    """The contents with each element replaced by what is accumulated up to it along ``axis``, counted from 0."""
+    if x.value is None or x.shape is None or not fold.fits(x.shape):
+        return None
+    result: dict[tuple[int, ...], Scalar] = {}
+    running: dict[tuple[int, ...], Scalar] = {}
+    pairs = list(zip(fold.positions(x.shape), x.value))
+    for position, entry in reversed(pairs) if reverse else pairs:
+        line = (*position[:axis], *position[axis + 1 :])
+        before = running.get(line, fold.cast(first, x.dtype))
+        running[line] = _combined(combine, [before, entry], x.dtype)
+        result[position] = before if exclusive else running[line]
+    return tuple(result[position] for position, _ in pairs)
+
+
+def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, reverse: bool, combine: Fold, first: int) -> Tensor:
+    if x.shape is None or not isinstance(axis, int):
+        return Tensor(x.dtype, x.shape)
+    position = axis_of(axis, len(x.shape), "input 1 (axis)")
+    return Tensor(x.dtype, x.shape, accumulated(x, position, exclusive, reverse, combine, first))
+
+
+@onnx("CumSum", since=11)
+def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
+    """ONNX CumSum-11: the axis is a scalar, or a list of one, which ONNX Runtime takes as well."""
+    for name, flag in (("exclusive", exclusive), ("reverse", reverse)):
+        if flag not in (0, 1):
+            raise ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
+            )
+    expect_one(axis, 1, "axis")
+    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), fold.plus, 0)
+
+
+@onnx("CumProd", since=26)
+def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
+    """ONNX CumProd-26."""
+    expect_one(axis, 1, "axis")
+    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), fold.times, 1)
+
+
+@openvino("CumSum", since=3)
+def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """OpenVINO CumSum-3: the library refuses it without the axis, and looks at its value only when it runs."""
+    expect_type(axis, 1, ("int32", "int64"))
+    try:
+        expect_one(axis, 1, "axis")
+        return _accumulation(x, number(axis), exclusive, reverse, fold.plus, 0)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+    return Tensor(x.dtype, x.shape)

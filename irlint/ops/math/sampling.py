@@ -1,0 +1,192 @@
+"""Operators that draw random numbers."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape
+from irlint.findings.faults import Rule, Severity
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.attribute_values import numbered_type
+from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number, openvino_shape, size
+
+DType = str
+Alignment = Literal["tensorflow", "pytorch"]
+
+
+RANDOM_RANGE_EMPTY = Rule(
+    "IRL363",
+    "random-range-empty",
+    Severity.ERROR,
+    "The range from which random numbers are drawn is empty.",
+    why="OpenVINO refuses a RandomUniform whose minval is not below its maxval.",
+    mend="Make maxval greater than minval.",
+    bad="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="low" type="Parameter" version="opset1"><data shape="7" element_type="f32"/><output><port id="0" precision="FP32"><dim>7</dim></port></output></layer>
+<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output><port id="0" precision="FP32"><dim>5</dim></port></output></layer>
+<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port></output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="0"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/><edge from-layer="2" from-port="1" to-layer="4" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="2"/><edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
+</edges></net>""",
+    good="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="low" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output><port id="0" precision="FP32"><dim>5</dim></port></output></layer>
+<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port></output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="0"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/><edge from-layer="2" from-port="1" to-layer="4" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="2"/><edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
+</edges></net>""",
+)
+
+
+@onnx("RandomNormal")
+def random_normal(
+    *,
+    shape: Ints,
+    dtype: int = 1,
+    mean: float = 0.0,
+    scale: float = 1.0,
+    seed: float | None = None,
+    context: Context,
+) -> Tensor:
+    """ONNX RandomNormal."""
+    return Tensor(numbered_type(dtype, context), _stated(shape))
+
+
+@onnx("RandomUniform")
+def random_uniform(
+    *,
+    shape: Ints,
+    dtype: int = 1,
+    high: float = 1.0,
+    low: float = 0.0,
+    seed: float | None = None,
+    context: Context,
+) -> Tensor:
+    """ONNX RandomUniform."""
+    return Tensor(numbered_type(dtype, context), _stated(shape))
+
+
+def _stated(shape: Ints) -> Shape:
+    return tuple(size(entry, None, f"entry {axis} of `shape`") for axis, entry in enumerate(shape))
+
+
+@onnx("RandomNormalLike")
+def random_normal_like(
+    input: Tensor,
+    *,
+    dtype: int | None = None,
+    mean: float = 0.0,
+    scale: float = 1.0,
+    seed: float | None = None,
+    context: Context,
+) -> Tensor:
+    """ONNX RandomNormalLike."""
+    return _random_like(input, dtype, context)
+
+
+@onnx("RandomUniformLike")
+def random_uniform_like(
+    input: Tensor,
+    *,
+    dtype: int | None = None,
+    high: float = 1.0,
+    low: float = 0.0,
+    seed: float | None = None,
+    context: Context,
+) -> Tensor:
+    """ONNX RandomUniformLike."""
+    return _random_like(input, dtype, context)
+
+
+def _random_like(input: Tensor, dtype: int | None, context: Context) -> Tensor:
+    if dtype is not None:
+        return Tensor(numbered_type(dtype, context), input.shape)
+    expect_type(input, 0, FLOATS)
+    return Tensor(input.dtype, input.shape)
+
+
+@onnx("Bernoulli", since=15)
+def bernoulli(input: Tensor, *, dtype: int | None = None, seed: float | None = None, context: Context) -> Tensor:
+    """ONNX Bernoulli: each element drawn with the input's probability."""
+    return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), input.shape)
+
+
+@onnx("Multinomial", since=7)
+def multinomial(
+    input: Tensor, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None, context: Context
+) -> Tensor:
+    """ONNX Multinomial: ``sample_size`` draws for each row of [batch, classes]."""
+    expect_rank(input, 0, 2)
+    batch = input.shape[0] if input.shape is not None else None
+    return Tensor(numbered_type(dtype, context), (batch, size(sample_size, None, "`sample_size`")))
+
+
+@openvino("RandomUniform", since=8, absent={"output_type": None, "global_seed": 0, "op_seed": 0})
+def ov_random_uniform(
+    shape: Tensor,
+    minval: Tensor,
+    maxval: Tensor,
+    *,
+    output_type: DType | None,
+    global_seed: int,
+    op_seed: int,
+    alignment: Alignment = "tensorflow",
+) -> Tensor:
+    """OpenVINO RandomUniform-8: numbers from ``minval`` up to and without ``maxval``."""
+    expect_type(shape, 0, INDEX_TYPES)
+    expect_rank(shape, 0, 1, what="shape")
+    expect_one(minval, 1, "minval")
+    expect_one(maxval, 2, "maxval")
+    dtype = common_type((minval, maxval), first=1)
+    if dtype is not None and dtype != output_type:
+        raise ELEMENT_TYPES_DIFFER.fault(
+            f"inputs 1 and 2 are {dtype} and `output_type` is {output_type or 'dynamic'}: they have to be one type",
+            help=f"write the element type {dtype} as output_type",
+            attribute="output_type",
+        )
+    if _not_below(minval.scalar, maxval.scalar):
+        raise RANDOM_RANGE_EMPTY.fault(
+            f"minval (input 1) is {minval.scalar} and maxval (input 2) is {maxval.scalar}: there is nothing in between",
+            help="make maxval greater than minval",
+            input=2,
+        )
+    return Tensor(output_type, openvino_shape(shape, 0))
+
+
+def _not_below(low: Scalar, high: Scalar) -> bool:
+    if low is None or high is None:
+        return False
+    return fold.not_less(low, high) is True
+
+
+@openvino("Multinomial", since=13, absent={"convert_type": None, "with_replacement": False, "log_probs": False})
+def ov_multinomial(
+    probs: Tensor,
+    num_samples: Tensor,
+    *,
+    convert_type: DType | None,
+    with_replacement: bool,
+    log_probs: bool,
+    global_seed: int = 0,
+    op_seed: int = 0,
+) -> Tensor:
+    """OpenVINO Multinomial-13: ``num_samples`` draws for each row of [batch, classes]."""
+    expect_type(probs, 0, FLOATS)
+    expect_rank(probs, 0, 2, what="probs")
+    expect_type(num_samples, 1, INTEGERS)
+    expect_one(num_samples, 1, "num_samples")
+    if probs.shape is None:
+        return Tensor(convert_type)
+    count = number(num_samples)
+    return Tensor(convert_type, (probs.shape[0], max(count, 0) if isinstance(count, int) else count))

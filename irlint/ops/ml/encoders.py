@@ -1,0 +1,304 @@
+"""The domain ai.onnx.ml, what prepares features and labels: scalers, encoders, maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.dims import MaybeDim, Shape, product, total
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Map, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops import onnx
+from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE
+from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, expect_parallel, length, the_one_of
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank
+
+ML = "ai.onnx.ml"
+
+Norm = Literal["MAX", "L1", "L2"]
+CastTo = Literal["TO_FLOAT", "TO_STRING", "TO_INT64"]
+MapForm = Literal["DENSE", "SPARSE"]
+Strings = tuple[str, ...]
+Entries = Sequence[object] | Tensor | None
+
+FEATURES_MISMATCH = Rule(
+    "IRL517",
+    "feature-count-mismatch",
+    Severity.ERROR,
+    "The model in a node's attributes was trained on another number of features than its input has.",
+    why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis. Runtimes
+refuse an input with more features than coefficients, or one that lacks a feature that a tree asks for.""",
+    mend="Give the node the features that it was trained on, in their order.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[4,3] x) => (float[4,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[4,2] x) => (float[4,2] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
+)
+
+
+def rows_and_features(shape: Shape | None) -> tuple[MaybeDim, MaybeDim]:
+    """A table [rows, features]; a list is one row."""
+    if shape is None:
+        return None, None
+    return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
+
+
+def features_axis(x: Tensor) -> int:
+    """The axis that the features of a table, or of a list, stand on."""
+    return 0 if x.shape is not None and len(x.shape) == 1 else 1
+
+
+def label_type(strings: object) -> str:
+    """Labels are texts where there are texts, else whole numbers."""
+    return "string" if strings else "int64"
+
+
+# --- features ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("ArrayFeatureExtractor", since=1, domain=ML)
+def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
+    """ai.onnx.ml ArrayFeatureExtractor-1: entries of the last axis, those that Y lists; a list gives one row."""
+    expect_rank(x, 0, least=1)
+    if x.shape is None:
+        return Tensor(x.dtype)
+    last = x.shape[-1]
+    for entry in y.ints or ():
+        if isinstance(entry, int) and isinstance(last, int) and not 0 <= entry < last:
+            raise INDEX_OUT_OF_RANGE.fault(
+                f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}: "
+                f"allowed is 0 to {last - 1}",
+                help="use indices from 0 on; negative ones have no meaning here",
+                input=1,
+                marks=((0, len(x.shape) - 1),),
+            )
+    count = None if y.shape is None else product(y.shape)
+    return Tensor(x.dtype, (1, count) if len(x.shape) == 1 else (*x.shape[:-1], count))
+
+
+@onnx("Binarizer", since=1, domain=ML)
+def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
+    """ai.onnx.ml Binarizer-1."""
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("FeatureVectorizer", since=1, domain=ML)
+def feature_vectorizer(*x: Tensor, inputdimensions: Ints | None = None) -> Tensor:
+    """ai.onnx.ml FeatureVectorizer-1: all features of a row side by side, cut or padded to ``inputdimensions``."""
+    expect_parallel({"inputdimensions": length(inputdimensions), "X": len(x)})
+    rows: MaybeDim = None
+    for index, each in enumerate(x):
+        expect_rank(each, index, least=1)
+        found = rows_and_features(each.shape)[0] if each.shape else None
+        if not agree(rows, found, "all inputs have one number of rows"):
+            raise FEATURES_MISMATCH.fault(
+                f"input 0 has {rows} rows and input {index} has {found}: expected is one number of rows",
+                help="give all inputs the same rows",
+                input=index,
+            )
+        rows = found if rows is None or isinstance(found, int) else rows
+    if inputdimensions:
+        return Tensor("float32", (rows, sum(inputdimensions)))
+    known = [rows_and_features(each.shape)[1] if each.shape and len(each.shape) < 3 else None for each in x]
+    return Tensor("float32", (rows, total(known)))
+
+
+@onnx("Imputer", since=1, domain=ML)
+def imputer(
+    x: Tensor,
+    *,
+    imputed_value_floats: Floats | None = None,
+    imputed_value_int64s: Ints | None = None,
+    replaced_value_float: float = 0.0,
+    replaced_value_int64: int = 0,
+) -> Tensor:
+    """ai.onnx.ml Imputer-1: a value for all features, or one for each."""
+    the_one_of(imputed_value_floats=imputed_value_floats, imputed_value_int64s=imputed_value_int64s)
+    expect_rank(x, 0, least=1)
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("Normalizer", since=1, domain=ML)
+def normalizer(x: Tensor, *, norm: Norm = "MAX") -> Tensor:
+    """ai.onnx.ml Normalizer-1: each row by its norm."""
+    expect_rank(x, 0, 1, 2)
+    return Tensor("float32", x.shape)
+
+
+@onnx("Scaler", since=1, domain=ML)
+def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = None) -> Tensor:
+    """ai.onnx.ml Scaler-1: offset and scale for all features, or one for each."""
+    if scale is None and offset is None:
+        the_one_of(scale=scale, offset=offset)
+    expect_parallel({"scale": len(scale or ()), "offset": len(offset or ())})
+    expect_rank(x, 0, least=1)
+    count, features = len(scale or ()), rows_and_features(x.shape)[1]
+    if count != 1 and not agree(features, count, "there is a scale for each feature"):
+        axis = features_axis(x)
+        raise FEATURES_MISMATCH.fault(
+            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected are 1, or {features}",
+            help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one",
+            input=0,
+            marks=((0, axis),),
+        )
+    return Tensor("float32", x.shape)
+
+
+# --- encoders ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("CategoryMapper", since=1, domain=ML)
+def category_mapper(
+    x: Tensor,
+    *,
+    cats_int64s: Ints | None = None,
+    cats_strings: Strings | None = None,
+    default_int64: int = -1,
+    default_string: str = "_Unused",
+) -> Tensor:
+    """ai.onnx.ml CategoryMapper-1: texts to numbers, or numbers to texts."""
+    expect_parallel({"cats_int64s": len(cats_int64s or ()), "cats_strings": len(cats_strings or ())})
+    if not cats_int64s:
+        the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
+    dtype = None if x.dtype is None else "int64" if x.dtype == "string" else "string"
+    return Tensor(dtype, x.shape)
+
+
+@onnx("LabelEncoder", since=1, domain=ML)
+def label_encoder_of_classes(
+    x: Tensor, *, classes_strings: Strings | None = None, default_int64: int = -1, default_string: str = "_Unused"
+) -> Tensor:
+    """ai.onnx.ml LabelEncoder-1: texts to their places in ``classes_strings``, or places to texts."""
+    the_one_of(classes_strings=classes_strings)
+    dtype = None if x.dtype is None else "int64" if x.dtype == "string" else "string"
+    return Tensor(dtype, x.shape)
+
+
+@onnx("LabelEncoder", since=2, domain=ML)
+def label_encoder(
+    x: Tensor,
+    *,
+    default_float: float = -0.0,
+    default_int64: int = -1,
+    default_string: str = "_Unused",
+    keys_floats: Floats | None = None,
+    keys_int64s: Ints | None = None,
+    keys_strings: Strings | None = None,
+    values_floats: Floats | None = None,
+    values_int64s: Ints | None = None,
+    values_strings: Strings | None = None,
+) -> Tensor:
+    """ai.onnx.ml LabelEncoder-2: keys of one type to values of one type."""
+    keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
+    values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
+    return _encoded(x, keys, values)
+
+
+@onnx("LabelEncoder", since=4, domain=ML)
+def label_encoder_of_tensors(
+    x: Tensor,
+    *,
+    default_float: float = -0.0,
+    default_int64: int = -1,
+    default_string: str = "_Unused",
+    default_tensor: Tensor | None = None,
+    keys_floats: Floats | None = None,
+    keys_int64s: Ints | None = None,
+    keys_strings: Strings | None = None,
+    keys_tensor: Tensor | None = None,
+    values_floats: Floats | None = None,
+    values_int64s: Ints | None = None,
+    values_strings: Strings | None = None,
+    values_tensor: Tensor | None = None,
+) -> Tensor:
+    """ai.onnx.ml LabelEncoder-4: as 2, with keys and values as tensors too."""
+    keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
+    values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
+    result = _encoded(x, {**keys, "keys_tensor": keys_tensor}, {**values, "values_tensor": values_tensor})
+    if default_tensor is not None and default_tensor.dtype and result.dtype and default_tensor.dtype != result.dtype:
+        raise LISTS_INCONSISTENT.fault(
+            f"attribute `default_tensor` is {default_tensor.dtype} and the values are {result.dtype}: "
+            "expected is one element type",
+            help=f"give `default_tensor` as {result.dtype}",
+            attribute="default_tensor",
+        )
+    return result
+
+
+_LIST_TYPES = {"floats": "float32", "int64s": "int64", "strings": "string"}
+
+Table = Mapping[str, Entries]
+
+
+def _encoded(x: Tensor, keys: Table, values: Table) -> Tensor:
+    key, value = the_one_of(**keys), the_one_of(**values)
+    assert key is not None and value is not None
+    expect_parallel({key: length(keys[key]), value: length(values[value])})
+    known = _entry_type(key, keys[key])
+    if known is not None:
+        expect_type(x, 0, (known,))
+    return Tensor(_entry_type(value, values[value]), x.shape)
+
+
+def _entry_type(name: str, given: Entries) -> str | None:
+    return given.dtype if isinstance(given, Tensor) else _LIST_TYPES[name.partition("_")[2]]
+
+
+@onnx("OneHotEncoder", since=1, domain=ML)
+def one_hot_encoder(
+    x: Tensor, *, cats_int64s: Ints | None = None, cats_strings: Strings | None = None, zeros: int = 1
+) -> Tensor:
+    """ai.onnx.ml OneHotEncoder-1: a new last axis with a place for each category."""
+    the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
+    return Tensor("float32", None if x.shape is None else (*x.shape, len(cats_int64s or cats_strings or ())))
+
+
+# --- maps -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("CastMap", since=1, domain=ML)
+def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENSE", max_map: int = 1) -> Tensor:
+    """ai.onnx.ml CastMap-1: the values in the order of their keys; with ``SPARSE`` every key has its place."""
+    if map_form == "SPARSE" and max_map < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `max_map` is {max_map}; expected is at least 1", help="use 1 or more", attribute="max_map"
+        )
+    dtype = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}[cast_to]
+    return Tensor(dtype, (1, max_map if map_form == "SPARSE" else None))
+
+
+@onnx("DictVectorizer", since=1, domain=ML)
+def dict_vectorizer(
+    x: Type, *, int64_vocabulary: Ints | None = None, string_vocabulary: Strings | None = None
+) -> Tensor:
+    """ai.onnx.ml DictVectorizer-1: the values of the keys in the vocabulary, in its order."""
+    the_one_of(int64_vocabulary=int64_vocabulary, string_vocabulary=string_vocabulary)
+    value = x.value if isinstance(x, Map) else None
+    count = len(int64_vocabulary or string_vocabulary or ())
+    return Tensor(value.dtype if isinstance(value, Tensor) else None, (1, count))
+
+
+@onnx("ZipMap", since=1, domain=ML)
+def zip_map(
+    x: Tensor, *, classlabels_int64s: Ints | None = None, classlabels_strings: Strings | None = None
+) -> SequenceType:
+    """ai.onnx.ml ZipMap-1: a map from label to number for each row."""
+    the_one_of(classlabels_int64s=classlabels_int64s, classlabels_strings=classlabels_strings)
+    expect_rank(x, 0, 1, 2)
+    rows, columns = rows_and_features(x.shape)
+    labels = len(classlabels_int64s or classlabels_strings or ())
+    if not agree(columns, labels, "there is a label for each column"):
+        axis = features_axis(x)
+        raise FEATURES_MISMATCH.fault(
+            f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected is one for each",
+            help=f"give {columns} labels",
+            input=0,
+            marks=((0, axis),),
+        )
+    return SequenceType(Map(label_type(classlabels_strings), Tensor("float32", ())), rows)

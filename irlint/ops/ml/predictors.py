@@ -1,0 +1,155 @@
+"""The domain ai.onnx.ml, linear models and support vectors."""
+
+from __future__ import annotations
+
+from irlint.findings.statements import agree, reaches
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx
+from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, the_one_of
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
+
+PostTransform = Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
+Kernel = Literal["LINEAR", "POLY", "RBF", "SIGMOID"]
+
+
+def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> Tensor:
+    """A row of ``columns`` numbers for each row of the table ``x``."""
+    return Tensor(dtype, (rows_and_features(x.shape)[0], columns))
+
+
+def expect_count(name: str, count: int) -> None:
+    """Makes sure that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    if count < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{name}` is {count}; expected is at least 1", help="use 1 or more", attribute=name
+        )
+
+
+def _expect_features(x: Tensor, needed: int, each: str) -> None:
+    """Makes sure that the table has at most as many features as there are coefficients for."""
+    features = rows_and_features(x.shape)[1]
+    if reaches(needed, features, f"there are {each} for every feature"):
+        return
+    axis = features_axis(x)
+    raise FEATURES_MISMATCH.fault(
+        f"axis {axis} of input 0 is {features} features, and there are {each} for {needed}",
+        help=f"give the node {needed} features",
+        input=0,
+        marks=((0, axis),),
+    )
+
+
+@onnx("LinearClassifier", since=1, domain=ML)
+def linear_classifier(
+    x: Tensor,
+    *,
+    classlabels_ints: Ints | None = None,
+    classlabels_strings: Strings | None = None,
+    coefficients: Floats,
+    intercepts: Floats | None = None,
+    multi_class: int = 0,
+    post_transform: PostTransform = "NONE",
+) -> tuple[Tensor, Tensor]:
+    """ai.onnx.ml LinearClassifier-1: a label for each row, and its score for each class; two for a lone one."""
+    expect_rank(x, 0, 1, 2)
+    labels = len(classlabels_strings or classlabels_ints or ())
+    if classlabels_ints and classlabels_strings:
+        the_one_of(classlabels_ints=classlabels_ints, classlabels_strings=classlabels_strings)
+    rows = rows_and_features(x.shape)[0]
+    label = Tensor(label_type(classlabels_strings), (rows,))
+    if not intercepts:
+        return label, Tensor("float32", (rows, labels or None))
+    classes = len(intercepts)
+    if (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
+        raise LISTS_INCONSISTENT.fault(
+            f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} coefficients: expected are "
+            "a label for each intercept (two for one), and as many coefficients for each",
+            help="give one intercept, one label and a coefficient for every feature for each class",
+            attribute="intercepts",
+        )
+    _expect_features(x, len(coefficients) // classes, "coefficients")
+    return label, Tensor("float32", (rows, 2 if classes == 1 and labels == 2 else classes))
+
+
+@onnx("LinearRegressor", since=1, domain=ML)
+def linear_regressor(
+    x: Tensor,
+    *,
+    coefficients: Floats | None = None,
+    intercepts: Floats | None = None,
+    post_transform: PostTransform = "NONE",
+    targets: int = 1,
+) -> Tensor:
+    """ai.onnx.ml LinearRegressor-1: a number for each target and row."""
+    expect_rank(x, 0, 1, 2)
+    expect_count("targets", targets)
+    the_one_of(coefficients=coefficients)
+    _expect_features(x, len(coefficients or ()) // targets, "coefficients")
+    return predicted(x, targets)
+
+
+@onnx("SVMClassifier", since=1, domain=ML)
+def svm_classifier(
+    x: Tensor,
+    *,
+    classlabels_ints: Ints | None = None,
+    classlabels_strings: Strings | None = None,
+    coefficients: Floats | None = None,
+    kernel_params: Floats | None = None,
+    kernel_type: Kernel = "LINEAR",
+    post_transform: PostTransform = "NONE",
+    prob_a: Floats | None = None,
+    prob_b: Floats | None = None,
+    rho: Floats | None = None,
+    support_vectors: Floats | None = None,
+    vectors_per_class: Ints | None = None,
+) -> tuple[Tensor, Tensor]:
+    """ai.onnx.ml SVMClassifier-1: a label for each row, and a score for each class, or for each pair of classes."""
+    expect_rank(x, 0, 1, 2)
+    classes = len(classlabels_strings or classlabels_ints or ())
+    vectors = sum(vectors_per_class or ())
+    if vectors and support_vectors:
+        _expect_exactly(x, len(support_vectors) // vectors)
+    columns: int | None = classes or None
+    if vectors and not prob_a and classes:
+        columns = classes * (classes - 1) // 2 if classes > 2 else 2
+    rows = rows_and_features(x.shape)[0]
+    return Tensor(label_type(classlabels_strings), (rows,)), Tensor("float32", (rows, columns))
+
+
+@onnx("SVMRegressor", since=1, domain=ML)
+def svm_regressor(
+    x: Tensor,
+    *,
+    coefficients: Floats | None = None,
+    kernel_params: Floats | None = None,
+    kernel_type: Kernel = "LINEAR",
+    n_supports: int = 0,
+    one_class: int = 0,
+    post_transform: PostTransform = "NONE",
+    rho: Floats | None = None,
+    support_vectors: Floats | None = None,
+) -> Tensor:
+    """ai.onnx.ml SVMRegressor-1: a number for each row."""
+    expect_rank(x, 0, 1, 2)
+    if n_supports > 0 and support_vectors:
+        _expect_exactly(x, len(support_vectors) // n_supports)
+    return predicted(x, 1)
+
+
+def _expect_exactly(x: Tensor, features: int) -> None:
+    found = rows_and_features(x.shape)[1]
+    if agree(found, features, "a support vector has an entry for every feature"):
+        return
+    axis = features_axis(x)
+    raise FEATURES_MISMATCH.fault(
+        f"axis {axis} of input 0 is {found} features, and a support vector has {features}: expected is one number",
+        help=f"give the node {features} features",
+        input=0,
+        marks=((0, axis),),
+    )

@@ -1,0 +1,212 @@
+"""Operators on strings: comparison, joining, splitting, n-grams, and strings as bytes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from irlint.dims import MaybeDim, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, expect_parallel, the_one_of
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.broadcast import broadcast, merged
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.shape_inputs import INPUT_RANK_REFUSED, expect_rank, whole
+
+CaseChange = Literal["NONE", "LOWER", "UPPER"]
+Weighting = Literal["TF", "IDF", "TFIDF"]
+Strings = tuple[str, ...]
+
+STRING_BOUNDS = Rule(
+    "IRL514",
+    "string-bounds-wrong",
+    Severity.ERROR,
+    "The places at which strings begin and end do not lie inside the characters that they are cut from.",
+    why="""A tensor of strings is packed from where each string begins and ends among the bytes of all of them: places are at
+least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the model.""",
+    mend="Correct the places that the message names, or the bytes that they point into.",
+    bad="""<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="9"/>
+<output><port id="0" precision="U8"><dim>9</dim></port></output></layer>
+<layer id="1" name="places" type="ShapeOf" version="opset3"><data output_type="i32"/><input><port id="0"/></input>
+<output><port id="1" precision="I32"><dim>1</dim></port></output></layer>
+<layer id="2" name="bytes" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
+<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
+<layer id="3" name="pack" type="StringTensorPack" version="opset15">
+<input><port id="0"/><port id="1"/><port id="2"/></input>
+<output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
+<layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+</edges></net>""",
+    good="""<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
+<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
+<layer id="1" name="places" type="ShapeOf" version="opset3"><data output_type="i32"/><input><port id="0"/></input>
+<output><port id="1" precision="I32"><dim>1</dim></port></output></layer>
+<layer id="2" name="bytes" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
+<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
+<layer id="3" name="pack" type="StringTensorPack" version="opset15">
+<input><port id="0"/><port id="1"/><port id="2"/></input>
+<output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
+<layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+</edges></net>""",
+)
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("StringConcat", since=20)
+def string_concat(x: Tensor, y: Tensor) -> Tensor:
+    """ONNX StringConcat-20 with multidirectional broadcasting."""
+    return Tensor("string", broadcast((x.shape, y.shape)))
+
+
+@onnx("RegexFullMatch", since=20)
+def regex_full_match(x: Tensor, *, pattern: str | None = None) -> Tensor:
+    """ONNX RegexFullMatch-20: whether each string matches."""
+    return Tensor("bool", x.shape)
+
+
+@onnx("StringSplit", since=20)
+def string_split(
+    x: Tensor, *, delimiter: str | None = None, maxsplit: int | None = None, context: Context
+) -> tuple[Tensor, Tensor]:
+    """ONNX StringSplit-20: the pieces on a new last axis, as many as the most that a string has; and their numbers."""
+    pieces = None if x.shape is None else (*x.shape, context.unknown("pieces"))
+    return Tensor("string", pieces), Tensor("int64", x.shape)
+
+
+@onnx("StringNormalizer", since=10)
+def string_normalizer(
+    x: Tensor,
+    *,
+    case_change_action: CaseChange = "NONE",
+    is_case_sensitive: int = 0,
+    locale: str | None = None,
+    stopwords: Strings | None = None,
+) -> Tensor:
+    """ONNX StringNormalizer-10: a list [C] or [1, C], without its stop words."""
+    if x.shape is None:
+        return Tensor("string")
+    rank = len(x.shape)
+    if rank not in (1, 2) or (rank == 2 and same(x.shape[0], 1) is False):
+        raise INPUT_RANK_REFUSED.fault(
+            f"input 0 is {shape_text(x.shape)}; the operator takes [C] or [1, C]",
+            help="give the strings as a list",
+            input=0,
+        )
+    left: MaybeDim = None if stopwords else x.shape[-1]
+    return Tensor("string", (left,) if rank == 1 else (1, left))
+
+
+@onnx("TfIdfVectorizer", since=9)
+def tf_idf_vectorizer(
+    x: Tensor,
+    *,
+    max_gram_length: int,
+    max_skip_count: int,
+    min_gram_length: int,
+    mode: Weighting,
+    ngram_counts: Ints,
+    ngram_indexes: Ints,
+    pool_int64s: Ints | None = None,
+    pool_strings: Strings | None = None,
+    weights: Floats | None = None,
+) -> Tensor:
+    """ONNX TfIdfVectorizer-9: the weights of all n-grams for a list [C], or for each row of [N, C]."""
+    expect_rank(x, 0, 1, 2)
+    _check_grams(min_gram_length, max_gram_length, max_skip_count, ngram_counts)
+    pool = pool_strings or pool_int64s
+    if not pool:
+        the_one_of(pool_int64s=pool_int64s, pool_strings=pool_strings)
+    _check_pool(ngram_counts, len(pool or ()))
+    expect_parallel({"ngram_indexes": len(ngram_indexes)}, optional={"weights": len(weights or ())})
+    if not ngram_indexes or min(ngram_indexes) < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `ngram_indexes` is {list(ngram_indexes)}; expected are places of 0 or more",
+            help="name a place in the output for each n-gram",
+            attribute="ngram_indexes",
+        )
+    rows = (None,) if x.shape is None else x.shape[:-1]
+    return Tensor("float32", None if x.shape is None else (*rows, max(ngram_indexes) + 1))
+
+
+def _check_grams(least: int, most: int, skips: int, counts: Ints) -> None:
+    wrong = None
+    if least < 1:
+        wrong = "min_gram_length", least, "at least 1"
+    elif most < least:
+        wrong = "max_gram_length", most, f"at least min_gram_length, which is {least}"
+    elif most > len(counts):
+        wrong = "max_gram_length", most, f"at most {len(counts)}, for so many lengths have an entry in `ngram_counts`"
+    elif skips < 0:
+        wrong = "max_skip_count", skips, "at least 0"
+    if wrong is not None:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{wrong[0]}` is {wrong[1]}; expected is {wrong[2]}",
+            help=f"correct `{wrong[0]}`",
+            attribute=wrong[0],
+        )
+
+
+def _check_pool(counts: Ints, size: int) -> None:
+    """``counts`` are the places in a pool of ``size`` at which the 1-grams, the 2-grams and so on begin."""
+    for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
+        if not 0 <= begin <= end <= size:
+            raise LISTS_INCONSISTENT.fault(
+                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has {counted(size, 'entry', 'entries')}",
+                help="let `ngram_counts` rise from 0 to at most the size of the pool",
+                attribute="ngram_counts",
+            )
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+@openvino("StringTensorPack", since=15)
+def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
+    """OpenVINO StringTensorPack-15: strings from their places among the bytes ``symbols``."""
+    for index, places in enumerate((begins, ends)):
+        expect_type(places, index, ("int32", "int64"))
+    common_type((begins, ends))
+    expect_type(symbols, 2, ("uint8",))
+    expect_rank(symbols, 2, 1)
+    shape = merged((begins.shape, ends.shape), why="each string begins and ends")
+    size = symbols.shape[0] if symbols.shape else None
+    for index, listed in enumerate((whole(begins), whole(ends))):
+        if listed is not None:
+            _check_places(listed, index, size)
+    return Tensor("string", shape)
+
+
+def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
+    wrong = ""
+    if min(places, default=0) < 0:
+        wrong = f"holds {min(places)}; expected is at least 0"
+    elif any(a > b for a, b in pairwise(places)):
+        wrong = "does not rise; expected are places that follow each other"
+    elif places and isinstance(size, int) and max(places) > size:
+        wrong = f"holds {max(places)}, and input 2 (symbols) has {size} bytes"
+    if wrong:
+        raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the places", input=index)
+
+
+@openvino("StringTensorUnpack", since=15)
+def string_tensor_unpack(data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO StringTensorUnpack-15: where each string begins and ends, and the bytes of all."""
+    expect_type(data, 0, ("string",))
+    return (
+        Tensor("int32", data.shape),
+        Tensor("int32", data.shape),
+        Tensor("uint8", (0 if data.shape and 0 in data.shape else None,)),
+    )

@@ -1,0 +1,543 @@
+"""Attention and rotary embeddings of ONNX and OpenVINO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Dim, MaybeDim, Shape, divisible, floordiv, product, same, total
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, agree, divides, reaches, require, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.broadcast import broadcast
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, common_type, expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.schemas import MICROSOFT
+
+UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
+
+HEADS_MISMATCH = Rule(
+    "IRL380",
+    "attention-heads-mismatch",
+    Severity.ERROR,
+    "The numbers of heads do not divide the hidden sizes, or each other, or are missing.",
+    why="""With three axes the heads stand side by side in the last one, so the number of heads has to be known and to divide
+it; with grouped queries the key's number of heads divides that of the query. Runtimes refuse the node.""",
+    mend="Write the numbers of heads, and check that head size times heads is the hidden size.",
+    bad="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
+    good="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,4,12] q, float[2,6,12] k, float[2,6,12] v) => (float[2,4,12] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
+)
+
+INPUTS_MISMATCH = Rule(
+    "IRL381",
+    "attention-inputs-mismatch",
+    Severity.ERROR,
+    "Query, key and value of an attention do not fit together.",
+    why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch is the same
+in all three. Runtimes refuse the node.""",
+    mend="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
+    bad="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,5] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
+    good="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
+)
+
+MASK_MISMATCH = Rule(
+    "IRL382",
+    "attention-mask-mismatch",
+    Severity.ERROR,
+    "The mask or bias of an attention cannot be stretched onto its scores.",
+    why="""The scores are [batch, heads, query length, key length]; the mask is broadcast onto them, so each of its sizes is
+1 or the same. Runtimes refuse the node.""",
+    mend="Give the mask the two lengths as its last axes.",
+    bad="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
+    good="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[4,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
+)
+
+CACHE_MISMATCH = Rule(
+    "IRL383",
+    "attention-cache-mismatch",
+    Severity.ERROR,
+    "The past keys and values of an attention do not fit its inputs, or one is given without the other.",
+    why="""Past and present are [batch, heads, length, head size] with the heads of the key and the value. One without the other
+makes no attention; runtimes refuse the node.""",
+    mend="Connect both, with the batch, the heads and the head size of key and value.",
+    bad="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
+  y, nk, nv = Attention (q, k, v, , pk, pv)
+}""",
+    good="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,3,7,8] pk, float[2,3,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
+  y, nk, nv = Attention (q, k, v, , pk, pv)
+}""",
+)
+
+FUSED_MISMATCH = Rule(
+    "IRL384",
+    "transformer-input-mismatch",
+    Severity.ERROR,
+    "A table or weight of a transformer operator does not have the shape that the other inputs give it.",
+    why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with the input;
+their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
+    mend="Give the input the shape that the message names.",
+    bad="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
+    good="""<ir_version: 10, opset_import: ["" : 23]>
+g (float[2,3,4,8] x, float[50,4] c, float[50,4] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
+)
+
+
+def per_head(hidden: MaybeDim, heads: int, what: str, index: int, attribute: str = "num_heads") -> MaybeDim:
+    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
+    if heads < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`{attribute}` is {heads}; expected is at least 1", help="write the number of heads", attribute=attribute
+        )
+    if hidden is None:
+        return None
+    if not divides(heads, hidden, f"{heads} heads divide {what}"):
+        raise HEADS_MISMATCH.fault(
+            f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is no multiple of {heads}",
+            help="check the number of heads",
+            input=index,
+        )
+    return floordiv(hidden, heads)
+
+
+def require_heads(heads: int | None, attribute: str) -> int:
+    """The number of heads that an input of three axes needs."""
+    if heads is None:
+        raise HEADS_MISMATCH.fault(
+            f"`{attribute}` is missing: with inputs of three axes the number of heads has to be written",
+            help=f"write `{attribute}`, or give the inputs four axes",
+        )
+    return heads
+
+
+def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, index: int) -> Shape | None:
+    """The shapes broadcast together. Raises a fault of ``rule`` in place of a broadcast's."""
+    try:
+        return broadcast(shapes)
+    except Fault as fault:
+        raise rule.fault(f"{text}: {fault.message.rpartition(': ')[2]}", help=rule.advice, input=index) from None
+
+
+def equal(a: MaybeDim, b: MaybeDim, rule: Rule, text: str, index: int, why: str) -> MaybeDim:
+    """The one size that both are. Raises a fault of ``rule`` where they cannot be equal."""
+    if agree(a, b, why):
+        return first_known(a, b)
+    raise rule.fault(text, help=rule.advice, input=index)
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+@openvino("ScaledDotProductAttention", since=13, absent={"causal": False})
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    scale: Tensor | None = None,
+    sink: Tensor | None = None,
+    *,
+    causal: bool,
+) -> Tensor:
+    """OpenVINO ScaledDotProductAttention-13: [N..., L, E] with [N..., S, E] and [N..., S, Ev] gives [N..., L, Ev].
+
+    The leading axes N of all inputs are broadcast together. With ``causal`` the mask is not looked at.
+    """
+    for index, tensor in enumerate((query, key, value)):
+        expect_type(tensor, index, FLOATS)
+    dtype = common_type((query, key, value))
+    for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
+        _check_extra_type(dtype, extra, index, booleans=index == 3)
+    _check_ranks((query, key, value))
+    lead, length, keys = _shared_axes(query, key, value)
+    if not causal:
+        lead, length = _under_mask(lead, length, keys, attention_mask)
+    if scale is not None and scale.shape:
+        check(scale, Expected(4, "scale", (("1", 1),), INPUTS_MISMATCH))
+    _check_sink(sink, query.shape)
+    if query.shape is None or lead is None:
+        return Tensor(dtype)
+    return Tensor(dtype, (*lead, length, value.shape[-1] if value.shape else None))
+
+
+def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, booleans: bool) -> None:
+    if tensor is None or tensor.dtype is None or dtype is None or tensor.dtype == dtype:
+        return
+    if booleans and tensor.dtype == "bool":
+        return
+    allowed = f"bool or {dtype}" if booleans else dtype
+    raise ELEMENT_TYPE_REFUSED.fault(
+        f"input {index} is {tensor.dtype}; beside a query of {dtype} it has to be {allowed}",
+        help=f"convert input {index} to {dtype}",
+        input=index,
+    )
+
+
+def _check_ranks(tensors: Sequence[Tensor]) -> None:
+    for index, tensor in enumerate(tensors):
+        if tensor.shape is not None and len(tensor.shape) < 3:
+            raise INPUTS_MISMATCH.fault(
+                f"input {index} is {shape_text(tensor.shape)}; expected are at least 3 axes",
+                help="reshape it to [batch, heads, length, head size]",
+                input=index,
+            )
+
+
+def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
+    """The leading axes of all three, and the lengths of query and key."""
+    shapes = [x.shape for x in (query, key, value) if x.shape is not None]
+    text = "the leading axes of query, key and value cannot be broadcast together"
+    lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, 1)
+    q, k, v = query.shape, key.shape, value.shape
+    if q and k:
+        text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected is one size"
+        equal(q[-1], k[-1], INPUTS_MISMATCH, text, 1, "query and key have one head size")
+    keys = first_known(k[-2] if k else None, v[-2] if v else None)
+    if k and v:
+        text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected is one length"
+        equal(k[-2], v[-2], INPUTS_MISMATCH, text, 2, "key and value have one length")
+    return lead, q[-2] if q else None, keys
+
+
+def _under_mask(
+    lead: Shape | None, length: MaybeDim, keys: MaybeDim, mask: Tensor | None
+) -> tuple[Shape | None, MaybeDim]:
+    """The leading axes and the query length after the mask was broadcast onto the scores [N..., L, S]."""
+    if mask is None or not mask.shape or lead is None:
+        return lead, length
+    if len(mask.shape) == 1:
+        raise MASK_MISMATCH.fault(
+            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected are at least 2 axes, or none",
+            help=MASK_MISMATCH.advice,
+            input=3,
+        )
+    scores = (*lead, length, keys)
+    text = f"input 3 (attention_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
+    spread = joined_shapes((scores, mask.shape), MASK_MISMATCH, text, 3)
+    assert spread is not None
+    return spread[:-2], spread[-2]
+
+
+def _check_sink(sink: Tensor | None, query: Shape | None) -> None:
+    if sink is None or sink.shape is None or query is None:
+        return
+    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected are the axes of the query, with 1 as the last one"
+    if len(sink.shape) != len(query) or not agree(sink.shape[-1], 1, "the last axis of the sink is 1"):
+        raise INPUTS_MISMATCH.fault(text, help="give the sink the axes [batch or 1, heads, length or 1, 1]", input=5)
+    joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, 5)
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("Attention", since=23)
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    nonpad_kv_seqlen: Tensor | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int | None = None,
+    left_window_size: int = -1,
+    q_num_heads: int | None = None,
+    qk_matmul_output_mode: int = 0,
+    right_window_size: int = -1,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX Attention-23, with three axes (heads side by side) or four; ``nonpad_kv_seqlen`` from 24 on."""
+    if (past_key is None) != (past_value is None):
+        given, missing = (4, "past_value") if past_value is None else (5, "past_key")
+        raise CACHE_MISMATCH.fault(
+            f"input {given} is given without {missing}; expected are both or neither",
+            help=CACHE_MISMATCH.advice,
+            input=given,
+        )
+    _check_mode(qk_matmul_output_mode, context.outputs)
+    if scale is not None and scale <= 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `scale` is {scale:g}; it has to be more than 0",
+            help="leave `scale` out for the reciprocal of the root of the head size",
+            attribute="scale",
+        )
+    flat = _is_flat((q, k, v))
+    query = _with_heads(q, 0, "q", q_num_heads, flat)
+    key = _with_heads(k, 1, "kv", kv_num_heads, flat)
+    value = _with_heads(v, 2, "kv", kv_num_heads, flat)
+    batch = _fitting(query, key, value)
+    past = _past(key, value, past_key, past_value)
+    length = total((past, key[2])) if past_key is not None else key[2]
+    check(nonpad_kv_seqlen, Expected(6, "nonpad_kv_seqlen", (("batch_size", batch),), INPUTS_MISMATCH))
+    _check_onnx_mask(attn_mask, (batch, query[1], query[2], length), padded=context.version >= 24)
+    if flat is None:
+        y: Shape | None = None
+    else:
+        y = (batch, query[2], product((query[1], value[3]))) if flat else (batch, query[1], query[2], value[3])
+    return (
+        Tensor(q.dtype, y),
+        Tensor(k.dtype, (batch, key[1], length, key[3])),
+        Tensor(v.dtype, (batch, key[1], length, value[3])),
+        Tensor(q.dtype, (batch, query[1], query[2], length)),
+    )[: context.outputs]
+
+
+def _check_mode(mode: int, outputs: int) -> None:
+    """Judges ``qk_matmul_output_mode``, which runtimes look at only for the fourth output."""
+    if 0 <= mode <= 3:
+        return
+    fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"`qk_matmul_output_mode` is {mode}; allowed is 0 to 3", help="use 0 to 3", attribute="qk_matmul_output_mode"
+    )
+    if outputs > 3 and mode != -1:
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
+
+
+def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
+    """Whether the inputs have three axes, not four; None where that is not known. Raises an ``INPUTS_MISMATCH`` fault."""
+    ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
+    for index, rank in ranks:
+        if rank in (3, 4) and rank == ranks[0][1]:
+            continue
+        first = ranks[0]
+        other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
+        raise INPUTS_MISMATCH.fault(
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, or 4 in all",
+            help=INPUTS_MISMATCH.advice,
+            input=index,
+        )
+    return ranks[0][1] == 3 if ranks else None
+
+
+Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
+
+
+def _with_heads(x: Tensor, index: int, prefix: str, heads: int | None, flat: bool | None) -> Axes:
+    """A query, key or value as [batch, heads, length, head size]."""
+    if flat is None:
+        return None, heads, None, None
+    if flat:
+        heads = require_heads(heads, f"{prefix}_num_heads")
+    if x.shape is None:
+        return None, heads, None, None
+    if flat:
+        batch, length, hidden = x.shape
+        return batch, heads, length, per_head(hidden, heads or 1, "the hidden size", index, f"{prefix}_num_heads")
+    batch, found, length, head = x.shape
+    if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
+        raise HEADS_MISMATCH.fault(
+            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected is one number",
+            help="leave the attribute out, which is for inputs of three axes",
+            input=index,
+            marks=((index, 1),),
+            aligned="left",
+        )
+    return batch, found, length, head
+
+
+def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
+    """The batch of query, key and value, after making sure that they fit together."""
+    batch = query[0]
+    for index, other in ((1, key), (2, value)):
+        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected is one batch"
+        batch = equal(batch, other[0], INPUTS_MISMATCH, text, index, "query, key and value have one batch")
+    text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected is one size"
+    equal(query[3], key[3], INPUTS_MISMATCH, text, 1, "query and key have one head size")
+    text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected is one length"
+    equal(key[2], value[2], INPUTS_MISMATCH, text, 2, "key and value have one length")
+    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected is one number"
+    equal(key[1], value[1], HEADS_MISMATCH, text, 2, "key and value have one number of heads")
+    _check_groups(query[1], key[1])
+    return batch
+
+
+def _check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
+    """Makes sure that the key's heads can divide those of the query. Raises a ``HEADS_MISMATCH`` fault."""
+    if queries is None or keys is None or same(queries, keys):
+        return
+    if (
+        isinstance(keys, int)
+        and keys > 0
+        and divides(keys, queries, f"{keys} heads of the key serve {queries} of the query")
+    ):
+        return
+    if not isinstance(keys, int):
+        require(
+            Relation("==", queries, keys), Relation("==", queries % keys, 0), why="the key's heads divide the query's"
+        )
+        return
+    raise HEADS_MISMATCH.fault(
+        f"the query has {queries} heads and the key {keys}: {queries} is no multiple of {keys}",
+        help="with grouped queries, the number of the key's heads has to divide that of the query's",
+        input=1,
+    )
+
+
+def _past(key: Axes, value: Axes, past_key: Tensor | None, past_value: Tensor | None) -> MaybeDim:
+    """The length of the past, after making sure that both caches fit."""
+    length = first_known(size(past_key, 2, 4), size(past_value, 2, 4))
+    for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
+        wanted = (
+            ("batch_size", axes[0]),
+            ("kv_num_heads", axes[1]),
+            ("past_sequence_length", length),
+            ("head_size", axes[3]),
+        )
+        check(past, Expected(index, name, wanted, CACHE_MISMATCH))
+    return length
+
+
+def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
+    """Makes sure that the mask fits the scores; where it is ``padded`` its last axis may be shorter than theirs."""
+    if mask is None or mask.shape is None:
+        return
+    text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
+    if len(mask.shape) > 4:
+        raise MASK_MISMATCH.fault(f"{text}; allowed are at most 4 axes", help=MASK_MISMATCH.advice, input=3)
+    clashes = []
+    for axis in range(len(mask.shape)):
+        place = axis + 4 - len(mask.shape)
+        dim, score = mask.shape[axis], scores[place]
+        why = f"axis {axis} of the mask covers axis {place} of the scores"
+        if same(dim, 1) or dim is None or score is None:
+            continue
+        fits = reaches(score, dim, why) if padded and place == 3 else _one_or(dim, score, why)
+        if not fits:
+            clashes.append(axis)
+    if clashes:
+        axis = clashes[0]
+        score = scores[axis + 4 - len(mask.shape)]
+        expected = "1" if score == 1 else f"1 or {score}"
+        raise MASK_MISMATCH.fault(
+            f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected is {expected}",
+            help=MASK_MISMATCH.advice,
+            input=3,
+            marks=tuple((3, axis) for axis in clashes),
+        )
+
+
+def _one_or(dim: Dim, score: Dim, why: str) -> bool:
+    equal_sizes, one = same(dim, score), same(dim, 1)
+    if equal_sizes is False and one is False:
+        return False
+    if not equal_sizes and not one:
+        require(Relation("==", dim, score), Relation("==", dim, 1), why=why)
+    return True
+
+
+# --- linear attention -------------------------------------------------------------------------------------------------
+
+
+@onnx("LinearAttention", since=27)
+@onnx("LinearAttention", domain=MICROSOFT)
+def linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_state: Tensor | None = None,
+    decay: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    chunk_size: int = 64,
+    kv_num_heads: int,
+    q_num_heads: int,
+    scale: float = 0.0,
+    state_window: int = 0,
+    update_rule: UpdateRule = "gated_delta",
+) -> tuple[Tensor, Tensor]:
+    """LinearAttention-27 and that of com.microsoft: heads side by side, a state [batch, kv heads, d_k, d_v]."""
+    inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
+    batch = first_known(*(size(x, 0, 3) for _, _, x in inputs))
+    length = first_known(*(size(x, 1, 3) for _, _, x in inputs))
+    axes = (("batch_size", batch), ("length", length), ("heads side by side", None))
+    for index, name, x in inputs:
+        check(x, Expected(index, name, axes, INPUTS_MISMATCH))
+    _check_groups(q_num_heads, kv_num_heads)
+    queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", 0, "q_num_heads")
+    keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", 1, "kv_num_heads")
+    values = per_head(size(value, 2, 3), kv_num_heads, "the hidden size of the value", 2, "kv_num_heads")
+    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
+    head = equal(queries, keys, INPUTS_MISMATCH, text, 1, "query and key have one head size")
+    state = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("d_k", head), ("d_v", values))
+    check(past_state, Expected(3, "past_state", state, CACHE_MISMATCH))
+    present = Tensor(past_state.dtype if past_state is not None else None, tuple(dim for _, dim in state))
+    return Tensor(query.dtype, (batch, length, product((q_num_heads, values)))), present
+
+
+# --- rotary embeddings ------------------------------------------------------------------------------------------------
+
+
+@onnx("RotaryEmbedding", since=23)
+def rotary_embedding(
+    x: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    position_ids: Tensor | None = None,
+    *,
+    interleaved: int = 0,
+    num_heads: int | None = None,
+    rotary_embedding_dim: int = 0,
+) -> Tensor:
+    """ONNX RotaryEmbedding-23: the shape of X; the tables hold half of what is rotated."""
+    if num_heads is not None and num_heads < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `num_heads` is {num_heads}; it has to be at least 0",
+            help="write the number of heads, or leave it out for four axes",
+            attribute="num_heads",
+        )
+    head = _rotated_head(x, num_heads)
+    lengths = _lengths(x)
+    half = rotary_embedding_dim // 2 if rotary_embedding_dim else None if head is None else floordiv(head, 2)
+    if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
+        warn(
+            HEADS_MISMATCH.fault(
+                f"the head size is {head}, which is odd: the specification wants two halves to rotate",
+                help="give the heads an even size",
+                input=0,
+                severity=Severity.WARNING,
+            )
+        )
+    lead = (("positions", None),) if position_ids is not None else lengths
+    for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
+        check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
+    check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
+    return Tensor(x.dtype, x.shape)
+
+
+def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
+    """The head size of an input of three or four axes."""
+    if x.shape is None:
+        return None
+    if len(x.shape) == 4:
+        return x.shape[3]
+    if len(x.shape) != 3:
+        raise INPUTS_MISMATCH.fault(
+            f"input 0 is {shape_text(x.shape)}; expected are 3 axes [batch, length, hidden size] or 4",
+            help="reshape it to [batch, heads, length, head size]",
+            input=0,
+        )
+    return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", 0)
+
+
+def _lengths(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:
+    shape = x.shape
+    if shape is None:
+        return ("batch_size", None), ("sequence_length", None)
+    return ("batch_size", shape[0]), ("sequence_length", shape[-2])

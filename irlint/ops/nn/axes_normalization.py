@@ -1,0 +1,131 @@
+"""Normalizations along given axes or across channels, without parameters: LRN, MVN and norms of an order."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Tensor
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank, length, whole
+
+MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
+EpsMode = Literal["add", "max"]
+
+
+@onnx("LpNormalization")
+def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
+    """ONNX LpNormalization: the norm of order 1 or 2."""
+    if p not in (1, 2):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `p` is {p}; it has to be 1 or 2", help="use 1 or 2", attribute="p"
+        )
+    if x.shape is not None:
+        axis_of(axis, len(x.shape), "attribute `axis`")
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
+    """ONNX MeanVarianceNormalization-9; ONNX Runtime does not look at axes that are out of range."""
+    _warn_of_axes(x.shape, axes)
+    return Tensor(x.dtype, x.shape)
+
+
+def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
+    if shape is None:
+        return
+    try:
+        axes_of(axes, len(shape), repeats=True)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
+@onnx("LRN")
+def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
+    """ONNX LRN: across ``size`` channels; ONNX Runtime takes only an odd number of them."""
+    if size < 1 or size % 2 == 0:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `size` is {size}; it has to be at least 1" + ("" if size < 1 else ", and odd for ONNX Runtime"),
+            help="use an odd number of channels",
+            attribute="size",
+        )
+        if size < 1:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+    for name, number in (("alpha", alpha), ("beta", beta)):
+        if number <= 0:
+            raise ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"attribute `{name}` is {number:g}; it has to be more than 0",
+                help=f"use a positive `{name}`, or leave it out",
+                attribute=name,
+            )
+    expect_rank(x, 0, least=2, what="X")
+    return Tensor(x.dtype, x.shape)
+
+
+@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0})
+def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
+    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
+    expect_type(axes, 1, INTEGERS)
+    expect_rank(axes, 1, 1, what="axes")
+    _expect_few(data, axes)
+    listed = whole(axes)
+    if listed is None:
+        listed = (1,)
+    if data.shape is not None:
+        axes_of([axis for axis in listed if axis >= 0], len(data.shape), repeats=True)
+        _warn_of_axes(data.shape, listed)
+    return Tensor(data.dtype, data.shape)
+
+
+def _expect_few(data: Tensor, axes: Tensor) -> None:
+    count = length(axes)
+    if data.shape is not None and count is not None and count > len(data.shape):
+        expect_rank(data, 0, least=count, what=f"normalized along {counted(count, 'axis', 'axes')}")
+
+
+@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"})
+def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
+    """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
+    expect_rank(axes, 1, 0, 1, what="axes")
+    listed = whole(axes)
+    if data.shape is not None and listed is not None:
+        axes_of(listed, len(data.shape), repeats=True)
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("MVN", since=2, until=5, absent={"normalize_variance": False, "eps": 0.0})
+def ov_mvn_2(
+    data: Tensor,
+    *,
+    across_channels: bool = False,
+    eps: float,
+    normalize_variance: bool,
+    reduction_axes: Ints | None = None,
+) -> Tensor:
+    """OpenVINO MVN of opset2; the library looks at nothing."""
+    if reduction_axes:
+        _warn_of_axes(data.shape, reduction_axes)
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("MVN", since=6, absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"})
+def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
+    """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""
+    expect_rank(axes, 1, 1, what="axes")
+    _expect_few(data, axes)
+    _warn_of_axes(data.shape, whole(axes) or ())
+    return Tensor(data.dtype, data.shape)
+
+
+@openvino("GRN", absent={"bias": 1.0})
+def grn(data: Tensor, *, bias: float) -> Tensor:
+    """OpenVINO GRN-1."""
+    expect_rank(data, 0, 2, 3, 4, what="data")
+    return Tensor(data.dtype, data.shape)

@@ -1,0 +1,203 @@
+"""Plain and grouped convolutions, and the causal one, in both formats."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape, product
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.kernels.filters import (
+    ABSENT_LISTS,
+    convolved,
+    dim_of,
+    expect_bias,
+    expect_channels,
+    grouped_channels,
+    ov_convolved,
+)
+from irlint.ops.kernels.windows import AutoPad, PadType, arranged, expect_range, expect_rank, expect_shape
+from irlint.schemas import MICROSOFT, NCHWC, NHWC
+
+BinaryMode = Literal["xnor-popcount"]
+CausalActivation = Literal["none", "silu", "swish"]
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("Conv", since=1)
+def conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX Conv of every version."""
+    expect_bias(B, dim_of(W.shape, 0), 2)
+    return Tensor(X.dtype, convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad))
+
+
+@onnx("FusedConv", domain=MICROSOFT)
+@onnx("NhwcFusedConv", domain=MICROSOFT)
+def fused_conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    Z: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    activation: str = "",
+    activation_params: Floats | None = None,
+    context: Context,
+) -> Tensor:
+    """com.microsoft FusedConv and NhwcFusedConv: Z, of the output's shape, is added before the activation."""
+    first = 1 if context.op == "NhwcFusedConv" else 2
+    expect_bias(B, dim_of(W.shape, 0), 2)
+    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, first=first)
+    if shape is not None:
+        expect_shape(Z, 3, "Z", shape, "the shape of the output")
+    return Tensor(X.dtype, shape)
+
+
+@onnx("NhwcConv", domain=MICROSOFT)
+@onnx("Conv", domain=NHWC)
+def nhwc_conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    activation: str = "",
+    activation_params: Floats | None = None,
+) -> Tensor:
+    """com.microsoft NhwcConv, com.ms.internal.nhwc Conv: the channels are the last axis of X and Y."""
+    expect_bias(B, dim_of(W.shape, 0), 2)
+    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, first=1)
+    return Tensor(X.dtype, shape)
+
+
+@onnx("Conv", domain=NCHWC)
+def nchwc_conv(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    Sum: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    activation: str = "",
+    activation_params: Floats | None = None,
+) -> Tensor:
+    """com.microsoft.nchwc Conv: channels in blocks, so that their number is not judged."""
+    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, blocked=True)
+    return Tensor(X.dtype, shape)
+
+
+@onnx("CausalConvWithState", since=27)
+def causal_conv_with_state(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    past_state: Tensor | None = None,
+    *,
+    activation: CausalActivation = "none",
+) -> tuple[Tensor, Tensor]:
+    """ONNX CausalConvWithState-27: depthwise over the last axis; the state holds the last k - 1 positions."""
+    x, w = input.shape, weight.shape
+    expect_rank(x, 3, 0, "batch, channels and length")
+    expect_rank(w, 3, 1, "channels, 1 and the kernel")
+    channels, kernel = dim_of(x, 1), dim_of(w, 2)
+    expect_range((kernel,), 1, "weight")
+    expect_shape(weight, 1, "weight", (channels, 1, kernel), "depthwise")
+    expect_bias(bias, channels if channels is not None else dim_of(w, 0), 2)
+    state: Shape = (dim_of(x, 0), channels, None if kernel is None else kernel - 1)
+    expect_shape(past_state, 3, "past_state", state, "the last k - 1 positions")
+    return Tensor(input.dtype, x), Tensor(input.dtype, state)
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+@openvino("Convolution", absent=ABSENT_LISTS)
+def ov_convolution(
+    data: Tensor,
+    filters: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    dilations: Ints,
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO Convolution-1: filters [C_out, C_in, k1, …]."""
+    expect_type(data, 0, ARITHMETIC)
+    dtype = common_type((data, filters))
+    return Tensor(dtype, _plain(data, filters, (strides, dilations, pads_begin, pads_end, auto_pad)))
+
+
+def _plain(data: Tensor, filters: Tensor, attributes: tuple[Ints, Ints, Ints, Ints, PadType]) -> Shape | None:
+    x, w = data.shape, filters.shape
+    sizes = ov_convolved(x, w, attributes)
+    expect_channels(x, w, dim_of(w, 1), 2, 1, "")
+    return None if sizes is None else arranged(dim_of(x, 0), dim_of(w, 0), sizes)
+
+
+@openvino("BinaryConvolution", absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0})
+def ov_binary_convolution(
+    data: Tensor,
+    filters: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    dilations: Ints,
+    mode: BinaryMode,
+    pad_value: float,
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
+    expect_type(data, 0, ARITHMETIC)
+    expect_rank(data.shape, 4, 0, "batch, channels, height and width")
+    return Tensor(data.dtype, _plain(data, filters, (strides, dilations, pads_begin, pads_end, auto_pad)))
+
+
+@openvino("GroupConvolution", absent=ABSENT_LISTS)
+def ov_group_convolution(
+    data: Tensor,
+    filters: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    dilations: Ints,
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO GroupConvolution-1: filters [G, C_out / G, C_in / G, k1, …]."""
+    expect_type(data, 0, ARITHMETIC)
+    dtype = common_type((data, filters))
+    x, w = data.shape, filters.shape
+    sizes = ov_convolved(x, w, (strides, dilations, pads_begin, pads_end, auto_pad), extra=1)
+    groups = grouped_channels(x, w, 2)
+    return Tensor(dtype, None if sizes is None else arranged(dim_of(x, 0), product((groups, dim_of(w, 1))), sizes))

@@ -1,0 +1,91 @@
+"""The CTC operations of OpenVINO: labels, and losses, from the scores of every step of a sequence."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Rule, Severity
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.ops import openvino
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+
+DType = str
+
+_CTC_GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="20,8,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>20</dim><dim>8</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="m" type="Parameter" version="opset1"><data shape="20,8" element_type="f32"/><output><port id="0" precision="FP32"><dim>20</dim><dim>8</dim></port></output></layer>
+<layer id="2" name="d" type="CTCGreedyDecoder" version="opset1"><data ctc_merge_repeated="true"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>8</dim><dim>20</dim><dim>1</dim><dim>1</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>"""
+
+CTC_MISMATCH = Rule(
+    "IRL379",
+    "ctc-shape-mismatch",
+    Severity.ERROR,
+    "The inputs of a CTC operation do not fit together.",
+    why="""The batch N and the number of steps T are the same in the scores, the labels and the lengths. OpenVINO refuses the
+model.""",
+    mend="Check the order of the axes: [T, N, C] in CTCGreedyDecoder, [N, T, C] in CTCGreedyDecoderSeqLen and CTCLoss.",
+    bad=_CTC_GOOD.replace(
+        "<dim>20</dim><dim>8</dim></port></output></layer>", "<dim>21</dim><dim>8</dim></port></output></layer>"
+    ).replace('shape="20,8"', 'shape="21,8"'),
+    good=_CTC_GOOD,
+)
+
+
+@openvino("CTCGreedyDecoder")
+def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
+    """OpenVINO CTCGreedyDecoder-1: [T, N, C] and [T, N] give [N, T, 1, 1]."""
+    steps = first_known(size(data, 0, 3), size(sequence_mask, 0, 2))
+    batch = first_known(size(data, 1, 3), size(sequence_mask, 1, 2))
+    check(data, Expected(0, "data", (("T", steps), ("N", batch), ("C", None)), CTC_MISMATCH))
+    check(sequence_mask, Expected(1, "sequence_mask", (("T", steps), ("N", batch)), CTC_MISMATCH))
+    return Tensor(data.dtype, (batch, steps, 1, 1))
+
+
+@openvino("CTCGreedyDecoderSeqLen", since=6)
+def ctc_greedy_decoder_seq_len(
+    data: Tensor,
+    sequence_length: Tensor,
+    blank_index: Tensor | None = None,
+    *,
+    merge_repeated: bool = True,
+    classes_index_type: DType = "int32",
+    sequence_length_type: DType = "int32",
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO CTCGreedyDecoderSeqLen-6: [N, T, C] and [N] give [N, T] and [N]."""
+    batch = first_known(size(data, 0, 3), size(sequence_length, 0, 1))
+    check(data, Expected(0, "data", (("N", batch), ("T", None), ("C", None)), CTC_MISMATCH))
+    check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))
+    expect_type(blank_index, 2, INTEGERS)
+    if blank_index is not None and blank_index.shape:
+        check(blank_index, Expected(2, "blank_index", (("1 or nothing", 1),), CTC_MISMATCH))
+    return Tensor(classes_index_type, (batch, size(data, 1, 3))), Tensor(sequence_length_type, (batch,))
+
+
+@openvino("CTCLoss", since=4, absent={"ctc_merge_repeated": False})
+def ctc_loss(
+    logits: Tensor,
+    logit_length: Tensor,
+    labels: Tensor,
+    label_length: Tensor,
+    blank_index: Tensor | None = None,
+    *,
+    preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True,
+    unique: bool = False,
+) -> Tensor:
+    """OpenVINO CTCLoss-4: one loss for each of the N sequences."""
+    expect_type(logits, 0, FLOATS)
+    for index, tensor in enumerate((logit_length, labels, label_length, blank_index), 1):
+        expect_type(tensor, index, INTEGERS)
+    batch = first_known(size(logits, 0, 3), size(logit_length, 0, 1), size(labels, 0, 2), size(label_length, 0, 1))
+    steps = first_known(size(logits, 1, 3), size(labels, 1, 2))
+    check(logits, Expected(0, "logits", (("N", batch), ("T", steps), ("C", None)), CTC_MISMATCH))
+    check(logit_length, Expected(1, "logit_length", (("N", batch),), CTC_MISMATCH))
+    check(labels, Expected(2, "labels", (("N", batch), ("T", steps)), CTC_MISMATCH))
+    check(label_length, Expected(3, "label_length", (("N", batch),), CTC_MISMATCH))
+    check(blank_index, Expected(4, "blank_index", (), CTC_MISMATCH))
+    return Tensor(logits.dtype, (batch,))

@@ -1,0 +1,103 @@
+"""Pooling over whole images and to given sizes, in both formats."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape, at_least, same
+from irlint.findings.faults import Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.windows import RANK_MISMATCH, arranged, channel_axis, expect_shape, expect_spatial_rank
+from irlint.ops.nn.pooling import DType, expect_elements, expect_scales, refused_index_type
+from irlint.schemas import MICROSOFT, NCHWC, NHWC
+
+
+def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
+    """Every spatial axis becomes 1. ONNX Runtime refuses an input without one."""
+    if x is None:
+        return None
+    if len(x) < 3:
+        fault = RANK_MISMATCH.fault(
+            f"input 0 is {shape_text(x)} with {counted(len(x), 'axis', 'axes')}: expected are at least 3, batch, channels and spatial ones",
+            help="give input 0 a spatial axis (Unsqueeze)",
+            input=0,
+            severity=Severity.WARNING if len(x) == 2 else None,
+        )
+        if len(x) < 2:
+            raise fault
+        warn(fault)
+    expect_elements(x, first)
+    return arranged(x[0], x[channel_axis(len(x), first)], (1,) * (len(x) - 2), first)
+
+
+@onnx("GlobalAveragePool", "GlobalMaxPool", since=1)
+@onnx("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)
+def global_pool(X: Tensor) -> Tensor:
+    """ONNX GlobalAveragePool and GlobalMaxPool of every version."""
+    return Tensor(X.dtype, _pooled_whole(X.shape))
+
+
+@onnx("GlobalLpPool", since=1)
+def global_lp_pool_1(X: Tensor, *, p: float = 2.0) -> Tensor:
+    """ONNX GlobalLpPool-1."""
+    return Tensor(X.dtype, _pooled_whole(X.shape))
+
+
+@onnx("GlobalLpPool", since=2)
+def global_lp_pool_2(X: Tensor, *, p: int = 2) -> Tensor:
+    """ONNX GlobalLpPool-2 and later."""
+    return Tensor(X.dtype, _pooled_whole(X.shape))
+
+
+@onnx("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", domain=NHWC)
+def nhwc_global_pool(X: Tensor, *, p: int = 2) -> Tensor:
+    """com.ms.internal.nhwc GlobalAveragePool, GlobalMaxPool and GlobalLpPool."""
+    return Tensor(X.dtype, _pooled_whole(X.shape, first=1))
+
+
+@onnx("QLinearGlobalAveragePool", domain=MICROSOFT)
+def qlinear_global_average_pool(
+    X: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    *,
+    channels_last: int = 0,
+) -> Tensor:
+    """com.microsoft QLinearGlobalAveragePool."""
+    expect_scales(x_scale, x_zero_point, y_scale, y_zero_point)
+    return Tensor(X.dtype, _pooled_whole(X.shape, first=1 if channels_last else 2))
+
+
+def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
+    """The shape of an OpenVINO adaptive pooling: ``output_shape`` holds the spatial sizes, -1 an unknown one."""
+    x = data.shape
+    expect_spatial_rank(x, highest=5)
+    if x is None:
+        return None
+    target = output_shape.shape
+    if target is None or len(target) < 2:
+        expect_shape(output_shape, 1, "output_shape", (len(x) - 2,), "an entry for each spatial axis")
+    else:
+        expect_shape(output_shape, 1, "output_shape", (len(x) - 2, *[1] * (len(target) - 1)))
+    sizes = output_shape.ints or (None,) * (len(x) - 2)
+    return (*x[:2], *(None if same(size, -1) else 0 if at_least(size, 0) is False else size for size in sizes))
+
+
+@openvino("AdaptiveAvgPool", since=8)
+def adaptive_avg_pool(data: Tensor, output_shape: Tensor) -> Tensor:
+    """OpenVINO AdaptiveAvgPool-8."""
+    return Tensor(data.dtype, _adaptive(data, output_shape))
+
+
+@openvino("AdaptiveMaxPool", since=8)
+def adaptive_max_pool(
+    data: Tensor, output_shape: Tensor, *, index_element_type: DType | None = "int64"
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO AdaptiveMaxPool-8."""
+    if index_element_type not in ("int32", "int64"):
+        raise refused_index_type(index_element_type)
+    shape = _adaptive(data, output_shape)
+    return Tensor(data.dtype, shape), Tensor(index_element_type, shape)

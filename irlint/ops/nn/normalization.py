@@ -1,0 +1,428 @@
+"""Normalizations with a scale and a bias: of batches, instances, groups and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, product, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, divides, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.broadcast import merged, stretched
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.sizes import narrower
+
+CHANNEL_PARAMETERS = Rule(
+    "IRL324",
+    "channel-parameters-mismatch",
+    Severity.ERROR,
+    "A scale, bias, mean or variance does not have one element for each channel.",
+    why="Each channel of the input has a parameter of its own; runtimes refuse lists of any other length.",
+    mend="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,8,8] x, float[32] s, float[32] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,8,8] x, float[64] s, float[64] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
+)
+
+GROUPS_MISMATCH = Rule(
+    "IRL325",
+    "normalization-groups-mismatch",
+    Severity.ERROR,
+    "The channels cannot be divided into that many groups.",
+    why="Each group has the same number of channels, so their number has to be a multiple of the number of groups.",
+    mend="Use a number of groups that divides the number of channels.",
+    bad="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, b) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 16> (x, s, b) }""",
+)
+
+TRAINING_OUTPUTS = Rule(
+    "IRL326",
+    "training-outputs-mismatch",
+    Severity.ERROR,
+    "The number of outputs does not fit the training mode.",
+    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX Runtime
+refuses any other number of outputs.""",
+    mend="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
+{ y, n, w = BatchNormalization (x, s, b, m, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y)
+{ y = BatchNormalization (x, s, b, m, v) }""",
+)
+
+
+def channelled(
+    shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, index: int = 0
+) -> MaybeDim:
+    """The number of channels, after making sure that every parameter is a list of that many elements.
+
+    ``parameters`` are (input index, name, shape); ``channels`` is what input ``index``, of shape ``shape``, says.
+    Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
+    """
+    source = f"input {index}, {shape_text(shape)}, has"
+    for position, name, own in parameters:
+        if own is None:
+            continue
+        expect_rank(Tensor(None, own), position, 1, what=name)
+        if not agree(own[0], channels, f"input {position} ({name}) has one element for each channel"):
+            raise CHANNEL_PARAMETERS.fault(
+                f"input {position} ({name}) is {shape_text(own)}; {source} {channels} channels",
+                help=f"give input {position} the shape {shape_text((channels,))}",
+                input=position,
+                marks=((index, 1), (position, 0)) if shape is not None and len(shape) > 1 else ((position, 0),),
+                aligned="left",
+                remark="are not the same number of channels",
+            )
+        if narrower(channels, own[0]) != channels:
+            channels, source = own[0], f"input {position} ({name}) is for"
+    return channels
+
+
+def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
+    """``shape`` with that many channels, where it has the axis."""
+    if shape is None or len(shape) <= axis:
+        return shape
+    return (*shape[:axis], channels, *shape[axis + 1 :])
+
+
+def _channels(shape: Shape | None) -> MaybeDim:
+    """The channels of an input: its axis 1, one for a vector."""
+    if not shape:
+        return None
+    return shape[1] if len(shape) > 1 else 1
+
+
+def expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 1) -> None:
+    """Makes sure that ``groups``, at least 1, divide the channels on an axis of input 0.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
+    """
+    if groups < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {groups}; it has to be at least 1",
+            help="use a number that divides the channels",
+            attribute=attribute,
+        )
+    if not divides(groups, channels, f"axis {axis} is divided into {groups} groups of channels"):
+        raise GROUPS_MISMATCH.fault(
+            f"axis {axis} of input 0 has {channels} channels, which {groups} groups do not divide",
+            help=f"use a number of groups that divides {channels}",
+            input=0,
+            marks=((0, axis),),
+            attribute=attribute,
+        )
+
+
+def expect_epsilon(epsilon: float) -> None:
+    """Makes sure that ``epsilon`` is not negative. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    if epsilon < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
+            help="use a small positive number, such as 1e-05",
+            attribute="epsilon",
+        )
+
+
+# --- BatchNormalization -----------------------------------------------------------------------------------------------
+
+
+def _batch_normalized(
+    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, spatial: bool = True
+) -> tuple[Tensor, Shape | None]:
+    """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
+    expect_rank(x, 0, least=1, what="X")
+    names = ("scale", "B", "mean", "var")
+    parameters = [(position, name, p.shape) for position, (name, p) in enumerate(zip(names, (scale, b, mean, var)), 1)]
+    if not spatial:
+        merged((None, *(shape for _, _, shape in parameters)), why="the parameters are of one shape")
+        return Tensor(x.dtype, x.shape), scale.shape
+    channels = channelled(x.shape, parameters, _channels(x.shape))
+    return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
+
+
+@onnx("BatchNormalization", since=14)
+def batch_normalization(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    input_mean: Tensor,
+    input_var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-14: three outputs in training mode, else one."""
+    y, statistics = _batch_normalized(x, scale, b, input_mean, input_var)
+    wanted = 3 if training_mode else 1
+    if context.outputs != wanted:
+        raise TRAINING_OUTPUTS.fault(
+            f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
+            help="remove the outputs from index 1 on"
+            if wanted == 1
+            else "name all three outputs, or unset training_mode",
+            attribute="training_mode",
+        )
+    return y, Tensor(input_mean.dtype, statistics), Tensor(input_var.dtype, statistics)
+
+
+@onnx("BatchNormalization", since=9)
+def batch_normalization_9(
+    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-9, with up to four statistics behind Y."""
+    y, statistics = _batch_normalized(x, scale, b, mean, var)
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=7)
+def batch_normalization_7(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
+    y, statistics = _batch_normalized(x, scale, b, mean, var, bool(spatial))
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=6)
+def batch_normalization_6(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-6."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+@onnx("BatchNormalization", since=1)
+def batch_normalization_1(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    consumed_inputs: Ints,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-1."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+def _ov_batch_normalized(
+    data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], epsilon: float
+) -> Tensor:
+    for position, _, tensor in ((index, "data", data), *parameters):
+        expect_type(tensor, position, FLOATS)
+    by_position = sorted(
+        [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
+    )
+    dtype = common_type([tensor for _, tensor in by_position])
+    expect_epsilon(epsilon)
+    expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
+    shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
+    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index)
+    if same(channels, 0):
+        raise CHANNEL_PARAMETERS.fault(
+            f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
+            help="make sure that axis 1 is not empty",
+            input=index,
+        )
+    return Tensor(dtype, with_channels(data.shape, channels))
+
+
+@openvino("BatchNormInference", until=4, absent={"epsilon": 0.0})
+def ov_batch_norm_1(
+    gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference of opset1; the library takes gamma and beta before the data."""
+    parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 2, parameters, epsilon)
+
+
+@openvino("BatchNormInference", since=5, absent={"epsilon": 0.0})
+def ov_batch_norm_5(
+    data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference-5."""
+    parameters = ((1, "gamma", gamma), (2, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 0, parameters, epsilon)
+
+
+# --- InstanceNormalization, GroupNormalization ------------------------------------------------------------------------
+
+
+@onnx("InstanceNormalization", since=6)
+def instance_normalization(x: Tensor, scale: Tensor, b: Tensor, *, epsilon: float = 1e-5) -> Tensor:
+    """ONNX InstanceNormalization-6 on [N, C, D1, ...]."""
+    expect_rank(x, 0, least=2, what="input")
+    if x.rank == 2:
+        _warn_of_rank(x)
+    channels = channelled(x.shape, ((1, "scale", scale.shape), (2, "B", b.shape)), _channels(x.shape))
+    return Tensor(x.dtype, with_channels(x.shape, channels))
+
+
+def _warn_of_rank(x: Tensor) -> None:
+    try:
+        expect_rank(x, 0, least=3, what="input")
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
+@onnx("InstanceNormalization", since=1)
+def instance_normalization_1(
+    x: Tensor, scale: Tensor, b: Tensor, *, consumed_inputs: Ints | None = None, epsilon: float = 1e-5
+) -> Tensor:
+    """ONNX InstanceNormalization-1."""
+    return instance_normalization(x, scale, b)
+
+
+@onnx("GroupNormalization", since=21)
+def group_normalization(
+    x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int, stash_type: int = 1
+) -> Tensor:
+    """ONNX GroupNormalization-21: a scale and a bias for each channel."""
+    expect_rank(x, 0, least=2, what="X")
+    parameters = ((1, "scale", _listed(scale, 1, "scale")), (2, "bias", _listed(bias, 2, "bias")))
+    channels = channelled(x.shape, parameters, _channels(x.shape))
+    expect_groups(num_groups, channels, "num_groups")
+    return Tensor(x.dtype, with_channels(x.shape, channels))
+
+
+def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
+    """The shape of a parameter as a list: ONNX Runtime also takes one with more axes, which is a warning."""
+    shape = parameter.shape
+    if shape is None or len(shape) <= 1:
+        return shape
+    try:
+        expect_rank(parameter, index, 1, what=name)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+    return (product(shape),)
+
+
+@onnx("GroupNormalization", since=18)
+def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int) -> Tensor:
+    """ONNX GroupNormalization-18: a scale and a bias for each group."""
+    expect_rank(x, 0, least=2, what="X")
+    channels = _channels(x.shape)
+    expect_groups(num_groups, channels, "num_groups")
+    for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
+        shape = _listed(parameter, index, name)
+        if shape:
+            _expect_of_groups(index, name, shape, num_groups, channels)
+    return Tensor(x.dtype, x.shape)
+
+
+def _expect_of_groups(index: int, name: str, shape: Shape, groups: int, channels: MaybeDim) -> None:
+    """One element for each group; one for each channel is what opset 21 takes, and some runtimes before it."""
+    if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
+        return
+    fault = CHANNEL_PARAMETERS.fault(
+        f"input {index} ({name}) is {shape_text(shape)}; before opset 21 it has one element for each of {groups} groups",
+        help=f"give input {index} the shape [{groups}], or import opset 21",
+        input=index,
+        marks=((index, 0),),
+    )
+    if not same(shape[0], channels):
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
+
+
+@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0})
+def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
+    """OpenVINO GroupNormalization-12; the types of scale and bias are free."""
+    expect_rank(data, 0, least=2, what="data")
+    channels = _channels(data.shape)
+    channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
+    merged((None, scale.shape, bias.shape), why="scale and bias have to be of one shape")
+    expect_groups(num_groups, channels, "num_groups")
+    return Tensor(data.dtype, data.shape)
+
+
+# --- LayerNormalization -----------------------------------------------------------------------------------------------
+
+
+def statistics_shape(shape: Shape | None, axis: int) -> Shape | None:
+    """The shape of the statistics: what is normalized, the axes from ``axis`` on, is 1."""
+    if shape is None:
+        return None
+    first = axis_of(axis, len(shape), "attribute `axis`")
+    return (*shape[:first], *(1 for _ in shape[first:]))
+
+
+def _stash(stash_type: int, context: Context) -> str | None:
+    return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
+
+
+@onnx("LayerNormalization")
+def layer_normalization(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX LayerNormalization-17: scale and bias are stretched onto X.
+
+    ONNX Runtime registers it from opset 1 on, and writes it into the models that it optimizes; there the result has the
+    type of the scale.
+    """
+    statistics = statistics_shape(x.shape, axis)
+    stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")
+    if b is not None:
+        stretched(x.shape, b.shape, 2, what="input 2 (B)")
+    common_type((scale, b), 1)
+    stash = _stash(stash_type, context)
+    early = isinstance(context.node.version, int) and context.node.version < 17
+    return Tensor(scale.dtype if early else x.dtype, x.shape), Tensor(stash, statistics), Tensor(stash, statistics)
+
+
+@onnx("RMSNormalization", since=23)
+def rms_normalization(
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Tensor:
+    """ONNX RMSNormalization-23: the result has the type of the scale."""
+    statistics_shape(x.shape, axis)
+    return Tensor(scale.dtype, stretched(x.shape, scale.shape, 1, what="input 1 (scale)"))
+
+
+@onnx("SimplifiedLayerNormalization")
+def simplified_layer_normalization(
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's SimplifiedLayerNormalization, which it registers in the default domain."""
+    shape = stretched(x.shape, scale.shape, 1, what="input 1 (scale)")
+    dtype = "float64" if x.dtype == "float64" else "float32"
+    return Tensor(scale.dtype, shape), Tensor(dtype, statistics_shape(x.shape, axis))

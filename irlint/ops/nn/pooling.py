@@ -1,0 +1,527 @@
+"""Pooling over windows, in both formats."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape, at_least, same
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.windows import (
+    RANK_MISMATCH,
+    WINDOW_EXCEEDS_INPUT,
+    AutoPad,
+    PadType,
+    Rounding,
+    Window,
+    arranged,
+    channel_axis,
+    expect_no_dilated_same,
+    expect_one_padding,
+    expect_pads_below_kernel,
+    expect_range,
+    expect_rank,
+    expect_shape,
+    expect_single,
+    expect_spatial_rank,
+    onnx_window,
+    openvino_window,
+    per_axis,
+    spanned,
+    window_sizes,
+)
+from irlint.schemas import MICROSOFT, NCHWC, NHWC
+
+DType = str
+WholeRounding = Literal["floor", "ceil"]
+
+_EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "kernel": ()}
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+def _pooled(
+    x: Shape | None,
+    kernel_shape: Ints | None,
+    strides: Ints | None,
+    pads: Ints | None,
+    auto_pad: str,
+    dilations: Ints | None = None,
+    ceil_mode: int = 0,
+    first: int = 2,
+) -> Shape | None:
+    """The shape of an ONNX pooling.
+
+    With ``ceil_mode`` no window begins in the padding at the end: ONNX since opset 22, ONNX Runtime in every opset.
+    """
+    expect_spatial_rank(x)
+    expect_one_padding(auto_pad, pads, Severity.WARNING)
+    count = len(x) - 2 if x is not None else len(kernel_shape or ())
+    if not count:
+        return None
+    if kernel_shape is None:
+        return None if x is None else arranged(x[0], x[channel_axis(len(x), first)], (None,) * count, first)
+    kernel = per_axis(kernel_shape, count, "kernel_shape", 1)
+    window = onnx_window(count, kernel, strides, dilations, pads, auto_pad, ceil=ceil_mode == 1, first=first)
+    expect_pads_below_kernel(window)
+    expect_no_dilated_same(window)
+    if x is None:
+        return (None,) * (count + 2)
+    expect_elements(x, first)
+    return arranged(x[0], x[channel_axis(len(x), first)], window_sizes(x, window, count, lenient=True), first)
+
+
+def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where input 0 has no channel, or nothing on a spatial axis.
+
+    With ``batch`` the batch may not be empty either; without, an empty batch excuses the rest.
+    """
+    if not batch and not at_least(x[0], 1):
+        return
+    for axis in range(0 if batch else 1, len(x)):
+        if same(x[axis], 0):
+            raise WINDOW_EXCEEDS_INPUT.fault(
+                f"input 0 is {shape_text(x)}: axis {axis} is 0, and there is nothing to pool",
+                help=f"feed an input with at least 1 on axis {axis}",
+                input=0,
+                marks=((0, axis),),
+                aligned="left",
+                remark="nothing to pool",
+            )
+
+
+def _storage_order(value: int) -> None:
+    if value not in (0, 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `storage_order` is {value}; it is 0 (row major) or 1 (column major)",
+            help="write 0 or 1",
+            attribute="storage_order",
+        )
+
+
+def _with_indices(dtype: str | None, shape: Shape | None) -> tuple[Tensor, Tensor]:
+    return Tensor(dtype, shape), Tensor("int64", shape)
+
+
+@onnx("MaxPool", since=1)
+def max_pool_1(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX MaxPool-1."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("AveragePool", since=1)
+def average_pool_1(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX AveragePool-1."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("MaxPool", since=8)
+def max_pool_8(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    storage_order: int = 0,
+    strides: Ints | None = None,
+) -> tuple[Tensor, Tensor]:
+    """ONNX MaxPool-8: the second output holds where each maximum stands."""
+    _storage_order(storage_order)
+    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("MaxPool", since=10)
+def max_pool_10(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: Ints | None = None,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    storage_order: int = 0,
+    strides: Ints | None = None,
+) -> tuple[Tensor, Tensor]:
+    """ONNX MaxPool-10 and later."""
+    _storage_order(storage_order)
+    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
+
+
+@onnx("AveragePool", since=7)
+def average_pool_7(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    count_include_pad: int = 0,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX AveragePool-7."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("AveragePool", since=10)
+def average_pool_10(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX AveragePool-10."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, None, ceil_mode))
+
+
+@onnx("AveragePool", since=19)
+def average_pool_19(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: Ints | None = None,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX AveragePool-19 and later."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
+
+
+@onnx("LpPool", since=1)
+def lp_pool_1(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints | None = None,
+    p: float = 2.0,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX LpPool-1."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("LpPool", since=2)
+def lp_pool_2(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints,
+    p: int = 2,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX LpPool-2."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+
+
+@onnx("LpPool", since=18)
+def lp_pool_18(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: Ints | None = None,
+    kernel_shape: Ints,
+    p: int = 2,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX LpPool-18 and later."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
+
+
+@onnx("MaxPool", "AveragePool", "LpPool", domain=NHWC)
+@onnx("MaxPool", "AveragePool", domain=NCHWC)
+@onnx("NhwcMaxPool", domain=MICROSOFT)
+def ms_pool(
+    X: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: Ints | None = None,
+    kernel_shape: Ints,
+    p: int = 2,
+    pads: Ints | None = None,
+    storage_order: int = 0,
+    strides: Ints | None = None,
+    activation: str = "",
+    activation_params: Floats | None = None,
+    context: Context,
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's poolings: channels last, or in blocks as the second axis (com.microsoft.nchwc)."""
+    first = 2 if context.node.domain == NCHWC else 1
+    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode, first))
+
+
+@onnx("QLinearAveragePool", domain=MICROSOFT)
+@onnx("QLinearAveragePool", domain=NHWC)
+def qlinear_average_pool(
+    X: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    ceil_mode: int = 0,
+    channels_last: int = 0,
+    count_include_pad: int = 0,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    context: Context,
+) -> Tensor:
+    """com.microsoft QLinearAveragePool."""
+    expect_scales(x_scale, x_zero_point, y_scale, y_zero_point)
+    first = 1 if channels_last or context.node.domain == NHWC else 2
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, None, ceil_mode, first))
+
+
+def expect_scales(*tensors: Tensor | None) -> None:
+    """Makes sure that the scales and zero points behind input 0 have one element each. Raises an ``OPERAND_MISMATCH`` fault."""
+    names = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
+    for index, (tensor, name) in enumerate(zip(tensors, names), 1):
+        expect_single(tensor, index, name)
+
+
+@onnx("MaxRoiPool", since=1)
+def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: float = 1.0) -> Tensor:
+    """ONNX MaxRoiPool of every version: regions [n, 5], each with its batch index."""
+    expect_rank(X.shape, 4, 0, "batch, channels, height and width")
+    expect_rank(rois.shape, 2, 1, "regions, and 5 numbers for each")
+    per_axis(pooled_shape, 2, "pooled_shape", 1)
+    expect_range(pooled_shape, 1, "pooled_shape")
+    if spatial_scale <= 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `spatial_scale` is {spatial_scale:g}; it has to be above 0",
+            help="write the quotient of the feature map's and the image's size",
+            attribute="spatial_scale",
+        )
+    regions = None if rois.shape is None else rois.shape[0]
+    expect_shape(rois, 1, "rois", (regions, 5), "batch index, x1, y1, x2, y2")
+    return Tensor(X.dtype, (regions, None if X.shape is None else X.shape[1], *pooled_shape))
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+def _ov_pooled(
+    data: Tensor,
+    kernel: Ints,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    auto_pad: PadType,
+    rounding: Rounding,
+    dilations: Ints = (),
+    exclude_pad: bool = False,
+) -> Shape:
+    """The shape of an OpenVINO pooling; the number of spatial axes is the kernel's."""
+    x, count = data.shape, len(kernel)
+    for name, values in (("pads_begin", pads_begin), ("pads_end", pads_end), ("dilations", dilations)):
+        _as_kernel(values or None, count, name)
+    _as_kernel(strides, count, "strides")
+    expect_spatial_rank(x, highest=5)
+    if x is not None:
+        per_axis(kernel, len(x) - 2, "kernel", 1)
+    expect_range(kernel, 1, "kernel")
+    if auto_pad == "explicit":
+        _expect_added(pads_begin, pads_end, exclude_pad)
+    window = openvino_window(count, kernel, strides, dilations, pads_begin, pads_end, auto_pad, rounding)
+    if exclude_pad and window is not None and x is not None:
+        _expect_data_in_windows(window)
+    if x is None:
+        return (None,) * (count + 2)
+    expect_elements(x, batch=True)
+    return arranged(x[0], x[1], window_sizes(x, window, count))
+
+
+def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
+    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault where the library refuses what an axis is padded by.
+
+    That is -1, which it takes for open, and with ``exclude_pad`` less than 0, which it takes for more than the window.
+    """
+    for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
+        if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
+            raise ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"spatial axis {position} is padded by {begin} and {end}; they have to be at least 0",
+                help="pad by 0 or more",
+                attribute="pads_begin" if begin < 0 else "pads_end",
+            )
+
+
+def _as_kernel(values: Ints | None, count: int, name: str) -> None:
+    """Raises a ``RANK_MISMATCH`` fault where an attribute has not as many entries as the kernel."""
+    if values is None or len(values) == count:
+        return
+    raise RANK_MISMATCH.fault(
+        f"`{name}` is {list(values)} with {counted(len(values), 'entry', 'entries')}, and the kernel has {count}",
+        help=f"write `{name}` with {counted(count, 'entry', 'entries')}",
+        attribute=name,
+    )
+
+
+def _expect_data_in_windows(window: Window) -> None:
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where a window of an average without padding lies in the padding alone."""
+    for position, kernel in enumerate(window.kernel):
+        span = spanned(kernel, window.dilations[position])
+        pads = (window.begin[position], window.end[position])
+        if isinstance(span, int) and max(pads) >= span:
+            axis = window.first + position
+            raise WINDOW_EXCEEDS_INPUT.fault(
+                f"axis {axis} is padded by {pads[0]} and {pads[1]}, and the window spans {span}: with exclude-pad the "
+                "average of a window in the padding has no element",
+                help=f"pad by at most {span - 1}, or write exclude-pad as false",
+                input=0,
+                marks=((0, axis),),
+                aligned="left",
+                remark=f"the window spans {span}",
+            )
+
+
+@openvino("MaxPool", until=7, absent=_EMPTY)
+def ov_max_pool_1(
+    data: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    rounding_type: WholeRounding = "floor",
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO MaxPool-1."""
+    return Tensor(data.dtype, _ov_pooled(data, kernel, strides, pads_begin, pads_end, auto_pad, rounding_type))
+
+
+@openvino("MaxPool", since=8, until=13, absent=_EMPTY)
+def ov_max_pool_8(
+    data: Tensor,
+    *,
+    strides: Ints,
+    dilations: Ints = (),
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    rounding_type: WholeRounding = "floor",
+    auto_pad: PadType = "explicit",
+    index_element_type: DType | None = "int64",
+    axis: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO MaxPool-8, with the indices of the maxima counted from ``axis`` on."""
+    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
+    return _indexed(data, _ov_pooled(data, *window), index_element_type, axis)
+
+
+@openvino("MaxPool", since=14, absent=_EMPTY)
+def ov_max_pool_14(
+    data: Tensor,
+    *,
+    strides: Ints,
+    dilations: Ints = (),
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    rounding_type: Rounding = "floor",
+    auto_pad: PadType = "explicit",
+    index_element_type: DType | None = "int64",
+    axis: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO MaxPool-14, which rounds in PyTorch's way too."""
+    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
+    return _indexed(data, _ov_pooled(data, *window), index_element_type, axis)
+
+
+def _indexed(data: Tensor, shape: Shape, index_type: DType | None, axis: int) -> tuple[Tensor, Tensor]:
+    if data.shape is not None:
+        axis_of(axis, len(data.shape))
+    if index_type not in ("int32", "int64"):
+        warn(refused_index_type(index_type).lowered(Severity.WARNING))
+    return Tensor(data.dtype, shape), Tensor(index_type, shape)
+
+
+def refused_index_type(index_type: DType | None) -> Fault:
+    """The ``ATTRIBUTE_OUT_OF_RANGE`` fault of indices that are neither int32 nor int64."""
+    return ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `index_element_type` is {index_type}; indices are int32 or int64",
+        help="write i32 or i64",
+        attribute="index_element_type",
+    )
+
+
+@openvino("AvgPool", until=13, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+def ov_avg_pool_1(
+    data: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    exclude_pad: bool,
+    rounding_type: WholeRounding = "floor",
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO AvgPool-1."""
+    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type)
+    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))
+
+
+@openvino("AvgPool", since=14, until=15, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+def ov_avg_pool_14(
+    data: Tensor,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    exclude_pad: bool,
+    rounding_type: Rounding = "floor",
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO AvgPool-14, which rounds in PyTorch's way too."""
+    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type)
+    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))
+
+
+@openvino("AvgPool", since=16, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+def ov_avg_pool_16(
+    data: Tensor,
+    *,
+    strides: Ints,
+    dilations: Ints = (),
+    pads_begin: Ints,
+    pads_end: Ints,
+    kernel: Ints,
+    exclude_pad: bool,
+    rounding_type: Rounding = "floor",
+    auto_pad: PadType = "explicit",
+) -> Tensor:
+    """OpenVINO AvgPool-16, with dilations."""
+    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
+    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))

@@ -1,0 +1,406 @@
+"""Recurrent networks, cell by cell and over sequences."""
+
+from __future__ import annotations
+
+from irlint.dims import product, same
+from irlint.findings.faults import Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.axes import Floats
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.gates import (
+    ACTIVATIONS,
+    ACTIVATIONS_MISMATCH,
+    OV_ACTIVATIONS,
+    WEIGHTS_MISMATCH,
+    Layer,
+    check_activation_names,
+    check_activations,
+    check_options,
+    check_states,
+    check_weights,
+    listed,
+    outputs,
+    shared_sizes,
+)
+from irlint.schemas import MICROSOFT
+
+Direction = Literal["forward", "reverse", "bidirectional"]
+WeightsFormat = Literal["fico", "icof", "ifco", "ifoc", "iofc"]
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@onnx("LSTM", since=1)
+def lstm(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: Tensor | None = None,
+    initial_h: Tensor | None = None,
+    initial_c: Tensor | None = None,
+    p: Tensor | None = None,
+    *,
+    activation_alpha: Floats | None = None,
+    activation_beta: Floats | None = None,
+    activations: tuple[str, ...] | None = None,
+    clip: float | None = None,
+    direction: Direction = "forward",
+    hidden_size: int | None = None,
+    input_forget: int = 0,
+    layout: int = 0,
+    output_sequence: int = 0,
+) -> tuple[Tensor, ...]:
+    """ONNX LSTM; ``output_sequence`` up to opset 6, ``layout`` from 14 on."""
+    sizes = shared_sizes("LSTM", x, r, initial_h, hidden_size, direction, layout)
+    check_weights("LSTM", sizes, w, r, b)
+    check(
+        p,
+        Expected(
+            7,
+            "P",
+            (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden)))),
+            WEIGHTS_MISMATCH,
+        ),
+    )
+    check_states(sizes, sequence_lens, initial_h, initial_c)
+    check_options("LSTM", sizes, activations, clip)
+    return outputs(x.dtype, sizes, 3)
+
+
+@onnx("GRU", since=1)
+def gru(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: Tensor | None = None,
+    initial_h: Tensor | None = None,
+    *,
+    activation_alpha: Floats | None = None,
+    activation_beta: Floats | None = None,
+    activations: tuple[str, ...] | None = None,
+    clip: float | None = None,
+    direction: Direction = "forward",
+    hidden_size: int | None = None,
+    layout: int = 0,
+    linear_before_reset: int = 0,
+    output_sequence: int = 0,
+) -> tuple[Tensor, ...]:
+    """ONNX GRU; ``output_sequence`` up to opset 6, ``linear_before_reset`` from 3, ``layout`` from 14 on."""
+    sizes = shared_sizes("GRU", x, r, initial_h, hidden_size, direction, layout)
+    check_weights("GRU", sizes, w, r, b)
+    check_states(sizes, sequence_lens, initial_h, None)
+    check_options("GRU", sizes, activations, clip)
+    return outputs(x.dtype, sizes, 2)
+
+
+@onnx("RNN", since=1)
+def rnn(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: Tensor | None = None,
+    initial_h: Tensor | None = None,
+    *,
+    activation_alpha: Floats | None = None,
+    activation_beta: Floats | None = None,
+    activations: tuple[str, ...] = ("Tanh", "Tanh"),
+    clip: float | None = None,
+    direction: Direction = "forward",
+    hidden_size: int | None = None,
+    layout: int = 0,
+    output_sequence: int = 0,
+) -> tuple[Tensor, ...]:
+    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one direction."""
+    sizes = shared_sizes("RNN", x, r, initial_h, hidden_size, direction, layout)
+    check_weights("RNN", sizes, w, r, b)
+    check_states(sizes, sequence_lens, initial_h, None)
+    given = activations[:1] if len(activations) == 2 and sizes.directions == 1 else activations
+    check_options("RNN", sizes, given, clip)
+    return outputs(x.dtype, sizes, 2)
+
+
+@onnx("DynamicQuantizeLSTM", domain=MICROSOFT)
+def dynamic_quantize_lstm(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: Tensor | None = None,
+    initial_h: Tensor | None = None,
+    initial_c: Tensor | None = None,
+    p: Tensor | None = None,
+    w_scale: Tensor | None = None,
+    w_zero_point: Tensor | None = None,
+    r_scale: Tensor | None = None,
+    r_zero_point: Tensor | None = None,
+    *,
+    activation_alpha: Floats | None = None,
+    activation_beta: Floats | None = None,
+    activations: tuple[str, ...] | None = None,
+    clip: float | None = None,
+    direction: Direction = "forward",
+    hidden_size: int | None = None,
+    input_forget: int = 0,
+) -> tuple[Tensor, ...]:
+    """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R likewise."""
+    sizes = shared_sizes("LSTM", x, None, initial_h, hidden_size, direction, 0)
+    check_weights("LSTM", sizes, w, r, b, transposed=True)
+    check(
+        p,
+        Expected(
+            7,
+            "P",
+            (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden)))),
+            WEIGHTS_MISMATCH,
+        ),
+    )
+    check_states(sizes, sequence_lens, initial_h, initial_c)
+    check_options("LSTM", sizes, activations, clip)
+    return outputs("float32", sizes, 3)
+
+
+@onnx("AttnLSTM", domain=MICROSOFT)
+def attn_lstm(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: Tensor | None = None,
+    initial_h: Tensor | None = None,
+    initial_c: Tensor | None = None,
+    p: Tensor | None = None,
+    qw: Tensor | None = None,
+    mw: Tensor | None = None,
+    v: Tensor | None = None,
+    m: Tensor | None = None,
+    memory_seq_lens: Tensor | None = None,
+    aw: Tensor | None = None,
+    *,
+    activation_alpha: Floats | None = None,
+    activation_beta: Floats | None = None,
+    activations: tuple[str, ...] | None = None,
+    clip: float | None = None,
+    direction: Direction = "forward",
+    hidden_size: int | None = None,
+    input_forget: int = 0,
+) -> tuple[Tensor, ...]:
+    """com.microsoft AttnLSTM; W also takes the attention, so that its size is not that of the input."""
+    sizes = shared_sizes("LSTM", x, r, initial_h, hidden_size, direction, 0)
+    check_states(sizes, sequence_lens, initial_h, initial_c)
+    return outputs(x.dtype, sizes, 3)
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+def _cell(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor, ...]:
+    dtype = layer.dtype()
+    batch, _, hidden = layer.checked(hidden_size)
+    names = listed(activations)
+    if len(names) < ACTIVATIONS[layer.kind]:
+        check_activations(names, layer.kind, 1, OV_ACTIVATIONS)
+    check_activation_names(names[: ACTIVATIONS[layer.kind]], OV_ACTIVATIONS)
+    return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
+
+
+_NO_HIDDEN_SIZE = {"hidden_size": 0}
+
+
+@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE)
+def ov_lstm_cell(
+    x: Tensor,
+    initial_hidden_state: Tensor,
+    initial_cell_state: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    activations: str = "sigmoid,tanh,tanh",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+) -> tuple[Tensor, ...]:
+    """OpenVINO LSTMCell-4."""
+    layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
+    return _cell(layer, hidden_size, activations)
+
+
+@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE)
+def ov_lstm_cell_with_peepholes(
+    x: Tensor,
+    initial_hidden_state: Tensor,
+    initial_cell_state: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    p: Tensor | None = None,
+    *,
+    hidden_size: int,
+    activations: str = "sigmoid,tanh,tanh",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+    input_forget: bool = False,
+    weights_format: WeightsFormat = "ifco",
+) -> tuple[Tensor, ...]:
+    """OpenVINO LSTMCell-1."""
+    layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
+    outputs = _cell(layer, hidden_size, activations)
+    hidden = first_known(*(size(state, 1, 2) for state in (*layer.states, r)))
+    check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
+    if p is None and same(hidden, hidden_size) is False:
+        raise WEIGHTS_MISMATCH.fault(
+            f"`hidden_size` is {hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of 3*hidden_size zeros, "
+            "which it then refuses",
+            help=f'write hidden_size="{hidden}"',
+            attribute="hidden_size",
+        )
+    return outputs
+
+
+@openvino("GRUCell", since=3, absent=_NO_HIDDEN_SIZE)
+def ov_gru_cell(
+    x: Tensor,
+    initial_hidden_state: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    activations: str = "sigmoid,tanh",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+    linear_before_reset: bool = False,
+) -> tuple[Tensor, ...]:
+    """OpenVINO GRUCell-3; B has a fourth block with ``linear_before_reset``."""
+    layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
+    return _cell(layer, hidden_size, activations)
+
+
+@openvino("RNNCell", since=1, absent=_NO_HIDDEN_SIZE, missing=(2,))
+def ov_rnn_cell(
+    x: Tensor,
+    h: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    activations: str = "tanh",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+) -> tuple[Tensor, ...]:
+    """OpenVINO RNNCell-1."""
+    return _cell(Layer("RNN", x, (h,), w, r, b), hidden_size, activations)
+
+
+def _sequence(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor, ...]:
+    dtype = layer.dtype()
+    batch, steps, hidden = layer.checked(hidden_size)
+    names = listed(activations)
+    wanted = ACTIVATIONS[layer.kind]
+    if len(names) < wanted:
+        written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
+        warn(
+            ACTIVATIONS_MISMATCH.fault(
+                f"`activations` {written}; OpenVINO reads the layer and refuses to compile it without {wanted}",
+                help=f'write `activations`, such as "{",".join(("sigmoid", "tanh", "tanh")[3 - wanted :])}"',
+                severity=Severity.WARNING,
+            )
+        )
+    unknown = [name for name in names if name.lower() not in OV_ACTIVATIONS]
+    if unknown:
+        warn(
+            ACTIVATIONS_MISMATCH.fault(
+                f'`activations` has "{unknown[0]}"; OpenVINO knows {", ".join(sorted(OV_ACTIVATIONS))}',
+                help="use one of the activations that OpenVINO knows",
+                attribute="activations",
+                severity=Severity.WARNING,
+            )
+        )
+    state = Tensor(dtype, (batch, layer.directions, hidden))
+    return (Tensor(dtype, (batch, layer.directions, steps, hidden)), *(state for _ in layer.states))
+
+
+def _count(direction: str) -> int:
+    return 2 if direction == "bidirectional" else 1
+
+
+_SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
+
+
+@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT)
+def ov_lstm_sequence(
+    x: Tensor,
+    initial_hidden_state: Tensor,
+    initial_cell_state: Tensor,
+    sequence_lengths: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    direction: Direction,
+    activations: str = "",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+) -> tuple[Tensor, ...]:
+    """OpenVINO LSTMSequence-5."""
+    states = (initial_hidden_state, initial_cell_state)
+    layer = Layer("LSTM", x, states, w, r, b, sequence_lengths, _count(direction))
+    return _sequence(layer, hidden_size, activations)
+
+
+@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT)
+def ov_gru_sequence(
+    x: Tensor,
+    initial_hidden_state: Tensor,
+    sequence_lengths: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    direction: Direction,
+    activations: str = "",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+    linear_before_reset: bool = False,
+) -> tuple[Tensor, ...]:
+    """OpenVINO GRUSequence-5; B has a fourth block with ``linear_before_reset``."""
+    bias_gates = 4 if linear_before_reset else 3
+    layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, sequence_lengths, _count(direction), bias_gates)
+    return _sequence(layer, hidden_size, activations)
+
+
+@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT)
+def ov_rnn_sequence(
+    x: Tensor,
+    h: Tensor,
+    sequence_lengths: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor,
+    *,
+    hidden_size: int,
+    direction: Direction,
+    activations: str = "",
+    activations_alpha: Floats = (),
+    activations_beta: Floats = (),
+    clip: float = 0.0,
+) -> tuple[Tensor, ...]:
+    """OpenVINO RNNSequence-5."""
+    layer = Layer("RNN", x, (h,), w, r, b, sequence_lengths, _count(direction))
+    return _sequence(layer, hidden_size, activations)

@@ -1,0 +1,193 @@
+"""What training adds to a graph: losses, gradients and the steps of optimizers."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx
+from irlint.ops.kernels.shape_inputs import expect_rank
+
+Reduction = Literal["none", "sum", "mean"]
+MomentumMode = Literal["standard", "nesterov"]
+Strings = tuple[str, ...]
+
+TARGET_MISMATCH = Rule(
+    "IRL515",
+    "loss-target-mismatch",
+    Severity.ERROR,
+    "The targets of a loss do not fit its scores.",
+    why="""Scores are [N, C, d1, …]: a number for each of C classes. Targets name one class at each place and have no axis
+of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other shapes when they load the model.""",
+    mend="Give the targets the shape of the scores without axis 1; class probabilities as targets need another loss.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[8,10] x, int64[9] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[8,10] x, int64[8] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
+)
+
+GROUPS_UNEVEN = Rule(
+    "IRL516",
+    "training-inputs-uneven",
+    Severity.ERROR,
+    "The inputs of a training operator do not come in the groups that it takes.",
+    why="""An optimizer takes, after rate and count, all tensors that it optimizes, then as many gradients, then as many of each
+of its states, and gives as many back; Gradient takes one input for each name in `xs` and `zs` and gives one for each in
+`xs`.""",
+    mend="Connect one tensor of each kind for each tensor that is optimized, kind by kind.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
+g (float r, int64 t, float[2] x, float[2] dx) => (float[2] y) { y = ai.onnx.preview.training.Adagrad (r, t, x, dx) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
+g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[2] k)
+{ y, k = ai.onnx.preview.training.Adagrad (r, t, x, dx, h) }""",
+)
+
+
+def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
+    """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
+    if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
+        expected = f"expected is [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
+        warn(_loss_fault(scores, weight, ((0, 1), (2, 0)), "weight", expected, 2).lowered(Severity.WARNING))
+    if scores is None or target is None:
+        return target if scores is None else (scores[0], *scores[2:])
+    places = (scores[0], *scores[2:])
+    if len(places) != len(target):
+        expected = f"expected are {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
+        raise _loss_fault(scores, target, (), "target", expected, 1)
+    result: list[MaybeDim] = []
+    for axis, (a, b) in enumerate(zip(places, target)):
+        own = axis + (axis > 0)
+        if not agree(a, b, f"axis {own} of the scores is axis {axis} of the targets"):
+            expected = f"axis {axis} is {b}, expected is axis {own} of input 0, {a}"
+            raise _loss_fault(scores, target, ((0, own), (1, axis)), "target", expected, 1)
+        result.append(b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a)
+    return tuple(result)
+
+
+def _loss_fault(
+    scores: Shape, other: Shape, marks: tuple[tuple[int, int], ...], name: str, expected: str, input: int
+) -> Fault:
+    return TARGET_MISMATCH.fault(
+        f"input 0 is {shape_text(scores)} and input {input} ({name}) is {shape_text(other)}: {expected}",
+        help=f"give input {input} that shape",
+        input=input,
+        marks=marks,
+        aligned="left",
+        remark="differ" if marks else "",
+    )
+
+
+@onnx("NegativeLogLikelihoodLoss", since=12)
+def negative_log_likelihood_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """ONNX NegativeLogLikelihoodLoss-12: a scalar, or one loss for each target without ``reduction``."""
+    expect_rank(input, 0, least=2)
+    expect_rank(weight, 2, 1)
+    shape = loss_shape(input.shape, target.shape, None if weight is None else weight.shape)
+    return Tensor(input.dtype, shape if reduction == "none" else ())
+
+
+@onnx("SoftmaxCrossEntropyLoss", since=12)
+def softmax_cross_entropy_loss(
+    scores: Tensor,
+    labels: Tensor,
+    weights: Tensor | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
+) -> tuple[Tensor, Tensor]:
+    """ONNX SoftmaxCrossEntropyLoss-12: the loss, and the logarithms of the probabilities."""
+    loss = negative_log_likelihood_loss(scores, labels, weights, ignore_index=ignore_index, reduction=reduction)
+    return loss, Tensor(scores.dtype, scores.shape)
+
+
+# --- ai.onnx.preview.training -----------------------------------------------------------------------------------------
+
+
+def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
+    """The outputs of an optimizer: the tensors and their states, as they came in after rate and count.
+
+    ``inputs`` are the tensors, their gradients, and ``states`` groups more. Raises ``GROUPS_UNEVEN``.
+    """
+    groups = states + 2
+    count, rest = divmod(len(inputs), groups)
+    if rest:
+        raise GROUPS_UNEVEN.fault(
+            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that it optimizes",
+            help="connect tensors, gradients and states in equal numbers",
+            input=2,
+        )
+    if context.outputs > count * (states + 1):
+        raise GROUPS_UNEVEN.fault(
+            f"{context.outputs} outputs; the operator gives {states + 1} for each of {count} tensors",
+            help=f"name at most {count * (states + 1)} outputs",
+        )
+    kept = (*inputs[:count], *inputs[2 * count :])
+    return tuple(Tensor(x.dtype, x.shape) for x in kept)
+
+
+@onnx("Adagrad", since=1, domain="ai.onnx.preview.training")
+def adagrad(
+    r: Tensor,
+    t: Tensor,
+    *inputs: Tensor,
+    decay_factor: float = 0.0,
+    epsilon: float = 9.999999974752427e-07,
+    norm_coefficient: float = 0.0,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX Adagrad-1: tensors, gradients, accumulated squares."""
+    return stepped(inputs, 1, context)
+
+
+@onnx("Adam", since=1, domain="ai.onnx.preview.training")
+def adam(
+    r: Tensor,
+    t: Tensor,
+    *inputs: Tensor,
+    alpha: float = 0.8999999761581421,
+    beta: float = 0.9990000128746033,
+    epsilon: float = 9.999999974752427e-07,
+    norm_coefficient: float = 0.0,
+    norm_coefficient_post: float = 0.0,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX Adam-1: tensors, gradients, averaged gradients, averaged squares."""
+    return stepped(inputs, 2, context)
+
+
+@onnx("Momentum", since=1, domain="ai.onnx.preview.training")
+def momentum(
+    r: Tensor,
+    t: Tensor,
+    *inputs: Tensor,
+    alpha: float,
+    beta: float,
+    mode: MomentumMode,
+    norm_coefficient: float,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX Momentum-1: tensors, gradients, momenta."""
+    return stepped(inputs, 1, context)
+
+
+@onnx("Gradient", since=1, domain="ai.onnx.preview.training")
+def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, context: Context) -> tuple[Tensor, ...]:
+    """ONNX Gradient-1: the derivative of ``y`` for each input that ``xs`` names, in its shape."""
+    names = len(xs) + len(zs or ())
+    if len(inputs) != names or context.outputs > len(xs):
+        raise GROUPS_UNEVEN.fault(
+            f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` {names - len(xs)}: "
+            f"expected are {counted(names, 'input')} and at most {len(xs)} outputs",
+            help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
+        )
+    return tuple(Tensor(x.dtype, x.shape) for x in inputs[: len(xs)])

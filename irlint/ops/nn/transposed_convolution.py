@@ -1,0 +1,247 @@
+"""Transposed convolutions in both formats."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape, at_least, product
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import INTEGERS, Tensor
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.kernels.filters import (
+    ABSENT_LISTS,
+    dim_of,
+    expect_bias,
+    expect_channels,
+    expect_groups,
+    grouped_channels,
+    kernel_of,
+    ov_kernel,
+    ov_spatial_count,
+    spatial_count,
+)
+from irlint.ops.kernels.windows import (
+    OPERAND_MISMATCH,
+    AutoPad,
+    PadType,
+    Window,
+    arranged,
+    expect_one_padding,
+    expect_range,
+    expect_shape,
+    onnx_window,
+    openvino_window,
+    per_axis,
+    spatial,
+    transposed_size,
+    transposed_sizes,
+)
+from irlint.schemas import NHWC
+
+OUTPUT_SHAPE_UNREACHABLE = Rule(
+    "IRL319",
+    "output-shape-unreachable",
+    Severity.WARNING,
+    "A transposed convolution is to give more elements than its windows reach, and not all runtimes do.",
+    why="""From n elements, a window of k and a stride of s come s * (n - 1) + k elements, and up to s - 1 more that a
+convolution back would leave out. Beyond that ONNX Runtime refuses the node ("inconsistent with input spatial dimensions"),
+also where the specification allows it: an `output_padding` below the dilation.""",
+    mend="Ask for fewer elements (`output_shape`, `output_padding`), and add the rest with a Pad node.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,20,20] y) {
+  y = ConvTranspose <strides = [2, 2], output_shape = [20, 20]> (x, w)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,12,12] y) {
+  y = ConvTranspose <strides = [2, 2], output_shape = [12, 12]> (x, w)
+}""",
+)
+
+
+@onnx("ConvTranspose", since=1)
+def conv_transpose(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    output_padding: Ints | None = None,
+    output_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX ConvTranspose of every version; W is [C, M / group, k1, …]."""
+    window = (kernel_shape, strides, dilations, pads, auto_pad)
+    shape = _transposed(X.shape, W.shape, group, window, output_padding, output_shape, 2)
+    expect_bias(B, None if shape is None else shape[1], 2)
+    return Tensor(X.dtype, shape)
+
+
+@onnx("ConvTranspose", domain=NHWC)
+def nhwc_conv_transpose(
+    X: Tensor,
+    W: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    output_padding: Ints | None = None,
+    output_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    activation: str = "",
+    activation_params: Floats | None = None,
+) -> Tensor:
+    """com.ms.internal.nhwc ConvTranspose: the channels are the last axis of X and Y."""
+    window = (kernel_shape, strides, dilations, pads, auto_pad)
+    return Tensor(X.dtype, _transposed(X.shape, W.shape, group, window, output_padding, output_shape, 1))
+
+
+def _transposed(
+    x: Shape | None,
+    w: Shape | None,
+    group: int,
+    attributes: tuple[Ints | None, Ints | None, Ints | None, Ints | None, str],
+    output_padding: Ints | None,
+    output_shape: Ints | None,
+    first: int,
+) -> Shape | None:
+    """The shape of an ONNX transposed convolution; ``attributes`` are kernel_shape, strides, dilations, pads, auto_pad."""
+    kernel_shape, strides, dilations, pads, auto_pad = attributes
+    count = spatial_count(x, w, 1, kernel_shape, strides, dilations, output_shape)
+    expect_one_padding(auto_pad, pads)
+    if count is None:
+        return None
+    kernel = kernel_of(kernel_shape, w, count, 1)
+    window = onnx_window(count, kernel, strides, dilations, pads, auto_pad, first=first)
+    expect_groups(group, dim_of(w, 0), 1, 0, "input channels")
+    expect_channels(x, w, dim_of(w, 0), first, 1, "")
+    added = _output_padding(output_padding, window, output_shape is not None)
+    channels = product((dim_of(w, 1), group))
+    if output_shape is None:
+        return arranged(dim_of(x, 0), channels, transposed_sizes(x, window, count, added), first)
+    sizes = per_axis(output_shape, count, "output_shape", 1)
+    expect_range(sizes, 1, "output_shape")
+    _expect_reachable(x, window, sizes)
+    return arranged(dim_of(x, 0), channels, sizes, first)
+
+
+def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
+    """``output_padding``, each entry of which has to be less than the stride or the dilation.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; states one of ``OUTPUT_SHAPE_UNREACHABLE`` between the two.
+    """
+    added = per_axis(given, len(window.strides), "output_padding", 0)
+    expect_range(added, 0, "output_padding")
+    for position, extra in enumerate(added):
+        stride, dilation = window.strides[position], window.dilations[position]
+        if extra >= max(stride, dilation):
+            raise ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
+                "it has to be less than one of them",
+                help=f"write at most {max(stride, dilation) - 1}",
+                attribute="output_padding",
+            )
+        if extra >= stride and not shaped:
+            warn(
+                OUTPUT_SHAPE_UNREACHABLE.fault(
+                    f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
+                    '"must be less than the corresponding stride/dilation dimension" by the specification, '
+                    "less than the stride by ONNX Runtime",
+                    help=f"write at most {stride - 1}, and add the rest with a Pad node",
+                    attribute="output_padding",
+                )
+            )
+    return added
+
+
+def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
+    if x is None:
+        return
+    for position, (size, wanted) in enumerate(zip(spatial(x, window.first), sizes)):
+        span, stride = window.span(position), window.strides[position]
+        if size is None or span is None:
+            continue
+        full = transposed_size(size, span, stride, stride - 1)
+        if at_least(full, wanted) is False:
+            warn(
+                OUTPUT_SHAPE_UNREACHABLE.fault(
+                    f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is {size}, "
+                    f"the stride {stride} and the window spans {span}, which reach {full} at most",
+                    help=f"write at most {full}, and add the rest with a Pad node",
+                    attribute="output_shape",
+                )
+            )
+
+
+@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS)
+@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS)
+def ov_convolution_backprop_data(
+    data: Tensor,
+    filters: Tensor,
+    output_shape: Tensor | None = None,
+    *,
+    strides: Ints,
+    pads_begin: Ints,
+    pads_end: Ints,
+    dilations: Ints,
+    auto_pad: PadType = "explicit",
+    output_padding: Ints = (),
+    context: Context,
+) -> Tensor:
+    """OpenVINO (Group)ConvolutionBackpropData-1: filters [C_in, C_out, k1, …], or [G, C_in / G, C_out / G, k1, …].
+
+    Without ``output_shape`` SAME means no padding.
+    """
+    extra = 1 if context.op == "GroupConvolutionBackpropData" else 0
+    expect_type(data, 0, ARITHMETIC)
+    expect_type(output_shape, 2, INTEGERS)
+    dtype = common_type((data, filters))
+    x, w = data.shape, filters.shape
+    count = ov_spatial_count(x, w, 1, extra, _as_list(output_shape), strides, dilations, pads_begin, pads_end)
+    if count is None:
+        return Tensor(dtype)
+    kernel, sound = ov_kernel(w, count)
+    pad_type = "valid" if auto_pad.startswith("same") else auto_pad
+    window = openvino_window(count, kernel, strides, dilations, pads_begin, pads_end, pad_type)
+    added = per_axis(output_padding or None, count, "output_padding", 0)
+    if extra:
+        channels = product((grouped_channels(x, w, 1), dim_of(w, 2)))
+    else:
+        expect_channels(x, w, dim_of(w, 0), 2, 1, "")
+        channels = dim_of(w, 1)
+    if output_shape is not None:
+        sizes = _given_sizes(output_shape, count)
+    else:
+        sizes = transposed_sizes(x, window if sound else None, count, added, lenient=True)
+    return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
+
+
+def _as_list(output_shape: Tensor | None) -> Ints:
+    """As many entries as ``output_shape`` has, where that is known."""
+    if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
+        return ()
+    return (1,) * output_shape.shape[0]
+
+
+def _given_sizes(output_shape: Tensor, count: int) -> Shape:
+    """The spatial sizes that the input ``output_shape`` holds. Raises an ``OPERAND_MISMATCH`` fault."""
+    expect_shape(output_shape, 2, "output_shape", (count,), "an entry for each spatial axis")
+    sizes = output_shape.ints
+    if sizes is None:
+        return (None,) * count
+    for position, size in enumerate(sizes):
+        if at_least(size, 0) is False:
+            raise OPERAND_MISMATCH.fault(
+                f"entry {position} of input 2 (output_shape) is {size}; a size is at least 0",
+                help="write the size of the output on each spatial axis",
+                input=2,
+            )
+    return sizes

@@ -1,0 +1,153 @@
+"""ONNX's ways back from windows to images: MaxUnpool and Col2Im."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, product, quotient
+from irlint.findings.statements import agree, divides, reaches
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.windows import (
+    OPERAND_MISMATCH,
+    WINDOW_EXCEEDS_INPUT,
+    Window,
+    expect_pads_below_kernel,
+    expect_range,
+    expect_rank,
+    expect_shape,
+    expect_spatial_rank,
+    onnx_window,
+    per_axis,
+    transposed_sizes,
+    window_count,
+)
+
+
+@onnx("MaxUnpool", since=9)
+def max_unpool(
+    X: Tensor,
+    I: Tensor,  # noqa: E741
+    output_shape: Tensor | None = None,
+    *,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX MaxUnpool-9 and later; ``output_shape`` names every axis."""
+    x = X.shape
+    expect_spatial_rank(x)
+    if x is not None:
+        expect_shape(I, 1, "I", x, "a place for each element of input 0")
+    count = len(kernel_shape) if x is None else len(x) - 2
+    kernel = per_axis(kernel_shape, count, "kernel_shape", 1)
+    window = onnx_window(count, kernel, strides, None, pads)
+    expect_pads_below_kernel(window)
+    given = None if output_shape is None else output_shape.ints
+    if output_shape is not None:
+        expect_shape(output_shape, 2, "output_shape", (count + 2,), "an entry for each axis of input 0")
+    if output_shape is None or x is None:
+        return Tensor(X.dtype, None if x is None else (*x[:2], *transposed_sizes(x, window, count, (0,) * count)))
+    if given is None:
+        return Tensor(X.dtype, (*x[:2], *[None] * count))
+    _expect_unpooled(x, given, window)
+    return Tensor(X.dtype, given)
+
+
+def _expect_unpooled(x: Shape, given: Shape, window: Window) -> None:
+    """Makes sure that ``given`` keeps batch and channels of ``x``, and has room for what comes from each window."""
+    least = transposed_sizes(x, window, len(x) - 2, (0,) * (len(x) - 2))
+    for axis, dim in enumerate(given):
+        why = f"axis {axis} of the output is entry {axis} of input 2"
+        wanted = x[axis] if axis < 2 else least[axis - 2]
+        if agree(dim, wanted, why) if axis < 2 else reaches(dim, wanted, why):
+            continue
+        raise OPERAND_MISMATCH.fault(
+            f"input 2 (output_shape) is {shape_text(given)}: entry {axis} is {dim}, expected is "
+            f"{'' if axis < 2 else 'at least '}{wanted}",
+            help=f"write {wanted} for entry {axis}",
+            input=2,
+        )
+
+
+@onnx("Col2Im", since=18)
+def col2im(
+    input: Tensor,
+    image_shape: Tensor,
+    block_shape: Tensor,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
+    x = input.shape
+    expect_rank(x, 3, 0, "batch, channels times the elements of a block, and blocks")
+    count = _listed(image_shape, block_shape, strides, dilations)
+    if count is None:
+        return Tensor(input.dtype)
+    expect_shape(image_shape, 1, "image_shape", (count,), "an entry for each spatial axis")
+    expect_shape(block_shape, 2, "block_shape", (count,), "an entry for each spatial axis")
+    image: Shape = image_shape.ints or (None,) * count
+    block: Shape = block_shape.ints or (None,) * count
+    expect_range(image, 1, "image_shape")
+    expect_range(block, 1, "block_shape")
+    window = onnx_window(count, block, strides, dilations, pads)
+    if x is None:
+        return Tensor(input.dtype, (None, None, *image))
+    _expect_blocks(x, _blocks(image, window))
+    return Tensor(input.dtype, (x[0], _image_channels(x, product(block)), *image))
+
+
+def _listed(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
+    """The number of spatial axes by the first list of one entry each whose length is known."""
+    lengths = [x.shape[0] for x in (image_shape, block_shape) if x.shape is not None and len(x.shape) == 1]
+    known = [length for length in lengths if isinstance(length, int)] + [len(values) for values in lists if values]
+    return known[0] if known else None
+
+
+def _blocks(image: Shape, window: Window) -> MaybeDim:
+    counts: list[MaybeDim] = []
+    for position, size in enumerate(image):
+        span, begin, end = window.span(position), window.begin[position], window.end[position]
+        if size is None or span is None:
+            return None
+        if not reaches(size, span - begin - end, f"a block spans {span} on axis {position} of the image"):
+            raise WINDOW_EXCEEDS_INPUT.fault(
+                f"axis {position} of the image is {size}, {size + begin + end} with its padding, and a block spans {span}",
+                help="use a smaller block or dilation, or pad more",
+                input=1,
+            )
+        counts.append(window_count(size, span, window.strides[position], begin, end))
+    return product(counts)
+
+
+def _expect_blocks(x: Shape, blocks: MaybeDim) -> None:
+    if agree(x[2], blocks, "axis 2 of input 0 are the blocks of the image"):
+        return
+    raise OPERAND_MISMATCH.fault(
+        f"input 0 is {shape_text(x)} with {x[2]} blocks on axis 2, and the image has {blocks}",
+        help=f"give axis 2 the size {blocks}, or correct image_shape, block_shape, strides, pads or dilations",
+        input=0,
+        marks=((0, 2),),
+        aligned="left",
+        remark=f"the image has {blocks} blocks",
+    )
+
+
+def _image_channels(x: Shape, elements: MaybeDim) -> MaybeDim:
+    if x[1] is None or elements is None:
+        return None
+    if isinstance(elements, int) and not divides(
+        elements, x[1], f"axis 1 of input 0 are blocks of {counted(elements, 'element')}"
+    ):
+        raise OPERAND_MISMATCH.fault(
+            f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, no multiple of the {counted(elements, 'element')} of a block",
+            help=f"give axis 1 a multiple of {elements}, or correct block_shape",
+            input=0,
+            marks=((0, 1),),
+            aligned="left",
+            remark=f"not a multiple of {elements}",
+        )
+    exact = quotient(x[1], elements)
+    return exact if exact is not None or not isinstance(elements, int) else x[1] // elements

@@ -1,0 +1,413 @@
+"""What ONNX Runtime adds to ONNX and no other family has: generation, gradients, hashes, channels in blocks."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, floordiv, product, same
+from irlint.findings.statements import agree, divides, reaches
+from irlint.lazy_typing import Literal
+from irlint.model import Graph
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.bodies import BODY_TYPES, check_arity, check_input_types
+from irlint.ops.kernels.expectations import Expected, check, size
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
+from irlint.ops.kernels.windows import arranged, channel_axis, expect_range, per_axis, spatial
+from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
+from irlint.schemas import MICROSOFT, NCHWC
+
+Metric = Literal["euclidean", "sqeuclidean"]
+Strings = tuple[str, ...]
+
+
+# --- generation -------------------------------------------------------------------------------------------------------
+
+
+def _prompt(input_ids: Tensor) -> tuple[MaybeDim, MaybeDim]:
+    """Batch and length of the prompt."""
+    expect_rank(input_ids, 0, least=2)
+    return (None, None) if input_ids.shape is None else (input_ids.shape[0], input_ids.shape[1])
+
+
+@onnx("BeamSearch", domain=MICROSOFT)
+def beam_search(
+    input_ids: Tensor,
+    max_length: Tensor,
+    min_length: Tensor | None = None,
+    num_beams: Tensor | None = None,
+    num_return_sequences: Tensor | None = None,
+    length_penalty: Tensor | None = None,
+    repetition_penalty: Tensor | None = None,
+    vocab_mask: Tensor | None = None,
+    prefix_vocab_mask: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    decoder_input_ids: Tensor | None = None,
+    logits_processor: Tensor | None = None,
+    *,
+    decoder: Graph,
+    decoder_start_token_id: int = -1,
+    early_stopping: int = 0,
+    encoder: Graph | None = None,
+    eos_token_id: int,
+    init_decoder: Graph | None = None,
+    model_type: int = 0,
+    no_repeat_ngram_size: int = 0,
+    pad_token_id: int,
+    vocab_size: int = -1,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """com.microsoft BeamSearch-1: sequences [batch, returned, max_length], their scores, the scores of every step."""
+    names = ("max_length", "min_length", "num_beams", "num_return_sequences")
+    for index, (name, given) in enumerate(zip(names, (max_length, min_length, num_beams, num_return_sequences)), 1):
+        expect_one(given, index, name)
+    batch, _ = _prompt(input_ids)
+    returned = number(num_return_sequences)
+    steps = (None, batch, number(num_beams), vocab_size if vocab_size > 0 else None)
+    scores = length_penalty.dtype if length_penalty is not None else "float32"
+    return (
+        Tensor("int32", (batch, returned, number(max_length))),
+        Tensor(scores, (batch, returned)),
+        Tensor(scores, steps),
+    )
+
+
+@onnx("GreedySearch", domain=MICROSOFT)
+def greedy_search(
+    input_ids: Tensor,
+    max_length: Tensor,
+    min_length: Tensor | None = None,
+    repetition_penalty: Tensor | None = None,
+    vocab_mask: Tensor | None = None,
+    prefix_vocab_mask: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    *,
+    decoder: Graph,
+    decoder_start_token_id: int = -1,
+    encoder: Graph | None = None,
+    eos_token_id: int,
+    init_decoder: Graph | None = None,
+    model_type: int = 0,
+    no_repeat_ngram_size: int = 0,
+    pad_token_id: int,
+    vocab_size: int = -1,
+) -> Tensor:
+    """com.microsoft GreedySearch-1: sequences [batch, max_length]."""
+    expect_one(max_length, 1, "max_length")
+    return Tensor("int32", (_prompt(input_ids)[0], number(max_length)))
+
+
+@onnx("Sampling", domain=MICROSOFT)
+def sampling(
+    input_ids: Tensor,
+    max_length: Tensor,
+    min_length: Tensor | None = None,
+    repetition_penalty: Tensor | None = None,
+    vocab_mask: Tensor | None = None,
+    prefix_vocab_mask: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    presence_mask: Tensor | None = None,
+    seed: Tensor | None = None,
+    *,
+    custom: int = 0,
+    decoder: Graph,
+    decoder_start_token_id: int = -1,
+    encoder: Graph | None = None,
+    eos_token_id: int,
+    filter_value: float = -1e20,
+    init_decoder: Graph | None = None,
+    min_tokens_to_keep: int = 0,
+    model_type: int = 0,
+    no_repeat_ngram_size: int = 0,
+    pad_token_id: int,
+    presence_penalty: float = 0.0,
+    temperature: float = 1.0,
+    top_p: float = 0.0,
+    vocab_size: int = -1,
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft Sampling-1: sequences [batch, max_length], and the filtered logits [batch, vocabulary]."""
+    expect_one(max_length, 1, "max_length")
+    batch, _ = _prompt(input_ids)
+    logits = Tensor("float32", (batch, vocab_size if vocab_size > 0 else None))
+    return Tensor("int32", (batch, number(max_length))), logits
+
+
+@onnx("NGramRepeatBlock", domain=MICROSOFT)
+def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
+    """com.microsoft NGramRepeatBlock-1: the scores."""
+    return Tensor(scores.dtype, scores.shape)
+
+
+@onnx("Tokenizer", domain=MICROSOFT)
+def tokenizer(
+    x: Tensor,
+    *,
+    mark: int,
+    mincharnum: int,
+    pad_value: str,
+    separators: Strings | None = None,
+    tokenexp: str | None = None,
+) -> Tensor:
+    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis; of no strings there is no such axis."""
+    expect_rank(x, 0, 1, 2)
+    if x.shape is None:
+        return Tensor("string")
+    if any(same(dim, 0) for dim in x.shape):
+        return Tensor("string", x.shape)
+    return Tensor("string", (*x.shape, None))
+
+
+# --- ai.onnx.preview --------------------------------------------------------------------------------------------------
+
+
+@onnx("FlexAttention", since=1, domain="ai.onnx.preview")
+def flex_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    prob_mod: Graph | None = None,
+    scale: float | None = None,
+    score_mod: Graph | None = None,
+    softmax_precision: int | None = None,
+    context: Context,
+) -> Tensor:
+    """ai.onnx.preview FlexAttention-1: four axes everywhere; the bodies change scores and probabilities in place."""
+    batch, heads, length, head = (size(q, axis, 4) for axis in range(4))
+    shared, whole = size(k, 1, 4), size(k, 2, 4)
+    lengths = (("kv_num_heads", shared), ("kv_sequence_length", whole))
+    query = (("batch_size", batch), ("q_num_heads", heads), ("q_sequence_length", length), ("head_size", head))
+    check(q, Expected(0, "Q", query, INPUTS_MISMATCH))
+    check(k, Expected(1, "K", (("batch_size", batch), *lengths, ("the head_size of Q", head)), INPUTS_MISMATCH))
+    check(v, Expected(2, "V", (("batch_size", batch), *lengths, ("v_head_size", size(v, 3, 4))), INPUTS_MISMATCH))
+    if isinstance(shared, int) and shared > 0 and not divides(shared, heads, "a key's head serves a group of heads"):
+        raise HEADS_MISMATCH.fault(
+            f"the query has {heads} heads and the key {shared}: {heads} is no multiple of {shared}",
+            help="let the number of the key's heads divide that of the query's",
+            input=1,
+        )
+    dtype = "float64" if q.dtype == "float64" else "float32"
+    if softmax_precision is not None:
+        dtype = numbered_type(softmax_precision, context, "softmax_precision")
+    scores = Tensor(dtype, (batch, heads, length, whole))
+    for name, body in (("score_mod", score_mod), ("prob_mod", prob_mod)):
+        if body is not None:
+            _check_modifier(name, body, scores, context)
+    return Tensor(q.dtype, (batch, heads, length, size(v, 3, 4)))
+
+
+def _check_modifier(name: str, body: Graph, scores: Tensor, context: Context) -> None:
+    check_arity(body, name, 1, 1, context, "the scores")
+    check_input_types(body, name, (scores,))
+    after = context.run(body, (scores,))[0]
+    known = after.shape if isinstance(after, Tensor) else None
+    assert scores.shape is not None
+    why = f"`{name}` keeps the shape of the scores"
+    if known is None or (len(known) == 4 and all(agree(a, b, why) for a, b in zip(known, scores.shape))):
+        return
+    raise BODY_TYPES.fault(
+        f"`{name}` gives {shape_text(known)} for the scores {shape_text(scores.shape)}: it keeps their shape",
+        help=f"let `{name}` change only the numbers",
+        attribute=name,
+    )
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------
+
+
+@onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
+@onnx("SoftmaxGrad")
+def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
+    """com.microsoft SoftmaxGrad-1: in the shape of what came out."""
+    return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
+
+
+@onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
+@onnx("GeluGrad")
+def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
+    """com.microsoft GeluGrad-1 and its like: in the shape of what went in."""
+    return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
+
+
+@onnx("LayerNormalizationGrad", domain=MICROSOFT)
+@onnx("LayerNormalizationGrad")
+def layer_normalization_grad(
+    dy: Tensor,
+    x: Tensor,
+    *more: Tensor,
+    axis: int = -1,
+    description: str = "",
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """com.microsoft LayerNormalizationGrad-1: of X in its shape, of scale and bias in that of the normalized axes."""
+    dx = Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
+    if dx.shape is None:
+        return dx, Tensor(dy.dtype), Tensor(dy.dtype)
+    own = Tensor(dy.dtype, dx.shape[axis_of(axis, len(dx.shape), input=1) :])
+    return dx, own, own
+
+
+@onnx("SoftmaxCrossEntropyLossGrad", domain=MICROSOFT)
+def softmax_cross_entropy_loss_grad(
+    dy: Tensor,
+    log_prob: Tensor,
+    label: Tensor | None = None,
+    weight: Tensor | None = None,
+    *,
+    description: str = "",
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """com.microsoft SoftmaxCrossEntropyLossGrad-1, with or without a first input for the loss: in the shape of log_prob."""
+    if label is None:
+        return Tensor(dy.dtype, dy.shape)
+    return Tensor(log_prob.dtype, log_prob.shape)
+
+
+@onnx("SGD")
+def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Tensor:
+    """A step of stochastic gradient descent, as exporters of training graphs write it: the weights."""
+    return Tensor(w.dtype, w.shape)
+
+
+# --- the rest of com.microsoft ----------------------------------------------------------------------------------------
+
+
+@onnx("ComplexMul", "ComplexMulConj", domain=MICROSOFT)
+def complex_multiplication(a: Tensor, b: Tensor) -> Tensor:
+    """com.microsoft ComplexMul-1: unknown shapes where the inputs' shapes differ."""
+    return Tensor(a.dtype, a.shape if a.shape == b.shape else None)
+
+
+@onnx("SampleOp", domain=MICROSOFT)
+def sample_op(x: Tensor) -> Tensor:
+    """com.microsoft SampleOp-1."""
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("MurmurHash3", domain=MICROSOFT)
+def murmur_hash(x: Tensor, *, positive: int = 1, seed: int = 0) -> Tensor:
+    """com.microsoft MurmurHash3-1."""
+    return Tensor("uint32" if positive else "int32", x.shape)
+
+
+@onnx("CDist", domain=MICROSOFT)
+def cdist(a: Tensor, b: Tensor, *, metric: Metric = "sqeuclidean") -> Tensor:
+    """com.microsoft CDist-1: [M, K] distances between the rows of [M, N] and [K, N]."""
+    expect_rank(a, 0, 2)
+    expect_rank(b, 1, 2)
+    columns = None if a.shape is None else a.shape[1]
+    check(b, Expected(1, "B", (("rows", None), ("columns of A", columns)), MATMUL_MISMATCH))
+    return Tensor(a.dtype, (a.shape[0] if a.shape else None, b.shape[0] if b.shape else None))
+
+
+@onnx("TorchEmbedding", domain=MICROSOFT)
+def torch_embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: Tensor | None = None,
+    scale_grad_by_freq: Tensor | None = None,
+) -> Tensor:
+    """com.microsoft TorchEmbedding-1: a row of ``weight`` for each index."""
+    expect_rank(weight, 0, 2)
+    columns = None if weight.shape is None else weight.shape[1]
+    return Tensor(weight.dtype, None if indices.shape is None else (*indices.shape, columns))
+
+
+@onnx("UnfoldTensor", domain=MICROSOFT)
+def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> Tensor:
+    """com.microsoft UnfoldTensor-1: windows of ``size``, one every ``step``, on a new last axis."""
+    if size < 1 or step < 1:
+        name, value = ("size", size) if size < 1 else ("step", step)
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{name}` is {value}; expected is at least 1", help="use 1 or more", attribute=name
+        )
+    if input.shape is None:
+        return Tensor(input.dtype)
+    at = axis_of(dim, len(input.shape), "dim")
+    whole_size = input.shape[at]
+    if not reaches(whole_size, size, f"a window of {size} lies inside axis {at}"):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `size` is {size} and axis {at} of input 0 is {whole_size}: a window lies inside the axis",
+            help=f"use at most {whole_size}",
+            attribute="size",
+        )
+    windows = None if whole_size is None else floordiv(whole_size - size, step) + 1
+    return Tensor(input.dtype, (*input.shape[:at], windows, *input.shape[at + 1 :], size))
+
+
+@onnx("DynamicTimeWarping", domain=MICROSOFT)
+def dynamic_time_warping(input: Tensor) -> Tensor:
+    """com.microsoft DynamicTimeWarping-1: a path [2, steps]."""
+    return Tensor("int32", (2, None))
+
+
+@onnx("BifurcationDetector", domain=MICROSOFT)
+def bifurcation_detector(
+    src_tokens: Tensor,
+    cur_tokens: Tensor,
+    prev_suffix_match_idx: Tensor,
+    pred_tokens: Tensor | None = None,
+    *,
+    max_ngram_size: int = 3,
+    min_ngram_size: int = 1,
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft BifurcationDetector-1: a list of tokens, and a place."""
+    return Tensor("int64", (None,)), Tensor("int64", ())
+
+
+@onnx("WordConvEmbedding", domain=MICROSOFT)
+def word_conv_embedding(
+    sequence: Tensor,
+    w: Tensor,
+    b: Tensor,
+    c: Tensor,
+    *,
+    char_embedding_size: int = -1,
+    conv_window_size: int = -1,
+    embedding_size: int = -1,
+) -> Tensor:
+    """com.microsoft WordConvEmbedding-1: an embedding for each word."""
+    width = w.shape[0] if w.shape else None
+    return Tensor(w.dtype, None if sequence.shape is None else (*sequence.shape[:1], width))
+
+
+# --- channels in blocks -----------------------------------------------------------------------------------------------
+
+
+@onnx("ReorderInput", domain=NCHWC)
+def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
+    """com.microsoft.nchwc ReorderInput: channels are rounded up to the machine's block, of at most 16."""
+    x = X.shape
+    if x is None or len(x) < 2:
+        return Tensor(X.dtype)
+    first = 1 if channels_last else 2
+    channels = x[channel_axis(len(x), first)]
+    whole = isinstance(channels, int) and channels % 16 == 0
+    return Tensor(X.dtype, arranged(x[0], channels if whole else None, spatial(x, first)))
+
+
+@onnx("ReorderOutput", domain=NCHWC)
+def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> Tensor:
+    """com.microsoft.nchwc ReorderOutput: the first ``channels`` of the blocks."""
+    expect_range((channels,), 1, "channels")
+    if X.shape is None or len(X.shape) < 2:
+        return Tensor(X.dtype)
+    return Tensor(X.dtype, arranged(X.shape[0], channels, X.shape[2:], 1 if channels_last else 2))
+
+
+@onnx("Upsample", domain=NCHWC)
+def nchwc_upsample(
+    X: Tensor,
+    *,
+    scales: Ints | None = None,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "asymmetric",
+) -> Tensor:
+    """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
+    if X.shape is None or scales is None:
+        return Tensor(X.dtype)
+    per_axis(scales, len(X.shape), "scales", 1)
+    expect_range(scales, 1, "scales")
+    return Tensor(X.dtype, tuple(product((dim, scale)) for dim, scale in zip(X.shape, scales)))

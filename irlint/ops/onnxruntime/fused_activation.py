@@ -1,0 +1,206 @@
+"""The fused and quantized activations of ONNX Runtime, and the experimental ones that it still runs."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, ceildiv, floordiv, product
+from irlint.findings.statements import agree, divides
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.broadcast import merged, stretched
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.math.activation import along_axis, unchanged
+from irlint.ops.math.linear import OPERAND_SHAPE, expect_length
+from irlint.schemas import MICROSOFT
+
+
+@onnx("Gelu", domain=MICROSOFT)
+def fused_gelu(x: Tensor) -> Tensor:
+    """ONNX Runtime's Gelu."""
+    return unchanged(x)
+
+
+@onnx("QuickGelu", domain=MICROSOFT)
+def quick_gelu(x: Tensor, *, alpha: float = 1.702) -> Tensor:
+    """ONNX Runtime's QuickGelu."""
+    return unchanged(x)
+
+
+@onnx("ScaledSiLU", domain=MICROSOFT)
+def scaled_silu(x: Tensor, scale: Tensor | None = None, *, alpha: float = 1.0) -> Tensor:
+    """ONNX Runtime's ScaledSiLU."""
+    return unchanged(x)
+
+
+@onnx("IsAllFinite", domain=MICROSOFT)
+def is_all_finite(*xs: Tensor, isinf_only: int = 0, isnan_only: int = 0) -> Tensor:
+    """ONNX Runtime's IsAllFinite: one answer for all inputs together."""
+    return Tensor("bool", ())
+
+
+def _last(x: Tensor) -> MaybeDim:
+    return x.shape[-1] if x.shape else None
+
+
+@onnx("BiasGelu", domain=MICROSOFT)
+def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
+    """ONNX Runtime's BiasGelu: a bias for the last axis, then a GELU."""
+    expect_length(b.shape, 1, _last(a), "the bias", scalar=False)
+    return Tensor(a.dtype or b.dtype, a.shape)
+
+
+@onnx("FastGelu", domain=MICROSOFT)
+def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
+    """ONNX Runtime's FastGelu, with a bias for the last axis."""
+    if bias is not None:
+        expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+    return unchanged(x)
+
+
+@onnx("BiasAdd", domain=MICROSOFT)
+def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
+    """ONNX Runtime's BiasAdd: a bias for the last axis and a tensor of the same shape."""
+    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+    return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="BiasAdd adds tensors of one shape"))
+
+
+@onnx("BiasSplitGelu", domain=MICROSOFT)
+def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
+    """ONNX Runtime's BiasSplitGelu: half of the last axis gates the other half."""
+    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+    if not x.shape:
+        return Tensor(x.dtype)
+    last = x.shape[-1]
+    if not divides(2, last, f"axis {len(x.shape) - 1} is split in two halves"):
+        raise OPERAND_SHAPE.fault(
+            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split in two and has to be even",
+            help="make it even",
+            input=0,
+            marks=((0, len(x.shape) - 1),),
+        )
+    return Tensor(x.dtype, (*x.shape[:-1], None if last is None else floordiv(last, 2)))
+
+
+@onnx("BiasDropout", domain=MICROSOFT)
+def bias_dropout(
+    data: Tensor,
+    bias: Tensor,
+    residual: Tensor | None = None,
+    ratio: Tensor | None = None,
+    training_mode: Tensor | None = None,
+    *,
+    seed: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's BiasDropout: a bias, Dropout, and what is added behind it."""
+    shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
+    return Tensor(data.dtype, shape), Tensor("bool", shape)
+
+
+def _bits(shape: Shape | None) -> Shape:
+    count = None if shape is None else product(shape)
+    return (None if count is None else ceildiv(count, 32),)
+
+
+@onnx("BitmaskDropout", domain=MICROSOFT)
+def bitmask_dropout(
+    data: Tensor, ratio: Tensor | None = None, training_mode: Tensor | None = None, *, seed: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's BitmaskDropout: the mask holds 32 elements in each number."""
+    return unchanged(data), Tensor("uint32", _bits(data.shape))
+
+
+@onnx("BitmaskBiasDropout", domain=MICROSOFT)
+def bitmask_bias_dropout(
+    data: Tensor,
+    bias: Tensor,
+    residual: Tensor | None = None,
+    ratio: Tensor | None = None,
+    training_mode: Tensor | None = None,
+    *,
+    seed: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's BiasDropout with a mask of bits."""
+    shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
+    return Tensor(data.dtype, shape), Tensor("uint32", _bits(shape))
+
+
+@onnx("BiasSoftmax", domain=MICROSOFT)
+def bias_softmax(data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int) -> Tensor:
+    """ONNX Runtime's BiasSoftmax."""
+    return along_axis(data, axis)
+
+
+@onnx("QLinearSigmoid", domain=MICROSOFT)
+def qlinear_sigmoid(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+) -> Tensor:
+    """ONNX Runtime's QLinearSigmoid."""
+    return unchanged(x)
+
+
+@onnx("QLinearLeakyRelu", domain=MICROSOFT)
+def qlinear_leaky_relu(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+    *,
+    alpha: float = 0.01,
+) -> Tensor:
+    """ONNX Runtime's QLinearLeakyRelu."""
+    return unchanged(x)
+
+
+@onnx("QLinearSoftmax", domain=MICROSOFT)
+def qlinear_softmax(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    *,
+    axis: int = -1,
+    opset: int,
+) -> Tensor:
+    """ONNX Runtime's QLinearSoftmax."""
+    return along_axis(x, axis)
+
+
+@onnx("QOrderedGelu", domain=MICROSOFT)
+def qordered_gelu(
+    x: Tensor, scale_x: Tensor, scale_y: Tensor, *, order_X: int | None = None, order_Y: int | None = None
+) -> Tensor:
+    """ONNX Runtime's QOrderedGelu."""
+    return unchanged(x)
+
+
+@onnx("Affine", "ParametricSoftplus", "ScaledTanh")
+def with_alpha_and_beta(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
+    """Activations that ONNX dropped before it was stable, which ONNX Runtime still runs."""
+    return unchanged(x)
+
+
+@onnx("Scale")
+def scaled(x: Tensor, *, scale: float = 1.0) -> Tensor:
+    """Scale, dropped before ONNX was stable."""
+    return unchanged(x)
+
+
+@onnx("ImageScaler")
+def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0) -> Tensor:
+    """ImageScaler, dropped before ONNX was stable: an image [N, C, H, W], a bias for each channel."""
+    expect_rank(x, 0, 4)
+    channels = None if x.shape is None else x.shape[1]
+    if not agree(channels, len(bias), "there is a bias for each channel"):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: expected is one for each",
+            help=f"give `bias` {counted(channels, 'entry', 'entries')}",
+            attribute="bias",
+        )
+    return unchanged(x)

@@ -1,0 +1,286 @@
+"""The attentions of ONNX Runtime that project their input themselves (domain com.microsoft)."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, floordiv, product, same, total
+from irlint.findings.statements import agree
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
+from irlint.schemas import MICROSOFT
+
+HIDDEN = ("hidden_size", None)
+BATCH_OF_SEQUENCES = (("batch_size", None), ("sequence_length", None), HIDDEN)
+
+
+def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
+    """The hidden sizes of query and value that a projection to ``bias`` columns gives."""
+    if not qkv_hidden_sizes:
+        hidden = None if bias is None else floordiv(bias, 3)
+        per_head(hidden, num_heads, "a third of the columns of the weights", 1)
+        return hidden, hidden
+    if len(qkv_hidden_sizes) != 3 or qkv_hidden_sizes[0] != qkv_hidden_sizes[1]:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected are three sizes, the first two of them equal",
+            help="write the hidden sizes of query, key and value",
+            attribute="qkv_hidden_sizes",
+        )
+    for hidden in qkv_hidden_sizes:
+        per_head(hidden, num_heads, "a hidden size in `qkv_hidden_sizes`", 1)
+    whole = sum(qkv_hidden_sizes)
+    if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
+        raise FUSED_MISMATCH.fault(
+            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, which is {whole} in all",
+            help="let the three sizes add up to the columns of the weights",
+            input=1,
+        )
+    return qkv_hidden_sizes[0], qkv_hidden_sizes[2]
+
+
+def _projected(
+    x: Tensor, weights: Tensor, bias: Tensor | None, sizes: Ints | None, num_heads: int, rank: int = 3
+) -> tuple[MaybeDim, MaybeDim]:
+    """The hidden sizes of query and value, after making sure that input, weights and bias fit."""
+    axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
+    check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
+    columns = first_known(size(weights, 1, 2), size(bias, 0, 1))
+    rows = ("input hidden size", size(x, rank - 1, rank))
+    check(weights, Expected(1, "weights", (rows, ("3*hidden_size", columns)), FUSED_MISMATCH))
+    check(bias, Expected(2, "bias", (("columns of the weights", columns),), FUSED_MISMATCH))
+    return _sizes_of_three(columns, sizes, num_heads)
+
+
+def _present(x: Tensor, past: Tensor | None, index: int, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
+    """The keys and values [2, batch, heads, total length, head size] that an attention gives on."""
+    batch, length = size(x, 0, 3), size(x, 1, 3)
+    head = per_head(hidden, num_heads, "the hidden size", 0)
+    if past is None:
+        return (2, batch, num_heads, length, head)
+    past_length = size(past, 3, 5)
+    axes = (
+        ("2", 2),
+        ("batch_size", batch),
+        ("num_heads", num_heads),
+        ("past_sequence_length", None),
+        ("head_size", head),
+    )
+    check(past, Expected(index, "past", axes, CACHE_MISMATCH))
+    return (2, batch, num_heads, past_length if shared else total((past_length, length)), head)
+
+
+@onnx("Attention", domain=MICROSOFT)
+def ms_attention(
+    input: Tensor,
+    weights: Tensor,
+    bias: Tensor | None = None,
+    mask_index: Tensor | None = None,
+    past: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    past_sequence_length: Tensor | None = None,
+    *,
+    do_rotary: int = 0,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+    qkv_hidden_sizes: Ints | None = None,
+    rotary_embedding_dim: int = 0,
+    scale: float | None = None,
+    unidirectional: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft Attention: the projection of the input to query, key and value, and their attention."""
+    hidden, value_hidden = _projected(input, weights, bias, qkv_hidden_sizes, num_heads)
+    present = _present(input, past, 4, num_heads, hidden, past_present_share_buffer)
+    if past is None or not past_present_share_buffer:
+        expect_mask(mask_index, 3, "mask_index", (size(input, 0, 3), size(input, 1, 3), present[3]), twice=True)
+    y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
+    return Tensor(input.dtype, y), Tensor(input.dtype, present)
+
+
+def expect_mask(
+    mask: Tensor | None,
+    index: int,
+    name: str,
+    sizes: tuple[MaybeDim, MaybeDim, MaybeDim],
+    *,
+    twice: bool = False,
+    others: tuple[MaybeDim, ...] = (),
+) -> None:
+    """Makes sure that a mask of one to three axes has one of the shapes that ONNX Runtime reads.
+
+    ``sizes`` are batch, length and total length; ``others`` further lengths of the keys. ``twice`` tells that the mask
+    may hold two numbers for each sequence, or a single column, which is not looked at. Raises a ``MASK_MISMATCH`` fault.
+    """
+    if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
+        return
+    batch, length, total_length = sizes
+    allowed: list[Shape] = [(batch,), (total((product((3, batch)), 2)),), (batch, total_length), sizes]
+    allowed += [(batch, other) for other in others]
+    if twice:
+        allowed += [(product((2, batch)),), (1, 1), (batch, 1)]
+    shapes = [shape for shape in allowed if len(shape) == len(mask.shape)]
+    if any(all(same(own, dim) is not False for own, dim in zip(mask.shape, shape)) for shape in shapes):
+        return
+    raise MASK_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the batch "
+        f"is {batch}, the queries are {length} long and the keys {total_length}",
+        help=f"give {name} one of these shapes",
+        input=index,
+    )
+
+
+@onnx("DecoderMaskedSelfAttention", domain=MICROSOFT)
+def decoder_masked_self_attention(
+    input: Tensor,
+    weights: Tensor,
+    bias: Tensor,
+    mask_index: Tensor | None = None,
+    past: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    past_sequence_length: Tensor | None = None,
+    beam_width: Tensor | None = None,
+    cache_indirection: Tensor | None = None,
+    *,
+    do_rotary: int = 0,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft DecoderMaskedSelfAttention: one step of a decoder."""
+    hidden, value_hidden = _projected(input, weights, bias, None, num_heads)
+    present = _present(input, past, 4, num_heads, hidden, 1)
+    y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
+    return Tensor(input.dtype, y), Tensor(input.dtype, present)
+
+
+@onnx("QAttention", domain=MICROSOFT)
+def q_attention(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    input_scale: Tensor,
+    weight_scale: Tensor,
+    mask_index: Tensor | None = None,
+    input_zero_point: Tensor | None = None,
+    weight_zero_point: Tensor | None = None,
+    past: Tensor | None = None,
+    *,
+    do_rotary: int = 0,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+    scale: float | None = None,
+    unidirectional: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft QAttention: Attention with quantized input and weights."""
+    hidden, value_hidden = _projected(input, weight, bias, None, num_heads)
+    present = _present(input, past, 8, num_heads, hidden, past_present_share_buffer)
+    y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
+    return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
+
+
+@onnx("PackedAttention", domain=MICROSOFT)
+def packed_attention(
+    input: Tensor,
+    weights: Tensor,
+    bias: Tensor,
+    token_offset: Tensor,
+    cumulative_sequence_length: Tensor,
+    attention_bias: Tensor | None = None,
+    *,
+    num_heads: int,
+    qkv_hidden_sizes: Ints | None = None,
+    scale: float | None = None,
+) -> Tensor:
+    """com.microsoft PackedAttention: Attention of [token_count, hidden_size], all sequences in one."""
+    _, value_hidden = _projected(input, weights, bias, qkv_hidden_sizes, num_heads, rank=2)
+    return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
+
+
+@onnx("QOrderedAttention", domain=MICROSOFT)
+def q_ordered_attention(
+    input: Tensor,
+    scale_input: Tensor,
+    scale_q_gemm: Tensor,
+    scale_k_gemm: Tensor,
+    scale_v_gemm: Tensor,
+    q_weight: Tensor,
+    k_weight: Tensor,
+    v_weight: Tensor,
+    scale_q_weight: Tensor,
+    scale_k_weight: Tensor,
+    scale_v_weight: Tensor,
+    q_bias: Tensor,
+    k_bias: Tensor,
+    v_bias: Tensor,
+    scale_qkt_gemm: Tensor | None = None,
+    scale_qkt_softmax: Tensor | None = None,
+    scale_values_gemm: Tensor | None = None,
+    mask_index: Tensor | None = None,
+    past: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    *,
+    num_heads: int,
+    order_input: int,
+    order_output: int,
+    order_weight: int,
+    qkv_hidden_sizes: Ints | None = None,
+    unidirectional: int = 0,
+) -> Tensor:
+    """com.microsoft QOrderedAttention: quantized, the weights of query, key and value apart."""
+    check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    hidden = qkv_hidden_sizes[2] if qkv_hidden_sizes and len(qkv_hidden_sizes) == 3 else size(v_bias, 0, 1)
+    per_head(hidden, num_heads, "the hidden size of the value", 7)
+    return Tensor(input.dtype, (size(input, 0, 3), size(input, 1, 3), hidden))
+
+
+@onnx("QOrderedLongformerAttention", domain=MICROSOFT)
+def q_ordered_longformer_attention(
+    input: Tensor,
+    scale_input: Tensor,
+    weight: Tensor,
+    scale_weight: Tensor,
+    bias: Tensor,
+    scale_bias: Tensor,
+    scale_qkv_gemm: Tensor,
+    mask: Tensor,
+    global_weight: Tensor,
+    scale_global_weight: Tensor,
+    global_bias: Tensor,
+    scale_global_gemm: Tensor,
+    global_: Tensor,
+    scale_output: Tensor,
+    *,
+    num_heads: int,
+    order_global_weight: int,
+    order_input: int,
+    order_output: int,
+    order_weight: int,
+    window: int,
+) -> Tensor:
+    """com.microsoft QOrderedLongformerAttention: the shape of the input."""
+    check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    per_head(size(input, 2, 3), num_heads, "the hidden size", 0)
+    return Tensor(input.dtype, input.shape)
+
+
+@onnx("LongformerAttention", domain=MICROSOFT)
+def longformer_attention(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    mask: Tensor,
+    global_weight: Tensor,
+    global_bias: Tensor,
+    global_: Tensor,
+    *,
+    num_heads: int,
+    window: int,
+) -> Tensor:
+    """com.microsoft LongformerAttention: the shape of the input."""
+    check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    per_head(size(input, 2, 3), num_heads, "the hidden size", 0)
+    return Tensor(input.dtype, input.shape)

@@ -1,0 +1,169 @@
+"""The fused normalizations of ONNX Runtime (domain com.microsoft)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Shape, same
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import agree, warn
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.nn.normalization import (
+    CHANNEL_PARAMETERS,
+    channelled,
+    expect_epsilon,
+    expect_groups,
+    statistics_shape,
+    with_channels,
+)
+from irlint.schemas import MICROSOFT
+
+
+def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
+    """``shape``, after making sure that the skip has its last two sizes; ONNX Runtime does not compare the batch."""
+    if shape is None or skip is None:
+        return shape
+    pairs = list(zip(reversed(shape), reversed(skip)))[:2]
+    if all(same(dim, own) is not False for dim, own in pairs):
+        try:
+            return stretched(shape, skip, 1, what="input 1 (skip)")
+        except Fault as fault:
+            warn(fault.lowered(Severity.WARNING))
+            return shape
+    raise UNIDIRECTIONAL_MISMATCH.fault(
+        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the same",
+        help="give both inputs one shape",
+        input=1,
+        marks=tuple(
+            mark
+            for back, (dim, own) in enumerate(pairs, 1)
+            if same(dim, own) is False
+            for mark in ((0, len(shape) - back), (1, len(skip) - back))
+        ),
+    )
+
+
+def _skipped(
+    x: Tensor, skip: Tensor, parameters: Sequence[tuple[int, str, Tensor | None]]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The outputs of a layer normalization of a sum; the parameters are lists for the last axis."""
+    expect_rank(x, 0, 2, 3, what="input")
+    shape = _with_skip(x.shape, skip.shape)
+    hidden = x.shape[-1] if x.shape else None
+    for index, name, parameter in parameters:
+        expect_rank(parameter, index, 1, what=name)
+        if parameter is None or not parameter.shape:
+            continue
+        if not agree(parameter.shape[0], hidden, f"input {index} ({name}) has one element for each of the last axis"):
+            raise CHANNEL_PARAMETERS.fault(
+                f"input {index} ({name}) is {shape_text(parameter.shape)}; the last axis of input 0, "
+                f"{shape_text(x.shape)}, is {hidden}",
+                help=f"give input {index} the shape {shape_text((hidden,))}",
+                input=index,
+                marks=((0, len(x.shape or ()) - 1), (index, 0)),
+            )
+    statistics = Tensor("float32", statistics_shape(x.shape, -1))
+    total = Tensor(x.dtype, shape)
+    return total, statistics, statistics, total
+
+
+@onnx("SkipLayerNormalization", domain=MICROSOFT)
+def skip_layer_normalization(
+    x: Tensor,
+    skip: Tensor,
+    gamma: Tensor,
+    beta: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    epsilon: float = 1e-12,
+) -> tuple[Tensor, ...]:
+    """ONNX Runtime's SkipLayerNormalization: the fourth output is the sum that was normalized."""
+    expect_epsilon(epsilon)
+    return _skipped(x, skip, ((2, "gamma", gamma), (3, "beta", beta), (4, "bias", bias)))
+
+
+@onnx("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
+def skip_simplified_layer_normalization(
+    x: Tensor, skip: Tensor, gamma: Tensor, bias: Tensor | None = None, *, epsilon: float = 1e-12
+) -> tuple[Tensor, ...]:
+    """ONNX Runtime's SkipSimplifiedLayerNormalization."""
+    expect_epsilon(epsilon)
+    return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
+
+
+def _grouped(x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, channels_last: int) -> Tensor:
+    expect_rank(x, 0, 4, what="X")
+    axis = 3 if channels_last else 1
+    channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
+    expect_groups(groups, channels, "groups", axis)
+    return Tensor(x.dtype, with_channels(x.shape, channels, axis))
+
+
+@onnx("GroupNorm", domain=MICROSOFT)
+def group_norm(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    *,
+    activation: int,
+    channels_last: int = 1,
+    epsilon: float = 1e-5,
+    groups: int,
+) -> Tensor:
+    """ONNX Runtime's GroupNorm on four axes."""
+    return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+
+
+@onnx("SkipGroupNorm", domain=MICROSOFT)
+def skip_group_norm(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    skip: Tensor,
+    bias: Tensor | None = None,
+    *,
+    activation: int,
+    channels_last: int = 1,
+    epsilon: float = 1e-5,
+    groups: int,
+) -> tuple[Tensor, Tensor]:
+    """ONNX Runtime's SkipGroupNorm: the second output is the sum that was normalized."""
+    y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+    return y, y
+
+
+@onnx("QOrderedLayerNormalization", domain=MICROSOFT)
+def qordered_layer_normalization(
+    x: Tensor,
+    scale_x: Tensor,
+    scale: Tensor,
+    b: Tensor | None,
+    scale_y: Tensor,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    order_X: int = 1,
+    order_Y: int = 1,
+) -> Tensor:
+    """ONNX Runtime's QOrderedLayerNormalization."""
+    statistics_shape(x.shape, axis)
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("GatedRMSNorm", domain=MICROSOFT)
+def gated_rms_norm(
+    x: Tensor, scale: Tensor, gate: Tensor, *, activation: str = "silu", epsilon: float = 1e-5
+) -> Tensor:
+    """ONNX Runtime's GatedRMSNorm."""
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("BranchwiseRMSNorm", domain=MICROSOFT)
+def branchwise_rms_norm(
+    x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
+) -> Tensor:
+    """ONNX Runtime's BranchwiseRMSNorm."""
+    return Tensor(x.dtype, x.shape)

@@ -1,0 +1,206 @@
+"""The attentions of ONNX Runtime in which several heads share a key and a value (domain com.microsoft)."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, largest, product
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
+from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.schemas import MICROSOFT
+
+
+def _grouped(
+    query: Tensor,
+    key: Tensor | None,
+    value: Tensor | None,
+    num_heads: int,
+    kv_num_heads: int,
+    one_length: bool = False,
+) -> tuple[Shape | None, MaybeDim]:
+    """The shape of the output and the head size, after making sure that query, key and value fit.
+
+    ``one_length`` tells that the key has to be as long as the query.
+    """
+    if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
+        raise HEADS_MISMATCH.fault(
+            f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: the second has to divide the first",
+            help="check the numbers of heads",
+            attribute="kv_num_heads",
+        )
+    if (key is None) != (value is None):
+        raise INPUTS_MISMATCH.fault(
+            "key and value have to be given both, or neither where they are packed into the query",
+            help="connect both inputs",
+            input=1 if key is None else 2,
+        )
+    check(query, Expected(0, "query", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    if query.shape is None:
+        return None, None
+    batch, length, hidden = query.shape
+    if key is None:
+        head = per_head(hidden, num_heads + 2 * kv_num_heads, "the hidden size of the packed query", 0, "all heads")
+        return (batch, length, product((num_heads, head))), head
+    head = per_head(hidden, num_heads, "the hidden size of the query", 0)
+    columns = product((kv_num_heads, head))
+    for index, name, tensor in ((1, "key", key), (2, "value", value)):
+        kv_length = ("sequence_length", length) if one_length else ("kv_sequence_length", None)
+        axes = (("batch_size", batch), kv_length, ("kv_num_heads*head_size", columns))
+        check(tensor, Expected(index, name, axes, INPUTS_MISMATCH))
+    return (batch, length, hidden), head
+
+
+def _cache_length(
+    past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, kv_num_heads: int, head: MaybeDim
+) -> MaybeDim:
+    """The length of the caches at inputs 3 and 4; a quantized cache may pack the head size."""
+    length = first_known(size(past_key, 2, 4), size(past_value, 2, 4))
+    for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
+        plain = past is not None and past.dtype in ("float32", "float16", "bfloat16")
+        axes = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("cache length", length))
+        check(past, Expected(index, name, (*axes, ("head_size", head if plain else None)), CACHE_MISMATCH))
+    return length
+
+
+@onnx("GroupQueryAttention", domain=MICROSOFT)
+def group_query_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    seqlens_k: Tensor | None = None,
+    total_sequence_length: Tensor | None = None,
+    cos_cache: Tensor | None = None,
+    sin_cache: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    head_sink: Tensor | None = None,
+    k_scale: Tensor | None = None,
+    v_scale: Tensor | None = None,
+    q_norm_weight: Tensor | None = None,
+    k_norm_weight: Tensor | None = None,
+    *,
+    causal: int = 1,
+    do_rotary: int = 0,
+    k_quant_type: str = "NONE",
+    kv_cache_bit_width: int = 0,
+    kv_num_heads: int,
+    local_window_size: int = -1,
+    num_heads: int,
+    qk_norm_epsilon: float = 1e-6,
+    qk_output: int = 0,
+    rotary_interleaved: int = 0,
+    scale: float | None = None,
+    sliding_window_cache: int = 0,
+    smooth_softmax: int = -1,
+    softcap: float = 0.0,
+    v_quant_type: str = "NONE",
+) -> tuple[Tensor, ...]:
+    """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
+    alone = past_key is None and past_value is None
+    y, head = _grouped(query, key, value, num_heads, kv_num_heads, one_length=alone)
+    if (past_key is None) != (past_value is None):
+        raise CACHE_MISMATCH.fault(
+            "past_key and past_value have to be given both or neither",
+            help=CACHE_MISMATCH.advice,
+            input=3 if past_key is None else 4,
+        )
+    batch = y[0] if y else None
+    past = _cache_length(past_key, past_value, batch, kv_num_heads, head)
+    whole = number(total_sequence_length)
+    if past_key is None:
+        present = first_known(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
+    else:
+        present = None if whole is None or past is None else largest(past, whole)
+    packed = size(past_key, 3, 4) if past_key is not None else head
+    cache = (batch, kv_num_heads, present, packed)
+    dtype = past_key.dtype if past_key is not None else query.dtype
+    scores = (batch, num_heads, y[1] if y else None, whole)
+    return (
+        Tensor(query.dtype, y),
+        Tensor(dtype, cache),
+        Tensor(past_value.dtype if past_value is not None else query.dtype, cache),
+        Tensor(query.dtype, scores),
+    )
+
+
+@onnx("SparseAttention", domain=MICROSOFT)
+def sparse_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    block_row_indices: Tensor | None = None,
+    block_col_indices: Tensor | None = None,
+    total_sequence_length: Tensor | None = None,
+    key_total_sequence_lengths: Tensor | None = None,
+    cos_cache: Tensor | None = None,
+    sin_cache: Tensor | None = None,
+    *,
+    do_rotary: int = 0,
+    kv_num_heads: int,
+    num_heads: int,
+    rotary_interleaved: int = 0,
+    scale: float | None = None,
+    sparse_block_size: int,
+) -> tuple[Tensor, ...]:
+    """com.microsoft SparseAttention: the caches keep their shape."""
+    y, head = _grouped(query, key, value, num_heads, kv_num_heads)
+    batch = y[0] if y else None
+    length = _cache_length(past_key, past_value, batch, kv_num_heads, head)
+    cache = Tensor(query.dtype, (batch, kv_num_heads, length, head))
+    return Tensor(query.dtype, y), cache, cache
+
+
+@onnx("PagedAttention", domain=MICROSOFT)
+def paged_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    key_cache: Tensor | None = None,
+    value_cache: Tensor | None = None,
+    cumulative_sequence_length: Tensor | None = None,
+    past_seqlens: Tensor | None = None,
+    block_table: Tensor | None = None,
+    cos_cache: Tensor | None = None,
+    sin_cache: Tensor | None = None,
+    slot_mapping: Tensor | None = None,
+    head_sink: Tensor | None = None,
+    q_norm_weight: Tensor | None = None,
+    k_norm_weight: Tensor | None = None,
+    k_scale: Tensor | None = None,
+    v_scale: Tensor | None = None,
+    attention_metadata: Tensor | None = None,
+    *,
+    do_rotary: int = 0,
+    is_causal: int = 1,
+    k_cache_dtype: str = "",
+    k_quant_type: str = "NONE",
+    kv_cache_layout: str = "SEPARATE",
+    kv_num_heads: int,
+    local_window_size: int = -1,
+    num_heads: int,
+    qk_norm_epsilon: float = 1e-6,
+    rotary_interleaved: int = 0,
+    rotary_offset: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    v_cache_dtype: str = "",
+    v_head_size: int = 0,
+    v_quant_type: str = "NONE",
+) -> tuple[Tensor, ...]:
+    """com.microsoft PagedAttention: [token_count, hidden_size]; the caches keep their shapes."""
+    check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
+    hidden = size(query, 1, 2)
+    if key is None and hidden is not None:
+        hidden = product(
+            (num_heads, per_head(hidden, num_heads + 2 * kv_num_heads, "the packed query", 0, "all heads"))
+        )
+    if v_head_size:
+        hidden = num_heads * v_head_size
+    caches = tuple(Tensor(x.dtype, x.shape) if x is not None else Tensor() for x in (key_cache, value_cache))
+    return Tensor(query.dtype, (size(query, 0, 2), hidden)), *caches

@@ -1,0 +1,213 @@
+"""The attentions of ONNX Runtime that take query, key and value apart (domain com.microsoft)."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, floordiv, product, total
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.nn.attention import CACHE_MISMATCH, INPUTS_MISMATCH, per_head
+from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN, expect_mask
+from irlint.schemas import MICROSOFT
+
+
+@onnx("MultiHeadAttention", domain=MICROSOFT)
+def multi_head_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    bias: Tensor | None = None,
+    key_padding_mask: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    past_sequence_length: Tensor | None = None,
+    cache_indirection: Tensor | None = None,
+    *,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    scale: float | None = None,
+    unidirectional: int = 0,
+) -> tuple[Tensor, ...]:
+    """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the key."""
+    shared = past_sequence_length is not None
+    outputs = _multi_head(query, key, value, past_key, past_value, 6, num_heads, packed=1, shared=shared)
+    scores = outputs[3].shape
+    if not shared and scores is not None:
+        batch, _, length, total_length = scores
+        lengths = () if past_key is None else (size(key, 1, 3),)
+        expect_mask(key_padding_mask, 4, "key_padding_mask", (batch, length, total_length), others=lengths)
+    return outputs
+
+
+@onnx("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)
+def decoder_masked_multi_head_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    mask_index: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    past_sequence_length: Tensor | None = None,
+    beam_width: Tensor | None = None,
+    cache_indirection: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    output_qk: int = 0,
+    past_present_share_buffer: int = 0,
+    scale: float | None = None,
+) -> tuple[Tensor, ...]:
+    """com.microsoft DecoderMaskedMultiHeadAttention; without a key the query holds all three side by side."""
+    packed = 3 if key is None and query.rank == 3 else 1
+    shared = bool(past_present_share_buffer)
+    return _multi_head(query, key, value, past_key, past_value, 5, num_heads, packed=packed, shared=shared)
+
+
+def _multi_head(
+    query: Tensor,
+    key: Tensor | None,
+    value: Tensor | None,
+    past_key: Tensor | None,
+    past_value: Tensor | None,
+    past_index: int,
+    num_heads: int,
+    *,
+    packed: int,
+    shared: bool,
+) -> tuple[Tensor, ...]:
+    """Output, present key, present value and scores; ``packed`` blocks stand side by side in a query of three axes."""
+    batch, length, hidden = _query_axes(query, num_heads, packed)
+    head = per_head(hidden, num_heads, "the hidden size of the query", 0)
+    keys = _key_length(key, batch, length, hidden, num_heads, head)
+    value_hidden = _value_hidden(value, batch, keys, hidden)
+    past = None
+    for index, name, tensor in ((past_index, "past_key", past_key), (past_index + 1, "past_value", past_value)):
+        axes = (("batch_size", batch), ("num_heads", num_heads), ("past_sequence_length", past), ("head_size", None))
+        check(tensor, Expected(index, name, axes, CACHE_MISMATCH))
+        past = first_known(past, size(tensor, 2, 4))
+    whole = past if shared and past_key is not None else total((past, keys)) if past_key is not None else keys
+    value_head = per_head(value_hidden, num_heads, "the hidden size of the value", 2)
+    y = None if query.shape is None else (batch, length, value_hidden)
+    scores = whole if not shared else None
+    return (
+        Tensor(query.dtype, y),
+        Tensor(query.dtype, (batch, num_heads, whole, head)),
+        Tensor(query.dtype, (batch, num_heads, whole, value_head)),
+        Tensor(query.dtype, (batch, num_heads, length, scores)),
+    )
+
+
+def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
+    """Batch, length and hidden size of a query, which has five axes where key and value are packed into it."""
+    if query.shape is None:
+        return None, None, None
+    if len(query.shape) == 5:
+        axes = (
+            ("batch_size", None),
+            ("sequence_length", None),
+            ("num_heads", num_heads),
+            ("3", 3),
+            ("head_size", None),
+        )
+        check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
+        return query.shape[0], query.shape[1], product((num_heads, query.shape[4]))
+    check(query, Expected(0, "query", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    hidden = query.shape[2]
+    return query.shape[0], query.shape[1], floordiv(hidden, packed) if hidden is not None else None
+
+
+def _key_length(
+    key: Tensor | None, batch: MaybeDim, length: MaybeDim, hidden: MaybeDim, num_heads: int, head: MaybeDim
+) -> MaybeDim:
+    """The length of the key: [batch, length, hidden], [batch, heads, length, head] or packed with the value."""
+    if key is None:
+        return length
+    if key.shape is None:
+        return None
+    axes = {
+        4: (("batch_size", batch), ("num_heads", num_heads), ("kv_sequence_length", None), ("head_size", head)),
+        5: (
+            ("batch_size", batch),
+            ("kv_sequence_length", None),
+            ("num_heads", num_heads),
+            ("2", 2),
+            ("head_size", head),
+        ),
+    }.get(len(key.shape), (("batch_size", batch), ("kv_sequence_length", None), ("hidden_size", hidden)))
+    check(key, Expected(1, "key", axes, INPUTS_MISMATCH))
+    return key.shape[2] if len(key.shape) == 4 else key.shape[1]
+
+
+def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, hidden: MaybeDim) -> MaybeDim:
+    if value is None:
+        return hidden
+    if value.shape is None:
+        return None
+    if len(value.shape) == 4:
+        check(
+            value,
+            Expected(
+                2,
+                "value",
+                (("batch_size", batch), ("num_heads", None), ("kv_sequence_length", keys), ("head_size", None)),
+                INPUTS_MISMATCH,
+            ),
+        )
+        return product((value.shape[1], value.shape[3]))
+    axes = (("batch_size", batch), ("kv_sequence_length", keys), ("v_hidden_size", None))
+    check(value, Expected(2, "value", axes, INPUTS_MISMATCH))
+    return value.shape[2]
+
+
+@onnx("PackedMultiHeadAttention", domain=MICROSOFT)
+def packed_multi_head_attention(
+    query: Tensor,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    bias: Tensor | None = None,
+    token_offset: Tensor | None = None,
+    cumulative_sequence_length: Tensor | None = None,
+    attention_bias: Tensor | None = None,
+    *,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+    scale: float | None = None,
+) -> Tensor:
+    """com.microsoft PackedMultiHeadAttention: [token_count, hidden_size], or [token_count, num_heads, 3, head_size]."""
+    tokens = query.shape[0] if query.shape else None
+    if query.rank == 4:
+        axes = (("token_count", None), ("num_heads", num_heads), ("3", 3), ("head_size", None))
+        check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
+        return Tensor(query.dtype, (tokens, product((num_heads, size(query, 3, 4)))))
+    check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
+    hidden = size(query, 1, 2) if value is None else size(value, 1, 2)
+    return Tensor(query.dtype, (tokens, hidden))
+
+
+@onnx("DecoderAttention", domain=MICROSOFT)
+def decoder_attention(
+    query: Tensor,
+    key: Tensor,
+    q_weight: Tensor,
+    kv_weight: Tensor,
+    bias: Tensor,
+    key_padding_mask: Tensor | None = None,
+    key_cache: Tensor | None = None,
+    value_cache: Tensor | None = None,
+    static_kv: Tensor | None = None,
+    use_past: Tensor | None = None,
+    has_layer_state: Tensor | None = None,
+    has_key_padding_mask: Tensor | None = None,
+    *,
+    mask_filter_value: float = -10000.0,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]; the caches grow as the flags say."""
+    axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
+    check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
+    head = per_head(size(query, 2, 3), num_heads, "the hidden size", 0)
+    cache = Tensor(query.dtype, (size(query, 1, 3), num_heads, None, head))
+    return Tensor(query.dtype, query.shape), cache, cache

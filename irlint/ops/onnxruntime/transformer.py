@@ -1,0 +1,295 @@
+"""What stands around attention in the transformers of ONNX Runtime: embeddings, experts, positions, padding."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, floordiv, product, total
+from irlint.findings.statements import divides
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
+from irlint.ops.nn.normalization import expect_epsilon
+from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.schemas import MICROSOFT
+
+
+@onnx("RotaryEmbedding", domain=MICROSOFT)
+def ms_rotary_embedding(
+    input: Tensor,
+    position_ids: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    *,
+    interleaved: int = 0,
+    is_packed_batching: int = 0,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+    scale: float = 1.0,
+) -> Tensor:
+    """com.microsoft RotaryEmbedding: the shape of the input; both tables hold half of what is rotated."""
+    if input.rank not in (None, 3, 4):
+        check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    if rotary_embedding_dim > 0 and num_heads == 0:
+        raise HEADS_MISMATCH.fault(
+            "`rotary_embedding_dim` is written and `num_heads` is not; ONNX Runtime takes the one only with the other",
+            help="write `num_heads`",
+            attribute="rotary_embedding_dim",
+        )
+    half = _rotated_half(input, cos_cache, num_heads, rotary_embedding_dim)
+    axes = (("max_sequence_length", size(cos_cache, 0, 2)), ("half of what is rotated", half))
+    check(cos_cache, Expected(2, "cos_cache", axes, FUSED_MISMATCH))
+    check(sin_cache, Expected(3, "sin_cache", axes, FUSED_MISMATCH))
+    if not is_packed_batching:
+        _check_positions(input, position_ids)
+    return Tensor(input.dtype, input.shape)
+
+
+def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, rotary_embedding_dim: int) -> MaybeDim:
+    """The width of the tables: half a head, or half of ``rotary_embedding_dim``."""
+    wide = size(cos_cache, 1, 2)
+    if input.shape is None or (input.rank == 4 and rotary_embedding_dim):
+        return wide
+    if input.rank == 4:
+        return floordiv(input.shape[3], 2) if input.shape[3] is not None else wide
+    hidden = input.shape[2]
+    if num_heads > 0:
+        head = per_head(hidden, num_heads, "the hidden size", 0)
+        if rotary_embedding_dim:
+            return rotary_embedding_dim // 2
+        return wide if head is None else floordiv(head, 2)
+    if isinstance(wide, int) and wide > 0 and not divides(2 * wide, hidden, "the heads divide the hidden size"):
+        raise FUSED_MISMATCH.fault(
+            f"axis 1 of input 2 (cos_cache, {shape_text(cos_cache.shape)}) is {wide}, half of a head of {2 * wide}; "
+            f"the hidden size of input 0 is {hidden}, which is no multiple of it",
+            help="give the tables half of the head size as axis 1",
+            input=2,
+            marks=((2, 1),),
+            aligned="left",
+        )
+    return wide
+
+
+def _check_positions(input: Tensor, position_ids: Tensor) -> None:
+    """Makes sure that there is one position, where the sequences begin, or one for each place of each sequence."""
+    if position_ids.rank is None or input.shape is None:
+        return
+    if position_ids.rank < 2:
+        axes: tuple[tuple[str, MaybeDim], ...] = (("the first position", 1),) * position_ids.rank
+    else:
+        axes = (("batch_size", input.shape[0]), ("sequence_length", input.shape[-2]))
+    check(position_ids, Expected(1, "position_ids", axes, FUSED_MISMATCH))
+
+
+@onnx("GemmaRotaryEmbedding", domain=MICROSOFT)
+def gemma_rotary_embedding(emb: Tensor, q: Tensor, q_rot: Tensor, k: Tensor, k_rot: Tensor) -> tuple[Tensor, Tensor]:
+    """com.microsoft GemmaRotaryEmbedding: the shapes of query and key."""
+    return Tensor(q.dtype, q.shape), Tensor(k.dtype, k.shape)
+
+
+# --- embeddings, experts and positions --------------------------------------------------------------------------------
+
+
+@onnx("EmbedLayerNormalization", domain=MICROSOFT)
+def embed_layer_normalization(
+    input_ids: Tensor,
+    segment_ids: Tensor | None = None,
+    word_embedding: Tensor | None = None,
+    position_embedding: Tensor | None = None,
+    segment_embedding: Tensor | None = None,
+    gamma: Tensor | None = None,
+    beta: Tensor | None = None,
+    mask: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    *,
+    epsilon: float = 1e-12,
+    mask_index_type: int = 1,
+) -> tuple[Tensor, ...]:
+    """com.microsoft EmbedLayerNormalization: [batch, sequence] gives [batch, sequence, hidden] and a mask index."""
+    expect_epsilon(epsilon)
+    tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
+    dtype = word_embedding.dtype if word_embedding is not None else None
+    return _embedded(dtype, input_ids, segment_ids, (*tables, (4, "segment_embedding", segment_embedding)), gamma, beta)
+
+
+@onnx("QEmbedLayerNormalization", domain=MICROSOFT)
+def q_embed_layer_normalization(
+    input_ids: Tensor,
+    segment_ids: Tensor | None = None,
+    word_embedding_quant: Tensor | None = None,
+    position_embedding_quant: Tensor | None = None,
+    segment_embedding: Tensor | None = None,
+    gamma_quant: Tensor | None = None,
+    beta_quant: Tensor | None = None,
+    mask: Tensor | None = None,
+    word_embedding_scale: Tensor | None = None,
+    position_embedding_scale: Tensor | None = None,
+    segment_embedding_scale: Tensor | None = None,
+    gamma_scale: Tensor | None = None,
+    beta_scale: Tensor | None = None,
+    word_embedding_zero_point: Tensor | None = None,
+    position_embedding_zero_point: Tensor | None = None,
+    segment_embedding_zero_point: Tensor | None = None,
+    gamma_zero_point: Tensor | None = None,
+    beta_zero_point: Tensor | None = None,
+    *,
+    epsilon: float = 1e-12,
+) -> tuple[Tensor, ...]:
+    """com.microsoft QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables."""
+    tables = (
+        (2, "word_embedding_quant", word_embedding_quant),
+        (3, "position_embedding_quant", position_embedding_quant),
+        (4, "segment_embedding", segment_embedding),
+    )
+    return _embedded("float32", input_ids, segment_ids, tables, gamma_quant, beta_quant)[:2]
+
+
+def _embedded(
+    dtype: str | None,
+    ids: Tensor,
+    segments: Tensor | None,
+    tables: tuple[tuple[int, str, Tensor | None], ...],
+    gamma: Tensor | None,
+    beta: Tensor | None,
+) -> tuple[Tensor, ...]:
+    """Embedding, mask index and the sum before normalization."""
+    batch, length = size(ids, 0, 2), size(ids, 1, 2)
+    both = (("batch_size", batch), ("sequence_length", length))
+    check(ids, Expected(0, "input_ids", both, INPUTS_MISMATCH))
+    check(segments, Expected(1, "segment_ids", both, INPUTS_MISMATCH))
+    hidden = first_known(*(size(table, 1, 2) for _, _, table in tables))
+    for index, name, table in tables:
+        check(table, Expected(index, name, (("rows", None), ("hidden_size", hidden)), FUSED_MISMATCH))
+    for index, name, vector in ((5, "gamma", gamma), (6, "beta", beta)):
+        check(vector, Expected(index, name, (("hidden_size", hidden),), FUSED_MISMATCH))
+    y = Tensor(dtype, (batch, length, hidden))
+    return y, Tensor("int32", (batch,)), y
+
+
+@onnx("MoE", domain=MICROSOFT)
+def mixture_of_experts(
+    input: Tensor,
+    router_probs: Tensor,
+    fc1_experts_weights: Tensor,
+    fc1_experts_bias: Tensor | None = None,
+    fc2_experts_weights: Tensor | None = None,
+    fc2_experts_bias: Tensor | None = None,
+    fc3_experts_weights: Tensor | None = None,
+    fc3_experts_bias: Tensor | None = None,
+    *,
+    activation_alpha: float = 1.0,
+    activation_beta: float = 0.0,
+    activation_type: str = "relu",
+    k: int = 1,
+    normalize_routing_weights: int = 0,
+    swiglu_fusion: int = 0,
+    swiglu_limit: float | None = None,
+    use_sparse_mixer: int = 0,
+) -> Tensor:
+    """com.microsoft MoE: the shape of the input."""
+    _check_router(input, router_probs)
+    return Tensor(input.dtype, input.shape)
+
+
+@onnx("QMoE", domain=MICROSOFT)
+def quantized_mixture_of_experts(
+    input: Tensor,
+    router_probs: Tensor,
+    fc1_experts_weights: Tensor,
+    fc1_scales: Tensor | None = None,
+    fc1_experts_bias: Tensor | None = None,
+    fc2_experts_weights: Tensor | None = None,
+    fc2_scales: Tensor | None = None,
+    fc2_experts_bias: Tensor | None = None,
+    fc3_experts_weights: Tensor | None = None,
+    fc3_scales: Tensor | None = None,
+    fc3_experts_bias: Tensor | None = None,
+    fc1_zero_points: Tensor | None = None,
+    fc2_zero_points: Tensor | None = None,
+    fc3_zero_points: Tensor | None = None,
+    router_weights: Tensor | None = None,
+    fc1_global_scale: Tensor | None = None,
+    fc2_global_scale: Tensor | None = None,
+    fc1_act_scale: Tensor | None = None,
+    fc2_act_scale: Tensor | None = None,
+    fc1_act_block_scale: Tensor | None = None,
+    fc2_act_block_scale: Tensor | None = None,
+    *,
+    accuracy_level: int = 0,
+    activation_alpha: float = 1.0,
+    activation_beta: float = 0.0,
+    activation_type: str = "relu",
+    block_size: int = 0,
+    expert_weight_bits: int = 4,
+    fc1_expert_weight_bits: int | None = None,
+    fc2_expert_weight_bits: int | None = None,
+    fc3_expert_weight_bits: int | None = None,
+    k: int = 1,
+    normalize_routing_weights: int = 0,
+    quant_type: str = "int",
+    swiglu_fusion: int = 0,
+    swiglu_limit: float | None = None,
+    use_sparse_mixer: int = 0,
+    weights_prepacked: int = -1,
+) -> Tensor:
+    """com.microsoft QMoE: the shape of the input."""
+    _check_router(input, router_probs)
+    return Tensor(input.dtype, input.shape)
+
+
+def _check_router(input: Tensor, router_probs: Tensor) -> None:
+    """Makes sure that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
+    rows = product(input.shape[:-1]) if input.shape else None
+    check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
+
+
+@onnx("RelativePositionBias", domain=MICROSOFT)
+def relative_position_bias(
+    bias_table: Tensor, query_length: Tensor, key_length: Tensor, *, is_bidirectional: int = 0, max_distance: int
+) -> Tensor:
+    """com.microsoft RelativePositionBias: a table [buckets, heads] gives [1, heads, query length, key length]."""
+    check(bias_table, Expected(0, "bias_table", (("buckets", None), ("num_heads", None)), FUSED_MISMATCH))
+    shape = (1, size(bias_table, 1, 2), number(query_length), number(key_length))
+    return Tensor(bias_table.dtype, shape)
+
+
+@onnx("GatedRelativePositionBias", domain=MICROSOFT)
+def gated_relative_position_bias(
+    query_layer: Tensor,
+    query_bias: Tensor,
+    rel_pos: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    eco_a: Tensor,
+    token_offset: Tensor | None = None,
+    *,
+    num_heads: int,
+) -> Tensor:
+    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]; with a token offset for packed tokens."""
+    source, rank = (token_offset, 2) if token_offset is not None else (query_layer, 3)
+    batch, length = size(source, 0, rank), size(source, 1, rank)
+    axes = (("1", None), ("num_heads", num_heads), ("sequence_length", length), ("sequence_length", length))
+    check(rel_pos, Expected(2, "rel_pos", axes, FUSED_MISMATCH))
+    return Tensor(query_layer.dtype, (batch, num_heads, length, length))
+
+
+@onnx("RemovePadding", domain=MICROSOFT)
+def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
+    """com.microsoft RemovePadding: [batch, sequence, hidden] gives [tokens, hidden], and where each token stood."""
+    check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
+    batch, length = size(input, 0, 3), size(input, 1, 3)
+    return (
+        Tensor(input.dtype, (None, size(input, 2, 3))),
+        Tensor("int32", (batch, length)),
+        Tensor("int32", (total((batch, 1)),)),
+        Tensor("int32", (1,)),
+    )
+
+
+@onnx("RestorePadding", domain=MICROSOFT)
+def restore_padding(input: Tensor, token_offset: Tensor) -> Tensor:
+    """com.microsoft RestorePadding: [tokens, hidden] gives [batch, sequence, hidden]."""
+    check(input, Expected(0, "input", (("tokens", None), HIDDEN), INPUTS_MISMATCH))
+    axes = (("batch_size", None), ("sequence_length", None))
+    check(token_offset, Expected(1, "token_offset", axes, INPUTS_MISMATCH))
+    return Tensor(input.dtype, (size(token_offset, 0, 2), size(token_offset, 1, 2), size(input, 1, 2)))

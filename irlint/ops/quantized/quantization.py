@@ -1,0 +1,479 @@
+"""Operators that map floating-point numbers to few levels and back, and arithmetic on such numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, ceildiv, same, total
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, agree, require, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import UNKNOWN, Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.indexing.gathering import gather
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.broadcast import broadcast, merged, pdpd
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, common_type
+from irlint.ops.kernels.shape_inputs import expect_one, length, stated_shape
+from irlint.ops.layout.joining import concatenated
+from irlint.ops.math.reduction import reduced
+from irlint.schemas import MICROSOFT
+
+SCALE_MISMATCH = Rule(
+    "IRL370",
+    "quantization-scale-mismatch",
+    Severity.ERROR,
+    "A quantization scale has a shape that is neither per tensor, nor per axis, nor per block.",
+    why="""A scale is a single number for the whole tensor; a list with one entry for each index of `axis`; or, with
+`block_size` B, a tensor like the input whose size on `axis` is the input's divided by B and rounded up. ONNX Runtime
+stops at any other shape when it reaches the node.""",
+    mend="Correct `axis` (the default is 1, also for weights whose channels are on axis 0), or the scale's shape.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[8] scale) => (uint8[1,3,8,8] y) { y = QuantizeLinear (x, scale) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[3] scale) => (uint8[1,3,8,8] y) { y = QuantizeLinear (x, scale) }""",
+)
+
+ZERO_POINT_MISMATCH = Rule(
+    "IRL371",
+    "quantization-zero-point-mismatch",
+    Severity.ERROR,
+    "A zero point does not have the shape of its scale.",
+    why="Each scale has its zero point: ONNX Runtime stops at the node where their shapes differ.",
+    mend="Give the zero point the shape of the scale.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] scale, int8[3] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
+)
+
+INPUTS_NOT_TRIPLES = Rule(
+    "IRL372",
+    "quantized-inputs-not-triples",
+    Severity.ERROR,
+    "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
+    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another count.",
+    mend="List each input as tensor, scale, zero point.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
+{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
+{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
+)
+
+AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
+
+
+# --- scales and zero points -------------------------------------------------------------------------------------------
+
+
+def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, axis: int, block_size: int = 0) -> None:
+    """Makes sure that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
+
+    Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
+    """
+    if scale is None:
+        return
+    if _is_single(scale):
+        _judge_single_zero(scale, zero)
+        return
+    if x is not None:
+        if block_size:
+            _judge_blocks(x, scale, axis_of(axis, len(x)), block_size)
+        else:
+            _judge_per_axis(x, scale, axis)
+    if zero is not None:
+        merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
+
+
+def _is_single(scale: Shape) -> bool:
+    return not scale or (len(scale) == 1 and same(scale[0], 1) is True)
+
+
+def _judge_single_zero(scale: Shape, zero: Shape | None) -> None:
+    if zero is None or not zero or (len(zero) == 1 and agree(zero[0], 1, "the scale is a single number")):
+        return
+    raise ZERO_POINT_MISMATCH.fault(
+        f"input 1 is {shape_text(scale)}, a single scale, and input 2 is {shape_text(zero)}",
+        help="give the zero point the shape of the scale",
+        input=2,
+    )
+
+
+def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
+    count = scale[0] if len(scale) == 1 else None
+    if len(scale) == 1 and same(count, 1) is None:
+        _allow_either(x, count, axis)
+        return
+    place = axis_of(axis, len(x))
+    if len(scale) == 1 and agree(x[place], count, f"the scale has one entry for each index of axis {place}"):
+        return
+    raise SCALE_MISMATCH.fault(
+        f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a list "
+        "with one entry for each index of that axis",
+        help=_scale_help(x, scale, place),
+        input=1,
+        marks=((0, place), *((1, own) for own in range(len(scale)))),
+    )
+
+
+def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
+    """A list of a length that is not known fits where it is one entry, or as many as the axis has."""
+    if count is None or not -len(x) <= axis < len(x):
+        return
+    dim = x[axis]
+    if dim is not None and not same(dim, count):
+        require(
+            Relation("==", count, dim),
+            Relation("==", count, 1),
+            why=f"the scale of axis {axis} has {counted(count, 'entry', 'entries')}",
+        )
+
+
+def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
+    if len(scale) == 1:
+        fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
+        if fitting:
+            return f"set `axis` to {fitting[0]}, whose size is {scale[0]}"
+    return f"give the scale {counted(x[axis], 'entry', 'entries')}, or one"
+
+
+def _judge_blocks(x: Shape, scale: Shape, axis: int, block_size: int) -> None:
+    if len(scale) != len(x):
+        raise SCALE_MISMATCH.fault(
+            f"input 1 is {shape_text(scale)} with {counted(len(scale), 'axis', 'axes')} and input 0 is {shape_text(x)} with {len(x)}: with "
+            f"block_size {block_size} both need the same number",
+            help="give the scale the rank of the input, or leave `block_size` at 0",
+            input=1,
+        )
+    for other, (dim, count) in enumerate(zip(x, scale)):
+        wanted = dim if other != axis or dim is None else ceildiv(dim, block_size)
+        if not agree(wanted, count, f"axis {other} of the scale covers that of the input in blocks"):
+            blocks = f" in blocks of {block_size}" if other == axis else ""
+            raise SCALE_MISMATCH.fault(
+                f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} takes {wanted} scales",
+                help=f"make axis {other} of the scale {wanted}",
+                input=1,
+                marks=((0, other), (1, other)),
+                aligned="left",
+            )
+
+
+def _expect_block_size(block_size: int) -> None:
+    if block_size < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `block_size` is {block_size}; it has to be positive, or 0 for no blocks",
+            help="use the number of elements that share a scale",
+            attribute="block_size",
+        )
+
+
+# --- QuantizeLinear ---------------------------------------------------------------------------------------------------
+
+
+def _quantized(
+    x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, block_size: int = 0, dtype: str | None = None
+) -> Tensor:
+    _expect_block_size(block_size)
+    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis, block_size)
+    if zero is None:
+        return Tensor(dtype or "uint8", x.shape)
+    if dtype is not None and zero.dtype is not None and dtype != zero.dtype:
+        raise ELEMENT_TYPES_DIFFER.fault(
+            f"attribute `output_dtype` is {dtype} and input 2, the zero point, is {zero.dtype}: both give the result's type",
+            help=f"leave `output_dtype` out, or convert the zero point to {dtype}",
+            input=2,
+        )
+    return Tensor(zero.dtype or dtype, x.shape)
+
+
+@onnx("QuantizeLinear", since=10)
+def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) -> Tensor:
+    """ONNX QuantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
+    return _quantized(x, y_scale, y_zero_point, 1)
+
+
+@onnx("QuantizeLinear", since=13)
+@onnx("QuantizeLinear", domain=MICROSOFT)
+def quantize_13(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
+    """ONNX QuantizeLinear-13."""
+    return _quantized(x, y_scale, y_zero_point, axis)
+
+
+@onnx("QuantizeLinear", since=19)
+def quantize_19(
+    x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1, saturate: int = 1
+) -> Tensor:
+    """ONNX QuantizeLinear-19."""
+    return _quantized(x, y_scale, y_zero_point, axis)
+
+
+@onnx("QuantizeLinear", since=21)
+def quantize_21(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+    *,
+    axis: int = 1,
+    saturate: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    context: Context,
+) -> Tensor:
+    """ONNX QuantizeLinear-21, with blocks."""
+    dtype = numbered_type(output_dtype, context, "output_dtype") if output_dtype else None
+    return _quantized(x, y_scale, y_zero_point, axis, block_size, dtype)
+
+
+@onnx("QuantizeLinear", since=23)
+def quantize_23(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor | None = None,
+    *,
+    axis: int = 1,
+    saturate: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    precision: int = 0,
+    context: Context,
+) -> Tensor:
+    """ONNX QuantizeLinear-23."""
+    dtype = numbered_type(output_dtype, context, "output_dtype") if output_dtype else None
+    return _quantized(x, y_scale, y_zero_point, axis, block_size, dtype)
+
+
+# --- DequantizeLinear -------------------------------------------------------------------------------------------------
+
+
+def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, block_size: int = 0) -> Tensor:
+    _expect_block_size(block_size)
+    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis, block_size)
+    return Tensor(scale.dtype, x.shape)
+
+
+@onnx("DequantizeLinear", since=10)
+def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None) -> Tensor:
+    """ONNX DequantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
+    return _dequantized(x, x_scale, x_zero_point, 1)
+
+
+@onnx("DequantizeLinear", since=13)
+@onnx("DequantizeLinear", domain=MICROSOFT)
+def dequantize_13(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
+    """ONNX DequantizeLinear-13."""
+    return _dequantized(x, x_scale, x_zero_point, axis)
+
+
+@onnx("DequantizeLinear", since=21)
+def dequantize_21(
+    x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1, block_size: int = 0
+) -> Tensor:
+    """ONNX DequantizeLinear-21, with blocks."""
+    return _dequantized(x, x_scale, x_zero_point, axis, block_size)
+
+
+@onnx("DequantizeLinear", since=23)
+def dequantize_23(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    context: Context,
+) -> Tensor:
+    """ONNX DequantizeLinear-23, with a result of another type than the scale."""
+    result = _dequantized(x, x_scale, x_zero_point, axis, block_size)
+    return Tensor(numbered_type(output_dtype, context, "output_dtype"), x.shape) if output_dtype else result
+
+
+@onnx("DynamicQuantizeLinear", since=11)
+def dynamic_quantize(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """ONNX DynamicQuantizeLinear-11: the quantized tensor, and its scale and zero point as scalars."""
+    return Tensor("uint8", x.shape), Tensor("float32", ()), Tensor("uint8", ())
+
+
+# --- FakeQuantize -----------------------------------------------------------------------------------------------------
+
+
+@openvino("FakeQuantize", absent={"levels": 0}, spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"})
+def fake_quantize(
+    x: Tensor,
+    input_low: Tensor,
+    input_high: Tensor,
+    output_low: Tensor,
+    output_high: Tensor,
+    *,
+    levels: int,
+    auto_broadcast: AutoBroadcast = "numpy",
+    auto_broadcast_axis: int | None = None,
+    axis: int | None = None,
+    context: Context,
+) -> Tensor:
+    """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``, whose shape the result has."""
+    if levels < 2 and "levels" in context.node.attributes:
+        warn(_levels_fault(levels))
+    limits = (input_low.shape, input_high.shape, output_low.shape, output_high.shape)
+    if auto_broadcast == "numpy":
+        broadcast((x.shape, *limits))
+    elif auto_broadcast == "pdpd":
+        together = x.shape
+        for limit in limits:
+            together = pdpd(together, limit, library_axis=auto_broadcast_axis, specified_axis=axis)
+    else:
+        merged((x.shape, *limits), why=f'nothing is broadcast with auto_broadcast="{auto_broadcast}"')
+    return Tensor(x.dtype, x.shape)
+
+
+def _levels_fault(levels: int) -> Fault:
+    return ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `levels` is {levels}; the specification asks for at least 2, and OpenVINO does not check",
+        help="use the number of quantization levels, such as 256",
+        attribute="levels",
+        severity=Severity.WARNING,
+    )
+
+
+# --- com.microsoft ----------------------------------------------------------------------------------------------------
+
+
+def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
+    for index, what, tensor in parameters:
+        expect_one(tensor, index, what, scalar=scalar)
+
+
+@onnx("QLinearAdd", "QLinearMul", domain=MICROSOFT)
+def qlinear_arithmetic(
+    A: Tensor,
+    A_scale: Tensor,
+    A_zero_point: Tensor | None = None,
+    B: Tensor = UNKNOWN,
+    B_scale: Tensor = UNKNOWN,
+    B_zero_point: Tensor | None = None,
+    C_scale: Tensor = UNKNOWN,
+    C_zero_point: Tensor | None = None,
+) -> Tensor:
+    """ONNX Runtime's QLinearAdd and QLinearMul: A and B are broadcast together."""
+    _expect_single(
+        (
+            (1, "A_scale", A_scale),
+            (2, "A_zero_point", A_zero_point),
+            (4, "B_scale", B_scale),
+            (5, "B_zero_point", B_zero_point),
+            (6, "C_scale", C_scale),
+            (7, "C_zero_point", C_zero_point),
+        ),
+        scalar=True,
+    )
+    return Tensor(A.dtype or B.dtype, _broadcast_at(((0, A.shape), (3, B.shape))))
+
+
+def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
+    """The shapes broadcast together, each known by the index of its input."""
+    if any(shape is None for _, shape in shapes):
+        return None
+    spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
+    for index, shape in shapes:
+        spaced[index] = shape
+    return broadcast(spaced)
+
+
+@onnx("QLinearWhere", domain=MICROSOFT)
+def qlinear_where(
+    condition: Tensor,
+    X: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    Y: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    z_scale: Tensor,
+    z_zero_point: Tensor,
+) -> Tensor:
+    """ONNX Runtime's QLinearWhere."""
+    return Tensor(X.dtype or Y.dtype, _broadcast_at(((0, condition.shape), (1, X.shape), (4, Y.shape))))
+
+
+@onnx("MulInteger", domain=MICROSOFT)
+def mul_integer(
+    A: Tensor, A_zero_point: Tensor | None = None, B: Tensor = UNKNOWN, B_zero_point: Tensor | None = None
+) -> Tensor:
+    """ONNX Runtime's MulInteger: int32 products of integers without their zero points."""
+    _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
+    return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
+
+
+@onnx("QLinearConcat", domain=MICROSOFT)
+def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
+    """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
+    if len(inputs) % 3 or not inputs:
+        raise INPUTS_NOT_TRIPLES.fault(
+            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
+            help="list each input as tensor, scale, zero point",
+        )
+    spaced = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
+    shape = concatenated([None, None, *spaced], axis)
+    if shape is not None:
+        place = axis_of(axis, len(shape))
+        along = total(None if each is None else each[place] for each in spaced[::3])
+        shape = (*shape[:place], along, *shape[place + 1 :])
+    return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
+
+
+@onnx("QLinearReduceMean", domain=MICROSOFT)
+def qlinear_reduce_mean(
+    data: Tensor,
+    data_scale: Tensor,
+    data_zero_point: Tensor | None = None,
+    reduced_scale: Tensor = UNKNOWN,
+    reduced_zero_point: Tensor | None = None,
+    *,
+    axes: Ints,
+    keepdims: int,
+) -> Tensor:
+    """ONNX Runtime's QLinearReduceMean."""
+    return Tensor(data.dtype, reduced(data.shape, axes, bool(keepdims)))
+
+
+@onnx("GatherBlockQuantized", domain=MICROSOFT)
+def gather_block_quantized(
+    data: Tensor,
+    indices: Tensor,
+    scales: Tensor,
+    zero_points: Tensor | None = None,
+    *,
+    gather_axis: int = 0,
+    quantize_axis: int = 1,
+    block_size: int = 128,
+    bits: int = 4,
+) -> Tensor:
+    """ONNX Runtime's GatherBlockQuantized: a Gather of entries that are stored in few bits, several to a byte."""
+    if data.shape is None:
+        return Tensor(scales.dtype)
+    packed = 8 // bits if data.dtype == "uint8" and bits in (2, 4) else 1
+    last = None if data.shape[-1] is None or data.dtype is None else data.shape[-1] * packed
+    stored = Tensor(data.dtype, (*data.shape[:-1], last))
+    return Tensor(scales.dtype, gather(stored, indices, axis=gather_axis).shape)
+
+
+@onnx("QuantizeBFP", domain=MICROSOFT)
+def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of what was packed."""
+    listed = Tensor("int64", (x.rank,))
+    return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
+
+
+@onnx("DequantizeBFP", domain=MICROSOFT)
+def dequantize_bfp(
+    x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
+) -> Tensor:
+    """ONNX Runtime's DequantizeBFP: what QuantizeBFP packed, in the shape that input 1 states."""
+    result = stated_shape(shape, 1)
+    if result is None and length(strides) is not None:
+        result = (None,) * (length(strides) or 0)
+    return Tensor(numbered_type(dtype, context), result)

@@ -1,0 +1,133 @@
+"""Convolutions of quantized tensors: ConvInteger and QLinearConv."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, same
+from irlint.findings.faults import Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx
+from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.filters import convolved, dim_of, expect_bias
+from irlint.ops.kernels.windows import OPERAND_MISMATCH, AutoPad, expect_single
+from irlint.schemas import MICROSOFT, NHWC
+
+
+@onnx("ConvInteger", since=10)
+def conv_integer(
+    x: Tensor,
+    w: Tensor,
+    x_zero_point: Tensor | None = None,
+    w_zero_point: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX ConvInteger-10."""
+    expect_single(x_zero_point, 2, "x_zero_point")
+    _expect_per_channel(w_zero_point, 3, "w_zero_point", dim_of(w.shape, 0))
+    if w_zero_point is not None and w_zero_point.shape and same(w_zero_point.shape[0], 1) is False:
+        warn(
+            OPERAND_MISMATCH.fault(
+                f"input 3 (w_zero_point) is {shape_text(w_zero_point.shape)}, one for each output channel: the "
+                'specification allows "a scalar or a 1-D tensor", ONNX Runtime takes a single element',
+                help="use one zero point for all output channels",
+                input=3,
+                severity=Severity.NOTE,
+            )
+        )
+    return Tensor("int32", convolved(x.shape, w.shape, group, kernel_shape, strides, dilations, pads, auto_pad))
+
+
+def _expect_per_channel(tensor: Tensor | None, index: int, name: str, channels: MaybeDim) -> None:
+    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` has neither one element nor one for each channel."""
+    if tensor is None or tensor.shape is None or not tensor.shape:
+        return
+    size = tensor.shape[0]
+    if len(tensor.shape) == 1 and (same(size, 1) is not False or same(size, channels) is not False):
+        return
+    wanted = "?" if channels is None else channels
+    raise OPERAND_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of 1 or {wanted} "
+        "elements, one for each output channel",
+        help=f"give input {index} the shape [] or [{wanted}]",
+        input=index,
+    )
+
+
+@onnx("QLinearConv", since=10)
+def qlinear_conv(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    w: Tensor,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX QLinearConv-10: weights are quantized as a whole, or by output channel."""
+    _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+    window = (kernel_shape, strides, dilations, pads, auto_pad)
+    return Tensor(y_zero_point.dtype, convolved(x.shape, w.shape, group, *window, weights=3))
+
+
+@onnx("QLinearConv", domain=NHWC)
+@onnx("QLinearConv", domain=MICROSOFT)
+def ms_qlinear_conv(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    w: Tensor,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    B: Tensor | None = None,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    channels_last: int = 0,
+    context: Context,
+) -> Tensor:
+    """com.microsoft QLinearConv, with the channels as the last axis by ``channels_last`` or by the domain."""
+    _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+    first = 1 if channels_last or context.node.domain == NHWC else 2
+    window = (kernel_shape, strides, dilations, pads, auto_pad)
+    return Tensor(y_zero_point.dtype, convolved(x.shape, w.shape, group, *window, first=first, weights=3))
+
+
+def _expect_quantization(
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    w: Tensor,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    bias: Tensor | None,
+) -> None:
+    channels = dim_of(w.shape, 0)
+    expect_single(x_scale, 1, "x_scale")
+    expect_single(x_zero_point, 2, "x_zero_point")
+    expect_single(y_scale, 6, "y_scale")
+    expect_single(y_zero_point, 7, "y_zero_point")
+    _expect_per_channel(w_scale, 4, "w_scale", channels)
+    _expect_per_channel(w_zero_point, 5, "w_zero_point", channels)
+    expect_bias(bias, channels, 8)

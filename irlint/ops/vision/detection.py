@@ -1,0 +1,371 @@
+"""Operators that choose among candidate boxes: non-maximum suppression in all its forms."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, bounds, product, smallest
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
+from irlint.records import record
+
+BOXES_MISMATCH = Rule(
+    "IRL385",
+    "boxes-scores-mismatch",
+    Severity.ERROR,
+    "Boxes and their scores are not of one number of images and boxes.",
+    why="""Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes, boxes]: each
+box has one score for every class. Runtimes refuse anything else. The scores of most detectors come as [images, boxes,
+classes], and have to be transposed.""",
+    mend="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8400,4] boxes, float[1,8400,80] scores) => (int64[n,3] y) <int64[1] most = {20}>
+{ y = NonMaxSuppression (boxes, scores, most) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8400,4] boxes, float[1,80,8400] scores) => (int64[n,3] y) <int64[1] most = {20}>
+{ y = NonMaxSuppression (boxes, scores, most) }""",
+)
+
+BoxEncoding = Literal["corner", "center"]
+SortResult = Literal["classid", "score", "none"]
+DecayFunction = Literal["gaussian", "linear"]
+
+_SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
+
+
+def expect_attribute(
+    value: float, least: float, name: str, most: float | None = None, severity: Severity | None = None
+) -> None:
+    """Makes sure that an attribute lies between ``least`` and ``most``.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, or states it where it has a ``severity``.
+    """
+    if value >= least and (most is None or value <= most):
+        return
+    allowed = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+    fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `{name}` is {value:g}; it has to be {allowed}",
+        help=f"write a number that is {allowed}",
+        attribute=name,
+    )
+    if severity is None:
+        raise fault
+    warn(fault.lowered(severity))
+
+
+@record
+class Candidates:
+    """How many images, classes and boxes there are to choose from."""
+
+    images: MaybeDim
+    classes: MaybeDim
+    boxes: MaybeDim
+
+
+def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidates:
+    """What boxes [images, boxes, coordinates] and scores [images, classes, boxes] agree on.
+
+    Raises a ``BOXES_MISMATCH`` fault.
+    """
+    images = first_known(size(boxes, 0, 3), size(scores, 0, 3))
+    count = first_known(size(boxes, 1, 3), size(scores, 2, 3))
+    axes: tuple[tuple[str, MaybeDim], ...] = (
+        ("the number of images", images),
+        ("the number of boxes", count),
+        ("the number of coordinates", coordinates),
+    )
+    check(boxes, Expected(0, "boxes", axes, BOXES_MISMATCH))
+    classes = size(scores, 1, 3)
+    check(scores, Expected(1, "scores", (axes[0], ("the number of classes", classes), axes[1]), BOXES_MISMATCH))
+    return Candidates(images, classes, count)
+
+
+def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Candidates:
+    """What boxes [classes, boxes, 4] and scores [classes, boxes] of all images, and ``counts`` [images] agree on.
+
+    Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
+    """
+    classes = first_known(size(boxes, 0, 3), size(scores, 0, 2))
+    count = first_known(size(boxes, 1, 3), size(scores, 1, 2))
+    axes: tuple[tuple[str, MaybeDim], ...] = (("the number of classes", classes), ("the number of boxes", count))
+    check(boxes, Expected(0, "boxes", (*axes, ("the number of coordinates", 4)), BOXES_MISMATCH))
+    check(scores, Expected(1, "scores", axes, BOXES_MISMATCH))
+    images = size(counts, 0, 1)
+    check(counts, Expected(2, "roisnum", (("the number of images", images),), BOXES_MISMATCH))
+    return Candidates(images, classes, count)
+
+
+def selected(most: MaybeDim, context: Context) -> MaybeDim:
+    """How many boxes are chosen of at most ``most``: one unknown size for all outputs of the node, 0 where none can be."""
+    upper = None if most is None else bounds(most)[1]
+    return 0 if upper == 0 else context.unknown("selected", upper)
+
+
+def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
+    """The most boxes that can be chosen where each class of each image gives ``most``; below 0 nothing is known."""
+    if isinstance(most, int) and most < 0:
+        return None
+    return product((found.images, found.classes, smallest(found.boxes, most)))
+
+
+# --- NonMaxSuppression ------------------------------------------------------------------------------------------------
+
+
+#: The inputs from index 2 on of a non-maximum suppression.
+LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
+
+
+@onnx("NonMaxSuppression", since=10)
+def non_max_suppression(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    *,
+    center_point_box: int = 0,
+    context: Context,
+) -> Tensor:
+    """ONNX NonMaxSuppression of every version: [selected, 3]; of a limit that is no scalar ONNX Runtime reads one element."""
+    if center_point_box not in (0, 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `center_point_box` is {center_point_box}; it is 0 (corners) or 1 (centers)",
+            help="use 0 or 1",
+            attribute="center_point_box",
+        )
+    found = candidates(boxes, scores)
+    limits = (max_output_boxes_per_class, iou_threshold, score_threshold)
+    for index, (tensor, name) in enumerate(zip(limits, LIMITS), 2):
+        try:
+            expect_one(tensor, index, name)
+        except Fault as fault:
+            warn(fault.lowered(Severity.WARNING))
+    most: MaybeDim = 0 if max_output_boxes_per_class is None else number(max_output_boxes_per_class)
+    return Tensor("int64", (selected(_per_class(found, most), context), 3))
+
+
+def _scalars(*tensors: Tensor | None) -> None:
+    for index, (tensor, name) in enumerate(zip(tensors, LIMITS), 2):
+        expect_rank(tensor, index, 0, what=name)
+
+
+def _most(stated: Tensor | None) -> MaybeDim:
+    """What OpenVINO's ``max_output_boxes_per_class`` states: 0 where it is left out, whole numbers of any type."""
+    if stated is None:
+        return 0
+    known = stated.scalar
+    return int(known) if isinstance(known, (int, float)) else known
+
+
+@openvino("NonMaxSuppression", until=2)
+def ov_nms_1(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    *,
+    box_encoding: BoxEncoding = "corner",
+    sort_result_descending: bool = True,
+) -> Tensor:
+    """OpenVINO NonMaxSuppression-1: [min(boxes, most * classes), 3], the number of images not counted."""
+    _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
+    found, most = candidates(boxes, scores), _most(max_output_boxes_per_class)
+    negative = isinstance(most, int) and most < 0
+    return Tensor("int64", (None if negative else smallest(found.boxes, product((most, found.classes))), 3))
+
+
+@openvino("NonMaxSuppression", since=3, until=3)
+def ov_nms_3(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    *,
+    box_encoding: BoxEncoding = "corner",
+    sort_result_descending: bool = True,
+    output_type: IndexType = "i64",
+) -> Tensor:
+    """OpenVINO NonMaxSuppression-3: version 1 with a type for the indices."""
+    indices = ov_nms_1(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold)
+    return Tensor(INDEX_NAMES[output_type], indices.shape)
+
+
+@openvino("NonMaxSuppression", since=4, until=4)
+def ov_nms_4(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    *,
+    box_encoding: BoxEncoding = "corner",
+    sort_result_descending: bool = True,
+    output_type: IndexType = "i64",
+) -> Tensor:
+    """OpenVINO NonMaxSuppression-4: [images * classes * min(boxes, most), 3]."""
+    _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
+    found = candidates(boxes, scores)
+    return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
+
+
+@openvino("NonMaxSuppression", since=5)
+def ov_nms_5(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor | None = None,
+    iou_threshold: Tensor | None = None,
+    score_threshold: Tensor | None = None,
+    soft_nms_sigma: Tensor | None = None,
+    *,
+    box_encoding: BoxEncoding = "corner",
+    sort_result_descending: bool = True,
+    output_type: IndexType = "i64",
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO NonMaxSuppression-5 and -9: indices and scores of what is chosen, [selected, 3] both, and its count."""
+    thresholds = ((3, "iou_threshold", iou_threshold), (4, "score_threshold", score_threshold))
+    floats = ((0, "", boxes), (1, "", scores), *thresholds, (5, "soft_nms_sigma", soft_nms_sigma))
+    for index, name, tensor in floats:
+        expect_type(tensor, index, _SHORT_FLOATS)
+        if name:
+            expect_one(tensor, index, name)
+    expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
+    most = _most(max_output_boxes_per_class) if max_output_boxes_per_class is not None else None
+    return _chosen(candidates(boxes, scores), most, output_type, context)
+
+
+@openvino("NMSRotated", since=13)
+def ov_nms_rotated(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor,
+    iou_threshold: Tensor,
+    score_threshold: Tensor,
+    *,
+    sort_result_descending: bool = True,
+    output_type: IndexType = "i64",
+    clockwise: bool = True,
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO NMSRotated-13: boxes of 5 numbers, the last one an angle."""
+    for index, tensor in ((0, boxes), (1, scores), (3, iou_threshold), (4, score_threshold)):
+        expect_type(tensor, index, FLOATS)
+    expect_type(max_output_boxes_per_class, 2, INTEGERS)
+    expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
+    expect_one(iou_threshold, 3, "iou_threshold")
+    expect_one(score_threshold, 4, "score_threshold")
+    return _chosen(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context)
+
+
+def _chosen(
+    found: Candidates, most: MaybeDim, output_type: IndexType, context: Context
+) -> tuple[Tensor, Tensor, Tensor]:
+    shape = (selected(_per_class(found, most), context), 3)
+    dtype = INDEX_NAMES[output_type]
+    return Tensor(dtype, shape), Tensor("float32", shape), Tensor(dtype, (1,))
+
+
+# --- MulticlassNms, MatrixNms -----------------------------------------------------------------------------------------
+
+
+def _most_kept(found: Candidates, nms_top_k: int, keep_top_k: int) -> MaybeDim:
+    """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for all."""
+    of_class = found.boxes if nms_top_k < 0 else smallest(found.boxes, nms_top_k)
+    of_image = product((found.classes, of_class))
+    return product((found.images, of_image if keep_top_k < 0 else smallest(of_image, keep_top_k)))
+
+
+def _kept(
+    boxes: Tensor, scores: Tensor, found: Candidates, nms_top_k: int, keep_top_k: int, index: str, context: Context
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Class, score and corners of what is kept, its indices, and how many of each image it is."""
+    dtype = common_type((boxes, scores))
+    kept, index_type = selected(_most_kept(found, nms_top_k, keep_top_k), context), INDEX_NAMES[index]
+    return Tensor(dtype, (kept, 6)), Tensor(index_type, (kept, 1)), Tensor(index_type, (found.images,))
+
+
+def _expect_limits(boxes: Tensor, scores: Tensor, nms_top_k: int, keep_top_k: int, background_class: int) -> None:
+    expect_type(boxes, 0, _SHORT_FLOATS)
+    expect_type(scores, 1, _SHORT_FLOATS)
+    expect_attribute(nms_top_k, -1, "nms_top_k")
+    expect_attribute(keep_top_k, -1, "keep_top_k")
+    expect_attribute(background_class, -1, "background_class")
+
+
+@openvino("MulticlassNms", since=8, until=8)
+def ov_multiclass_nms_8(
+    boxes: Tensor,
+    scores: Tensor,
+    *,
+    sort_result_type: SortResult = "none",
+    sort_result_across_batch: bool = False,
+    output_type: IndexType = "i64",
+    iou_threshold: float = 0.0,
+    score_threshold: float = 0.0,
+    nms_top_k: int = -1,
+    keep_top_k: int = -1,
+    background_class: int = -1,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO MulticlassNms-8: boxes that all classes of an image share."""
+    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
+    expect_attribute(nms_eta, 0, "nms_eta", 1)
+    return _kept(boxes, scores, candidates(boxes, scores), nms_top_k, keep_top_k, output_type, context)
+
+
+@openvino("MulticlassNms", since=9)
+def ov_multiclass_nms_9(
+    boxes: Tensor,
+    scores: Tensor,
+    roisnum: Tensor | None = None,
+    *,
+    sort_result_type: SortResult = "none",
+    sort_result_across_batch: bool = False,
+    output_type: IndexType = "i64",
+    iou_threshold: float = 0.0,
+    score_threshold: float = 0.0,
+    nms_top_k: int = -1,
+    keep_top_k: int = -1,
+    background_class: int = -1,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO MulticlassNms-9: version 8, or with ``roisnum`` the boxes of all images in one list for each class."""
+    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
+    expect_attribute(nms_eta, 0, "nms_eta", 1)
+    expect_type(roisnum, 2, {"int32", "int64"})
+    found = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
+    return _kept(boxes, scores, found, nms_top_k, keep_top_k, output_type, context)
+
+
+@openvino("MatrixNms", since=8)
+def ov_matrix_nms(
+    boxes: Tensor,
+    scores: Tensor,
+    *,
+    sort_result_type: SortResult = "none",
+    sort_result_across_batch: bool = False,
+    output_type: IndexType = "i64",
+    score_threshold: float = 0.0,
+    nms_top_k: int = -1,
+    keep_top_k: int = -1,
+    background_class: int = -1,
+    normalized: bool = True,
+    decay_function: DecayFunction = "linear",
+    gaussian_sigma: float = 2.0,
+    post_threshold: float = 0.0,
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO MatrixNms-8."""
+    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
+    return _kept(boxes, scores, candidates(boxes, scores), nms_top_k, keep_top_k, output_type, context)

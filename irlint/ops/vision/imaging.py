@@ -1,0 +1,328 @@
+"""Operators on images: sampling along a grid, cropping, decoding, and conversion between colour formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, floordiv, quotient, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, divides
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.axes import Ints, axes_of
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank, stated_shape
+from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, replaced
+from irlint.schemas import MICROSOFT
+
+GRID_MISMATCH = Rule(
+    "IRL368",
+    "sampling-grid-mismatch",
+    Severity.ERROR,
+    "A grid, its transformation or its boxes do not fit the image that they sample.",
+    why="""A grid for images of d spatial axes has as many axes as the images, one batch for each of theirs, and d
+coordinates on its last axis; AffineGrid's theta is [N, d, d+1]. Runtimes refuse anything else.""",
+    mend="Give the grid the shape [N, H_out, W_out, 2], or [N, D_out, H_out, W_out, 3] for volumes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[1,4,4,3] grid) => (float[1,3,4,4] y) { y = GridSample (x, grid) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[1,4,4,2] grid) => (float[1,3,4,4] y) { y = GridSample (x, grid) }""",
+)
+
+_NV12 = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,HEIGHT,640,1" element_type="u8"/><output><port id="0" precision="U8"><dim>1</dim><dim>HEIGHT</dim><dim>640</dim><dim>1</dim></port></output></layer>
+<layer id="1" name="c" type="NV12toRGB" version="opset8"><input><port id="0"/></input><output><port id="1" precision="U8"><dim>1</dim><dim>480</dim><dim>640</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>"""
+
+IMAGE_PLANES_MISMATCH = Rule(
+    "IRL369",
+    "image-planes-mismatch",
+    Severity.ERROR,
+    "The planes of a colour conversion do not make up an image of its format.",
+    why="""NV12 and I420 keep brightness at full and colour at half resolution. In one plane that makes [N, H*3/2, W, 1];
+in planes of their own Y is [N, H, W, 1], and UV is [N, H/2, W/2, 2], or U and V [N, H/2, W/2, 1] each. OpenVINO refuses
+odd sizes and planes that do not fit.""",
+    mend="Give the planes the shapes of the format, with an even width and height.",
+    bad=_NV12.replace("HEIGHT", "721"),
+    good=_NV12.replace("HEIGHT", "720"),
+)
+
+
+# --- GridSample -------------------------------------------------------------------------------------------------------
+
+GridMode16 = Literal["bilinear", "nearest", "bicubic"]
+GridMode = Literal["linear", "nearest", "cubic"]
+PaddingMode = Literal["zeros", "border", "reflection"]
+
+
+def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
+    """[N, C, *grid[1:-1]]: an image [N, C, ...] sampled at a grid [N, ..., d] of d spatial axes.
+
+    Raises a ``GRID_MISMATCH`` fault. Source: ONNX GridSample, OpenVINO GridSample-9.
+    """
+    rank = next((len(shape) for shape in (x, grid) if shape is not None), None)
+    if rank is None:
+        return None
+    if x is not None and grid is not None and len(x) != len(grid):
+        raise _grid_fault(
+            f"input 0 is {shape_text(x)} with {counted(len(x), 'axis', 'axes')} and input 1 is {shape_text(grid)} with {len(grid)}: both need "
+            "the same number"
+        )
+    image: Shape = x if x is not None else (None,) * rank
+    points: Shape = grid if grid is not None else (None,) * rank
+    if same(points[-1], rank - 2) is False:
+        raise _grid_fault(
+            f"the last axis of input 1 is {points[-1]}; images of {rank - 2} spatial axes are sampled at {rank - 2} coordinates",
+            (1, rank - 1),
+        )
+    if not agree(image[0], points[0], "image and grid are of one batch"):
+        raise _grid_fault(
+            f"axis 0 is {image[0]} in input 0 and {points[0]} in input 1: the batches differ", (0, 0), (1, 0)
+        )
+    batch = points[0] if image[0] is None or isinstance(points[0], int) else image[0]
+    return (batch, image[1], *points[1:-1])
+
+
+def _grid_fault(message: str, *marks: tuple[int, int]) -> Fault:
+    return GRID_MISMATCH.fault(
+        message,
+        help="give the grid the shape [N, ..., d] for images of d spatial axes",
+        input=1,
+        marks=marks,
+        aligned="left",
+    )
+
+
+@onnx("GridSample", since=16)
+@onnx("GridSample", domain=MICROSOFT)
+def grid_sample_16(
+    X: Tensor,
+    grid: Tensor,
+    *,
+    align_corners: int = 0,
+    mode: GridMode16 = "bilinear",
+    padding_mode: PaddingMode = "zeros",
+) -> Tensor:
+    """ONNX GridSample-16, and ONNX Runtime's own."""
+    return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
+
+
+@onnx("GridSample", since=20)
+def grid_sample_20(
+    X: Tensor,
+    grid: Tensor,
+    *,
+    align_corners: int = 0,
+    mode: GridMode = "linear",
+    padding_mode: PaddingMode = "zeros",
+) -> Tensor:
+    """ONNX GridSample-20 and 22, with other names for the modes."""
+    return Tensor(X.dtype, grid_sampled(X.shape, grid.shape))
+
+
+@openvino("GridSample", since=9)
+def ov_grid_sample(
+    data: Tensor,
+    grid: Tensor,
+    *,
+    align_corners: bool = False,
+    mode: GridMode16 = "bilinear",
+    padding_mode: PaddingMode = "zeros",
+) -> Tensor:
+    """OpenVINO GridSample-9, of images of four axes."""
+    expect_type(grid, 1, FLOATS)
+    expect_rank(data, 0, 4)
+    expect_rank(grid, 1, 4)
+    shape = grid_sampled(data.shape, grid.shape)
+    return Tensor(data.dtype, (None,) * 4 if shape is None else shape)
+
+
+@onnx("AffineGrid", since=20)
+def affine_grid(theta: Tensor, size: Tensor, *, align_corners: int = 0) -> Tensor:
+    """ONNX AffineGrid-20: [N, d, d+1] and the size [N, C, ...] of d spatial axes give a grid [N, ..., d]."""
+    expect_rank(theta, 0, 3)
+    target = stated_shape(size, 1)
+    if target is not None and len(target) not in (4, 5):
+        raise GRID_MISMATCH.fault(
+            f"input 1 has {counted(len(target), 'entry', 'entries')}; a size is [N, C, H, W] or [N, C, D, H, W]",
+            help="give 4 or 5 entries",
+            input=1,
+        )
+    if target is None:
+        return Tensor(theta.dtype)
+    spatial = len(target) - 2
+    for axis, wanted in enumerate((target[0], spatial, spatial + 1)):
+        if theta.shape is not None and not agree(theta.shape[axis], wanted, f"axis {axis} of theta fits the size"):
+            raise GRID_MISMATCH.fault(
+                f"input 0 is {shape_text(theta.shape)} and the size is {shape_text(target)}: axis {axis} of theta is "
+                f"{theta.shape[axis]} against {wanted}",
+                help=f"give theta the shape [{shape_text(target[:1])[1:-1]}, {spatial}, {spatial + 1}]",
+                input=0,
+                marks=((0, axis),),
+            )
+    return Tensor(theta.dtype, (target[0], *target[2:], spatial))
+
+
+# --- cropping and decoding --------------------------------------------------------------------------------------------
+
+
+@onnx("CenterCropPad", since=18)
+def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = None) -> Tensor:
+    """ONNX CenterCropPad-18: the stated sizes on ``axes``, or on all of them."""
+    target = stated_shape(shape, 1)
+    if input_data.shape is None:
+        return Tensor(input_data.dtype, target if axes is None else None)
+    rank = len(input_data.shape)
+    places = tuple(range(rank)) if axes is None else axes_of(axes, rank)
+    if target is not None and len(target) != len(places):
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input 1 has {counted(len(target), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            help=f"give the shape {counted(len(places), 'entry', 'entries')}, or name the axes in `axes`",
+            input=1,
+        )
+    sizes = (None,) * len(places) if target is None else target
+    return Tensor(input_data.dtype, replaced(input_data.shape, places, sizes))
+
+
+PixelFormat = Literal["RGB", "BGR", "Grayscale"]
+
+
+@onnx("ImageDecoder", since=20)
+def image_decoder(encoded_stream: Tensor, *, pixel_format: PixelFormat = "RGB") -> Tensor:
+    """ONNX ImageDecoder-20: bytes to [H, W, C]."""
+    expect_rank(encoded_stream, 0, 1)
+    return Tensor("uint8", (None, None, 1 if pixel_format == "Grayscale" else 3))
+
+
+CropMode = Literal["bilinear", "nearest"]
+
+
+@onnx("CropAndResize", domain=MICROSOFT)
+def crop_and_resize(
+    X: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    crop_size: Tensor,
+    *,
+    mode: CropMode = "bilinear",
+    extrapolation_value: float = 0.0,
+) -> Tensor:
+    """ONNX Runtime's CropAndResize: boxes [R, 4] of images [N, C, H, W], each at the size ``crop_size``."""
+    for index, (tensor, rank) in enumerate(((X, 4), (rois, 2), (batch_indices, 1), (crop_size, 1))):
+        expect_rank(tensor, index, rank)
+    boxes = rois.shape or (None, None)
+    count = (batch_indices.shape or (None,))[0]
+    if not agree(boxes[1], 4, "a box has four coordinates") or not agree(boxes[0], count, "each box has a batch index"):
+        raise GRID_MISMATCH.fault(
+            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they have to be [R, 4] "
+            "and [R]",
+            help="give each box four coordinates and a batch index",
+            input=1,
+        )
+    sizes = stated_shape(crop_size, 3)
+    if sizes is not None and len(sizes) != 2:
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input 3 has {counted(len(sizes), 'entry', 'entries')}; a crop has a height and a width",
+            help="give 2 entries",
+            input=3,
+        )
+    channels = None if X.shape is None else X.shape[1]
+    found = boxes[0] if boxes[0] is not None else count
+    return Tensor(X.dtype, (found, channels, *(sizes or (None, None))))
+
+
+# --- colour formats ---------------------------------------------------------------------------------------------------
+
+PIXELS = FLOATS | {"uint8"}
+
+
+def _planes_fault(message: str, index: int, *axes: int) -> Fault:
+    return IMAGE_PLANES_MISMATCH.fault(
+        message,
+        help="give the planes the shapes of the format, with an even width and height",
+        input=index,
+        marks=tuple((index, axis) for axis in axes),
+    )
+
+
+def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
+    """The [N, H, W, C] of a plane, after making sure of its channels."""
+    expect_rank(tensor, index, 4)
+    shape: Shape = tensor.shape if tensor.shape is not None else (None,) * 4
+    if not agree(shape[3], channels, f"input {index} has {channels} channels"):
+        raise _planes_fault(f"axis 3 is {shape[3]} in input {index}; it has to be {channels}", index, 3)
+    return shape
+
+
+def _even(dim: MaybeDim, axis: int, index: int, divisor: int = 2) -> MaybeDim:
+    """``dim`` divided by ``divisor``, after making sure that this leaves nothing over."""
+    if dim is None:
+        return None
+    if not divides(divisor, dim, f"axis {axis} of input {index} is a multiple of {divisor}"):
+        what = "even" if divisor == 2 else f"a multiple of {divisor}"
+        raise _planes_fault(f"axis {axis} is {dim} in input {index}; it has to be {what}", index, axis)
+    whole = quotient(dim, divisor)
+    return floordiv(dim, divisor) if whole is None else whole
+
+
+def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
+    """[N, H, W, 3] of a plane Y at full and other planes at half resolution; one plane alone holds all of them.
+
+    ``chroma`` has each plane with its input's index. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
+    """
+    batch, height, width, _ = luma
+    if not chroma:
+        rows = _even(height, 1, 0, 3)
+        _even(width, 2, 0)
+        return (batch, None if rows is None else rows * 2, width, 3)
+    for index, plane in chroma:
+        wanted = (plane[0], *(None if dim is None else dim * 2 for dim in plane[1:3]))
+        for axis, (whole, dim) in enumerate(zip((batch, height, width), wanted)):
+            if not agree(whole, dim, f"axis {axis} of input {index} is that of the image at its resolution"):
+                raise _planes_fault(
+                    f"axis {axis} is {whole} in input 0 and {plane[axis]} in input {index}, which stands for {dim}",
+                    index,
+                    axis,
+                )
+        pairs = zip((batch, height, width), wanted)
+        batch, height, width = (b if a is None or isinstance(b, int) else a for a, b in pairs)
+    _even(height, 1, 0)
+    _even(width, 2, 0)
+    return (batch, height, width, 3)
+
+
+@openvino("NV12toRGB", "NV12toBGR", since=8)
+def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
+    """OpenVINO NV12toRGB and NV12toBGR-8: one plane, or Y and UV."""
+    dtype = common_type((image, uv))
+    expect_type(image, 0, PIXELS)
+    chroma = [] if uv is None else [(1, _plane(uv, 1, 2))]
+    return Tensor(dtype, image_of_planes(_plane(image, 0, 1), chroma))
+
+
+@openvino("I420toRGB", "I420toBGR", since=8)
+def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None) -> Tensor:
+    """OpenVINO I420toRGB and I420toBGR-8: one plane, or Y, U and V."""
+    if u is not None and v is None:
+        raise _planes_fault("there are 2 inputs; I420 comes in one plane, or in the three planes Y, U and V", 1)
+    dtype = common_type((image, u, v))
+    expect_type(image, 0, PIXELS)
+    chroma = [(index, _plane(plane, index, 1)) for index, plane in ((1, u), (2, v)) if plane is not None]
+    return Tensor(dtype, image_of_planes(_plane(image, 0, 1), chroma))
+
+
+@openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17)
+def rgb_to_nv12(data: Tensor, *, single_plane: bool = True) -> tuple[Tensor, ...]:
+    """OpenVINO RGBtoNV12 and BGRtoNV12-17: [N, H, W, 3] to one plane, or to Y and UV."""
+    expect_type(data, 0, PIXELS)
+    batch, height, width, _ = _plane(data, 0, 3)
+    rows, columns = _even(height, 1, 0), _even(width, 2, 0)
+    if single_plane:
+        return (Tensor(data.dtype, (batch, None if rows is None else rows * 3, width, 1)),)
+    return Tensor(data.dtype, (batch, height, width, 1)), Tensor(data.dtype, (batch, rows, columns, 2))

@@ -1,0 +1,401 @@
+"""Operators that lay out prior boxes, and those that decode what a network predicts for them."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, divisible, product, quotient, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
+from irlint.ops import openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.shape_inputs import expect_rank, openvino_shape
+from irlint.ops.vision.detection import expect_attribute
+
+_PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/><output><port id="0" precision="{3}">{4}</port></output></layer>
+"""
+
+
+def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str) -> str:
+    """An IR of one layer named x: ``inputs`` are (element type, shape) pairs, ``output`` is the declared shape."""
+
+    def dims(shape: str) -> str:
+        return "".join(f"<dim>{dim}</dim>" for dim in shape.split(","))
+
+    precisions = {"f32": "FP32", "i64": "I64"}
+    count = len(inputs)
+    parameters = "".join(
+        _PARAMETER.format(index, shape, kind, precisions[kind], dims(shape))
+        for index, (kind, shape) in enumerate(inputs)
+    )
+    ports = "".join(f'<port id="{index}"/>' for index in range(count))
+    edges = "".join(
+        f'<edge from-layer="{index}" from-port="0" to-layer="{count}" to-port="{index}"/>' for index in range(count)
+    )
+    return f"""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+{parameters}<layer id="{count}" name="x" {layer}<input>{ports}</input><output><port id="{count}" precision="FP32">{dims(output)}</port></output></layer>
+<layer id="{count + 1}" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+{edges}<edge from-layer="{count}" from-port="{count}" to-layer="{count + 1}" to-port="0"/>
+</edges></net>"""
+
+
+_DETECTION = (
+    'type="DetectionOutput" version="opset8"><data keep_top_k="10" nms_threshold="0.5" normalized="true" '
+    'code_type="caffe.PriorBoxParameter.CORNER"/>'
+)
+
+PRIORS_MISMATCH = Rule(
+    "IRL388",
+    "prior-boxes-mismatch",
+    Severity.ERROR,
+    "Prior boxes, their attributes, and what is predicted for them do not count the same boxes.",
+    why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors * classes]
+and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they are not normalized).
+PriorBoxClustered needs a height for each width. OpenVINO refuses anything else.""",
+    mend="Make the predictions come from the same feature maps as the priors, and correct the attributes.",
+    bad=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,44")), "1,1,10,7"),
+    good=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,40")), "1,1,10,7"),
+)
+
+CODE_TYPES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
+Axes = tuple[tuple[str, MaybeDim], ...]
+
+
+def advised(tensor: Tensor, expected: Expected) -> None:
+    """States as a warning what OpenVINO does not look at."""
+    try:
+        check(tensor, expected)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
+# --- DetectionOutput --------------------------------------------------------------------------------------------------
+
+
+def _priors(logits: Tensor, priors: Tensor, of_location: int | None, of_prior: int) -> MaybeDim:
+    """The number of prior boxes: by the priors' ``of_prior`` numbers each, else by the ``of_location`` offsets of each.
+
+    Raises a ``PRIORS_MISMATCH`` fault where the numbers are no multiple of that.
+    """
+    counts: list[MaybeDim] = []
+    for index, tensor, axis, each in ((2, priors, 2, of_prior), (0, logits, 1, of_location)):
+        found = size(tensor, axis, axis + 1)
+        if found is None or each is None:
+            continue
+        if divisible(found, each) is False:
+            raise PRIORS_MISMATCH.fault(
+                f"axis {axis} of input {index} ({shape_text(tensor.shape)}) is {found}; expected is a multiple of {each}, "
+                "the numbers of each prior box",
+                help="connect the predictions of the prior boxes, or correct the attributes",
+                input=index,
+                marks=((index, axis),),
+                aligned="left",
+            )
+        counts.append(quotient(found, each))
+    return first_known(*counts)
+
+
+def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
+    """The number of classes by the predictions [images, priors * classes]. Raises a ``PRIORS_MISMATCH`` fault."""
+    found = size(predictions, 1, 2)
+    if found is None or priors is None:
+        return None
+    if isinstance(priors, int) and (priors == 0 or divisible(found, priors) is False):
+        raise PRIORS_MISMATCH.fault(
+            f"axis 1 of input 1 (class_preds, {shape_text(predictions.shape)}) is {found}; expected is a multiple of the "
+            f"number of prior boxes, which is {priors}",
+            help="connect the class predictions of the prior boxes",
+            input=1,
+            marks=((1, 1),),
+            aligned="left",
+        )
+    return quotient(found, priors)
+
+
+def _whole_part(index: int, tensor: Tensor, each: int, what: str) -> int | None:
+    """How often ``each`` goes into axis 1 of input ``index``, None where its size is not known.
+
+    Raises a ``PRIORS_MISMATCH`` fault where it is no multiple.
+    """
+    found = size(tensor, 1, 2)
+    if not isinstance(found, int) or not each:
+        return None
+    if found % each:
+        raise PRIORS_MISMATCH.fault(
+            f"axis 1 of input {index} ({shape_text(tensor.shape)}) is {found}; expected is a multiple of {each}: {what}",
+            help="connect the predictions of the prior boxes, or correct the attributes",
+            input=index,
+            marks=((index, 1),),
+            aligned="left",
+        )
+    return found // each
+
+
+def _detections(
+    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None],
+    classes: MaybeDim,
+    share_location: bool,
+    normalized: bool,
+    variance_encoded_in_target: bool,
+    keep: tuple[Ints, int],
+) -> Tensor:
+    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes; ``keep`` is (keep_top_k, top_k)."""
+    logits, predictions, priors, more_predictions, more_logits = tensors
+    for index, tensor in ((0, logits), (1, predictions), (2, priors)):
+        expect_type(tensor, index, FLOATS)
+    dtype = common_type((logits, predictions))
+    for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
+        expect_rank(tensor, index, rank)
+    images = first_known(size(logits, 0, 2), size(predictions, 0, 2))
+    located = 1 if share_location else classes
+    of_prior = 4 if normalized else 5
+    count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior)
+    if classes is None:
+        classes = _classes(predictions, count)
+        located = 1 if share_location else classes
+    if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
+        count = first_known(_whole_part(1, predictions, classes, "one score for each class"), count)
+    elif isinstance(count, int) and located is None:
+        classes = located = _whole_part(0, logits, 4 * count, "4 for each prior box")
+    batch: Axes = (("the number of images", images),)
+    offsets = product((count, located, 4))
+    first = size(priors, 0, 3)
+    own = images if first is None or same(first, 1) is False else None
+    rows = 1 if variance_encoded_in_target else 2
+    axes: Axes = (*batch, ("4 for each prior box", offsets))
+    check(logits, Expected(0, "box_logits", axes, PRIORS_MISMATCH))
+    scores: Axes = (*batch, ("the number of prior boxes times that of classes", product((count, classes))))
+    check(predictions, Expected(1, "class_preds", scores, PRIORS_MISMATCH))
+    row: Axes = (
+        ("1 or the number of images", own),
+        ("the number of rows", rows),
+        (f"{of_prior} for each prior box", product((count, of_prior))),
+    )
+    check(priors, Expected(2, "proposals", row, PRIORS_MISMATCH))
+    pairs: Axes = (*batch, ("2 for each prior box", product((count, 2))))
+    check(more_predictions, Expected(3, "aux_class_preds", pairs, PRIORS_MISMATCH))
+    check(more_logits, Expected(4, "aux_box_preds", axes, PRIORS_MISMATCH))
+    return Tensor(dtype, (1, 1, _detection_count(images, classes, count, *keep), 7))
+
+
+def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, kept: Ints, top: int) -> MaybeDim:
+    """How many rows the detections have: the limits of each image, else of each class, else every box of every class."""
+    if kept and kept[0] > 0:
+        return product((images, kept[0]))
+    return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))
+
+
+_DETECTION_ABSENT = {"nms_threshold": 0.0}
+
+
+def _expect_code_type(code_type: str) -> None:
+    """The library reads this text, unlike others, in its exact case."""
+    if code_type not in CODE_TYPES:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `code_type` is "{code_type}"; OpenVINO takes "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
+            help="write one of these",
+            attribute="code_type",
+        )
+
+
+def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
+    """Makes sure that the auxiliary predictions are both there; raises where only one is."""
+    if first is None or second is not None:
+        return
+    raise PRIORS_MISMATCH.fault(
+        "input 3 (aux_class_preds) is there and input 4 (aux_box_preds) is not; the operation takes 3 inputs or 5",
+        help="connect input 4, or remove input 3",
+        input=4,
+    )
+
+
+@openvino("DetectionOutput", until=7, absent={**_DETECTION_ABSENT, "num_classes": 0})
+def ov_detection_output_1(
+    box_logits: Tensor,
+    class_preds: Tensor,
+    proposals: Tensor,
+    aux_class_preds: Tensor | None = None,
+    aux_box_preds: Tensor | None = None,
+    *,
+    num_classes: int,
+    background_label_id: int = 0,
+    top_k: int = -1,
+    variance_encoded_in_target: bool = False,
+    keep_top_k: Ints,
+    code_type: str = "caffe.PriorBoxParameter.CORNER",
+    share_location: bool = True,
+    nms_threshold: float,
+    confidence_threshold: float = 0.0,
+    clip_after_nms: bool = False,
+    clip_before_nms: bool = False,
+    decrease_label_id: bool = False,
+    normalized: bool = False,
+    objectness_score: float = 0.0,
+    input_height: int = 1,
+    input_width: int = 1,
+    resize_mode: str = "",
+    pad_mode: str = "",
+) -> Tensor:
+    """OpenVINO DetectionOutput-1, with the attributes that the Model Optimizer left on it."""
+    expect_attribute(num_classes, 1, "num_classes")
+    _expect_code_type(code_type)
+    _expect_pair(aux_class_preds, aux_box_preds)
+    tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
+    keep = (keep_top_k, top_k)
+    return _detections(tensors, num_classes, share_location, normalized, variance_encoded_in_target, keep)
+
+
+@openvino("DetectionOutput", since=8, absent=_DETECTION_ABSENT)
+def ov_detection_output_8(
+    box_logits: Tensor,
+    class_preds: Tensor,
+    proposals: Tensor,
+    aux_class_preds: Tensor | None = None,
+    aux_box_preds: Tensor | None = None,
+    *,
+    background_label_id: int = 0,
+    top_k: int = -1,
+    variance_encoded_in_target: bool = False,
+    keep_top_k: Ints,
+    code_type: str = "caffe.PriorBoxParameter.CORNER",
+    share_location: bool = True,
+    nms_threshold: float,
+    confidence_threshold: float = 0.0,
+    clip_after_nms: bool = False,
+    clip_before_nms: bool = False,
+    decrease_label_id: bool = False,
+    normalized: bool = False,
+    objectness_score: float = 0.0,
+    input_height: int = 1,
+    input_width: int = 1,
+) -> Tensor:
+    """OpenVINO DetectionOutput-8: the number of classes follows from the inputs."""
+    _expect_code_type(code_type)
+    _expect_pair(aux_class_preds, aux_box_preds)
+    tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
+    keep = (keep_top_k, top_k)
+    return _detections(tensors, None, share_location, normalized, variance_encoded_in_target, keep)
+
+
+# --- PriorBox ---------------------------------------------------------------------------------------------------------
+
+
+def aspect_ratios(ratios: Floats, flip: bool) -> int:
+    """How many different aspect ratios there are, 1 among them, and with ``flip`` the inverse of each."""
+    found = {1.0}
+    for ratio in ratios:
+        found.add(round(ratio, 6))
+        if flip:
+            found.add(round(1 / ratio, 6) if ratio else float("inf"))
+    return len(found)
+
+
+def priors_of_cell(
+    ratios: int, least: int, most: int, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
+) -> int:
+    """How many prior boxes each cell has: of ``ratios`` aspect ratios, ``least`` and ``most`` sizes and ``fixed`` ones.
+
+    Source: OpenVINO PriorBox-1 and -8, as the library counts.
+    """
+    count = ratios * least + most if scale_all_sizes else ratios + least - 1
+    if fixed:
+        count = ratios * fixed
+    return count + sum((fixed_ratios or ratios) * (int(each) ** 2 - 1) for each in density)
+
+
+def _laid_out(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
+    """[2, 4 * height * width * of_cell]; ``output_size`` lists height and width of the feature map."""
+    for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
+        expect_type(tensor, index, INTEGERS)
+        expect_rank(tensor, index, 1, what=name)
+        axes: Axes = (("height and width", 2),)
+        sizes = Expected(index, name, axes, PRIORS_MISMATCH)
+        if index == 0 and tensor.value is not None:
+            check(tensor, sizes)
+        else:
+            advised(tensor, sizes)
+    listed: Shape | None = openvino_shape(output_size, 0)
+    if listed is None or len(listed) != 2:
+        return Tensor("float32", (2, None))
+    return Tensor("float32", (2, product((4, *listed, of_cell))))
+
+
+_NO_OFFSET = {"offset": 0.0}
+
+
+@openvino("PriorBox", until=7, absent=_NO_OFFSET)
+def ov_prior_box_1(
+    output_size: Tensor,
+    image_size: Tensor,
+    *,
+    min_size: Floats = (),
+    max_size: Floats = (),
+    aspect_ratio: Floats = (),
+    flip: bool = False,
+    clip: bool = False,
+    step: float = 0.0,
+    offset: float,
+    variance: Floats = (),
+    scale_all_sizes: bool = True,
+    fixed_ratio: Floats = (),
+    fixed_size: Floats = (),
+    density: Floats = (),
+) -> Tensor:
+    """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
+    ratios = aspect_ratios(aspect_ratio, flip)
+    sizes = (len(min_size), len(max_size), scale_all_sizes, len(fixed_size))
+    return _laid_out(output_size, image_size, priors_of_cell(ratios, *sizes, density, len(fixed_ratio)))
+
+
+@openvino("PriorBox", since=8, absent=_NO_OFFSET)
+def ov_prior_box_8(
+    output_size: Tensor,
+    image_size: Tensor,
+    *,
+    min_size: Floats = (),
+    max_size: Floats = (),
+    aspect_ratio: Floats = (),
+    flip: bool = False,
+    clip: bool = False,
+    step: float = 0.0,
+    offset: float,
+    variance: Floats = (),
+    scale_all_sizes: bool = True,
+    fixed_ratio: Floats = (),
+    fixed_size: Floats = (),
+    density: Floats = (),
+    min_max_aspect_ratios_order: bool = True,
+) -> Tensor:
+    """OpenVINO PriorBox-8: version 1 with an order of the boxes."""
+    ratios = aspect_ratios(aspect_ratio, flip)
+    sizes = (len(min_size), len(max_size), scale_all_sizes, len(fixed_size))
+    return _laid_out(output_size, image_size, priors_of_cell(ratios, *sizes, density, len(fixed_ratio)))
+
+
+@openvino("PriorBoxClustered", absent=_NO_OFFSET)
+def ov_prior_box_clustered(
+    output_size: Tensor,
+    image_size: Tensor,
+    *,
+    width: Floats = (),
+    height: Floats = (),
+    clip: bool = True,
+    step: float = 0.0,
+    step_w: float = 0.0,
+    step_h: float = 0.0,
+    offset: float,
+    variance: Floats = (),
+) -> Tensor:
+    """OpenVINO PriorBoxClustered-1: one box of each width and height in every cell."""
+    if len(width) != len(height):
+        raise PRIORS_MISMATCH.fault(
+            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box has one of both",
+            help="write as many heights as widths",
+            attribute="height",
+        )
+    return _laid_out(output_size, image_size, len(width))

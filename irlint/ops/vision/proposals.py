@@ -1,0 +1,308 @@
+"""Operators that propose regions of an image, and the rest of the Detectron operators."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, product, same
+from irlint.findings.faults import Rule, Severity
+from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.ops import Context, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats
+from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.vision.detection import expect_attribute, selected
+from irlint.ops.vision.priors import Axes, advised, layer_document
+
+_PROPOSAL = (
+    'type="Proposal" version="opset1"><data base_size="16" pre_nms_topn="6000" post_nms_topn="300" nms_thresh="0.7" '
+    'feat_stride="16" min_size="16" ratio="0.5,1,2" scale="8,16,32"/>'
+)
+
+PROPOSALS_MISMATCH = Rule(
+    "IRL389",
+    "proposal-inputs-mismatch",
+    Severity.ERROR,
+    "The inputs of a region proposal do not fit each other.",
+    why="""Scores, box deltas and anchors of a region proposal describe one grid: the same images, height, width and anchors,
+with 4 deltas for each. OpenVINO refuses most of what does not fit; where it does not look, it is a warning, and the result
+is read from the wrong places.""",
+    mend="Connect scores, deltas and anchors of one feature map, and correct the attributes that count the anchors.",
+    bad=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,72,14,14"), ("f32", "3")), "300,5"),
+    good=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,36,14,14"), ("f32", "3")), "300,5"),
+)
+
+# --- Proposal ---------------------------------------------------------------------------------------------------------
+
+_PROPOSAL_ABSENT = {
+    "base_size": 0,
+    "pre_nms_topn": 0,
+    "post_nms_topn": 0,
+    "nms_thresh": 0.0,
+    "feat_stride": 1,
+    "min_size": 1,
+    "ratio": (),
+    "scale": (),
+}
+
+
+def _limit(count: int) -> MaybeDim:
+    """A number of boxes; OpenVINO reads -1 as a size that nobody knows, and less as none."""
+    return None if count == -1 else max(count, 0)
+
+
+def _proposed(
+    class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, post_nms_topn: int, anchors: int
+) -> MaybeDim:
+    """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
+    for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
+        expect_type(tensor, index, FLOATS)
+    images = first_known(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
+    probabilities = size(class_probs, 1, 4)
+    batch = ("the number of images", images)
+    height, width = (first_known(size(class_probs, axis, 4), size(bbox_deltas, axis, 4)) for axis in (2, 3))
+    grid: Axes = (("the height", height), ("the width", width))
+    free: Axes = (("the height", None), ("the width", None))
+    check(class_probs, Expected(0, "class_probs", (batch, ("2 for each anchor", None), *free), PROPOSALS_MISMATCH))
+    deltas = product((probabilities, 2))
+    axes: Axes = (batch, ("4 for each anchor", deltas), *free)
+    check(bbox_deltas, Expected(1, "bbox_deltas", axes, PROPOSALS_MISMATCH))
+    advised(bbox_deltas, Expected(1, "bbox_deltas", (batch, axes[1], *grid), PROPOSALS_MISMATCH))
+    if anchors:
+        counted: Axes = (batch, ("2 for each of the anchors that `ratio` and `scale` give", 2 * anchors), *free)
+        advised(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
+    _expect_image_shape(image_shape)
+    return product((images, _limit(post_nms_topn)))
+
+
+def _expect_image_shape(image_shape: Tensor) -> None:
+    """Makes sure that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
+    shape = image_shape.shape
+    if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
+        return
+    raise PROPOSALS_MISMATCH.fault(
+        f"input 2 (image_shape) is {shape_text(shape)}; expected is a list of 3 or 4 numbers",
+        help="give height, width and one or two scales",
+        input=2,
+    )
+
+
+@openvino("Proposal", until=3, absent=_PROPOSAL_ABSENT)
+def ov_proposal_1(
+    class_probs: Tensor,
+    bbox_deltas: Tensor,
+    image_shape: Tensor,
+    *,
+    base_size: int,
+    pre_nms_topn: int,
+    post_nms_topn: int,
+    nms_thresh: float,
+    feat_stride: int,
+    min_size: int,
+    ratio: Floats,
+    scale: Floats,
+    clip_before_nms: bool = True,
+    clip_after_nms: bool = False,
+    normalize: bool = False,
+    box_size_scale: float = 1.0,
+    box_coordinate_scale: float = 1.0,
+    framework: str = "",
+) -> Tensor:
+    """OpenVINO Proposal-1: regions [images * post_nms_topn, 5]."""
+    count = _proposed(class_probs, bbox_deltas, image_shape, post_nms_topn, len(ratio) * len(scale))
+    return Tensor(class_probs.dtype, (count, 5))
+
+
+@openvino("Proposal", since=4, absent=_PROPOSAL_ABSENT)
+def ov_proposal_4(
+    class_probs: Tensor,
+    bbox_deltas: Tensor,
+    image_shape: Tensor,
+    *,
+    base_size: int,
+    pre_nms_topn: int,
+    post_nms_topn: int,
+    nms_thresh: float,
+    feat_stride: int,
+    min_size: int,
+    ratio: Floats,
+    scale: Floats,
+    clip_before_nms: bool = True,
+    clip_after_nms: bool = False,
+    normalize: bool = False,
+    box_size_scale: float = 1.0,
+    box_coordinate_scale: float = 1.0,
+    framework: str = "",
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO Proposal-4: the regions and their probabilities."""
+    count = _proposed(class_probs, bbox_deltas, image_shape, post_nms_topn, len(ratio) * len(scale))
+    return Tensor(class_probs.dtype, (count, 5)), Tensor(class_probs.dtype, (count,))
+
+
+@openvino(
+    "GenerateProposals",
+    since=9,
+    absent={"min_size": 0.0, "nms_threshold": 0.0, "pre_nms_count": 0, "post_nms_count": 0},
+)
+def ov_generate_proposals(
+    im_info: Tensor,
+    anchors: Tensor,
+    deltas: Tensor,
+    scores: Tensor,
+    *,
+    min_size: float,
+    nms_threshold: float,
+    pre_nms_count: int,
+    post_nms_count: int,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    roi_num_type: IndexType = "i64",
+    context: Context,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO GenerateProposals-9: regions of all images, their scores, and how many of each image they are."""
+    expect_attribute(pre_nms_count, 1, "pre_nms_count")
+    expect_attribute(post_nms_count, 1, "post_nms_count")
+    if nms_eta != 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `nms_eta` is {nms_eta:g}; OpenVINO takes only 1", help="write 1", attribute="nms_eta"
+        )
+    images = first_known(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
+    height = first_known(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))
+    width = first_known(size(anchors, 1, 4), size(deltas, 3, 4), size(scores, 3, 4))
+    each = first_known(size(anchors, 2, 4), size(scores, 1, 4))
+    batch: Axes = (("the number of images", images),)
+    grid: Axes = (("the height", height), ("the width", width))
+    of_cell: Axes = (("the number of anchors", each),)
+    info = size(im_info, 1, 2)
+    numbers: Axes = (("3 or 4 numbers", 3 if same(info, 4) is False else None),)
+    check(im_info, Expected(0, "im_info", (*batch, *numbers), PROPOSALS_MISMATCH))
+    axes = (*grid, *of_cell, ("the number of coordinates", 4))
+    check(anchors, Expected(1, "anchors", axes, PROPOSALS_MISMATCH))
+    axes = (*batch, ("4 for each anchor", product((each, 4))), *grid)
+    check(deltas, Expected(2, "boxesdeltas", axes, PROPOSALS_MISMATCH))
+    check(scores, Expected(3, "scores", (*batch, *of_cell, *grid), PROPOSALS_MISMATCH))
+    count = selected(product((images, post_nms_count)), context)
+    dtype = im_info.dtype
+    return Tensor(dtype, (count, 4)), Tensor(dtype, (count,)), Tensor(INDEX_NAMES[roi_num_type], (images,))
+
+
+# --- Detectron --------------------------------------------------------------------------------------------------------
+
+
+def _of_one_float_type(*tensors: Tensor) -> str | None:
+    for index, tensor in enumerate(tensors):
+        expect_type(tensor, index, FLOATS)
+    return common_type(tensors)
+
+
+@openvino(
+    "ExperimentalDetectronDetectionOutput",
+    since=6,
+    absent={
+        "score_threshold": 0.0,
+        "nms_threshold": 0.0,
+        "num_classes": 0,
+        "post_nms_count": 0,
+        "max_detections_per_image": 0,
+        "max_delta_log_wh": 0.0,
+        "deltas_weights": (),
+    },
+)
+def ov_detectron_detection_output(
+    rois: Tensor,
+    deltas: Tensor,
+    scores: Tensor,
+    im_info: Tensor,
+    *,
+    score_threshold: float,
+    nms_threshold: float,
+    num_classes: int,
+    post_nms_count: int,
+    max_detections_per_image: int,
+    class_agnostic_box_regression: bool = False,
+    max_delta_log_wh: float,
+    deltas_weights: Floats,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """OpenVINO ExperimentalDetectronDetectionOutput-6: boxes, classes and scores of ``max_detections_per_image``."""
+    dtype = _of_one_float_type(rois, deltas, scores, im_info)
+    count = first_known(size(rois, 0, 2), size(deltas, 0, 2), size(scores, 0, 2))
+    regions: Axes = (("the number of regions", count),)
+    axes: Axes = (*regions, ("the number of coordinates", 4))
+    check(rois, Expected(0, "rois", axes, PROPOSALS_MISMATCH))
+    axes = (*regions, ("4 for each of `num_classes`", 4 * num_classes))
+    check(deltas, Expected(1, "deltas", axes, PROPOSALS_MISMATCH))
+    check(scores, Expected(2, "scores", (*regions, ("`num_classes`", num_classes)), PROPOSALS_MISMATCH))
+    info: Axes = (("one image", 1), ("height, width and scale", 3))
+    check(im_info, Expected(3, "im_info", info, PROPOSALS_MISMATCH))
+    kept = _limit(max_detections_per_image)
+    return Tensor(dtype, (kept, 4)), Tensor("int32", (kept,)), Tensor(dtype, (kept,))
+
+
+@openvino(
+    "ExperimentalDetectronGenerateProposalsSingleImage",
+    since=6,
+    absent={"min_size": 0.0, "nms_threshold": 0.0, "pre_nms_count": 0, "post_nms_count": 0},
+)
+def ov_detectron_proposals(
+    im_info: Tensor,
+    anchors: Tensor,
+    deltas: Tensor,
+    scores: Tensor,
+    *,
+    min_size: float,
+    nms_threshold: float,
+    pre_nms_count: int,
+    post_nms_count: int,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO ExperimentalDetectronGenerateProposalsSingleImage-6: ``post_nms_count`` regions and their scores."""
+    dtype = _of_one_float_type(im_info, anchors, deltas, scores)
+    each = size(scores, 0, 3)
+    height, width = (first_known(size(deltas, axis, 3), size(scores, axis, 3)) for axis in (1, 2))
+    grid: Axes = (("the height", height), ("the width", width))
+    check(im_info, Expected(0, "im_info", (("height, width and scale", 3),), PROPOSALS_MISMATCH))
+    coordinates = ("the number of coordinates", 4)
+    check(anchors, Expected(1, "anchors", (("the number of anchors", None), coordinates), PROPOSALS_MISMATCH))
+    check(deltas, Expected(2, "deltas", (("4 for each anchor", None), *grid), PROPOSALS_MISMATCH))
+    check(scores, Expected(3, "scores", (("the number of anchors", None), *grid), PROPOSALS_MISMATCH))
+    counted = ("one anchor in each cell for each score", product((each, height, width)))
+    advised(anchors, Expected(1, "anchors", (counted, coordinates), PROPOSALS_MISMATCH))
+    advised(deltas, Expected(2, "deltas", (("4 for each anchor", product((each, 4))), *grid), PROPOSALS_MISMATCH))
+    kept = _limit(post_nms_count)
+    return Tensor(dtype, (kept, 4)), Tensor(dtype, (kept,))
+
+
+@openvino("ExperimentalDetectronPriorGridGenerator", since=6, absent={"flatten": False})
+def ov_detectron_prior_grid(
+    priors: Tensor,
+    feature_map: Tensor,
+    im_data: Tensor,
+    *,
+    flatten: bool,
+    h: int = 0,
+    w: int = 0,
+    stride_x: float = 0.0,
+    stride_y: float = 0.0,
+) -> Tensor:
+    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors in each cell, [height, width, priors, 4] or flat."""
+    dtype = _of_one_float_type(priors, feature_map, im_data)
+    count = size(priors, 0, 2)
+    axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))
+    check(priors, Expected(0, "priors", axes, PROPOSALS_MISMATCH))
+    batch: Axes = (("the number of images", first_known(size(feature_map, 0, 4), size(im_data, 0, 4))),)
+    image = (*batch, ("the number of channels", None), ("the height", None), ("the width", None))
+    check(feature_map, Expected(1, "feature_map", image, PROPOSALS_MISMATCH))
+    check(im_data, Expected(2, "im_data", image, PROPOSALS_MISMATCH))
+    height, width = size(feature_map, 2, 4), size(feature_map, 3, 4)
+    if flatten:
+        return Tensor(dtype, (product((height, width, count)), 4))
+    return Tensor(dtype, (height, width, count, 4))
+
+
+@openvino("ExperimentalDetectronTopKROIs", since=6)
+def ov_detectron_top_rois(rois: Tensor, rois_probs: Tensor, *, max_rois: int = 0) -> Tensor:
+    """OpenVINO ExperimentalDetectronTopKROIs-6: ``max_rois`` regions."""
+    dtype = _of_one_float_type(rois, rois_probs)
+    regions: Axes = (("the number of regions", first_known(size(rois, 0, 2), size(rois_probs, 0, 1))),)
+    axes = (*regions, ("the number of coordinates", 4))
+    check(rois, Expected(0, "input_rois", axes, PROPOSALS_MISMATCH))
+    check(rois_probs, Expected(1, "rois_probs", regions, PROPOSALS_MISMATCH))
+    return Tensor(dtype, (_limit(max_rois), 4))

@@ -1,0 +1,381 @@
+"""Operators that cut regions of interest out of feature maps, and the one that reads a YOLO map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, product, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.vision.detection import expect_attribute
+
+REGIONS_MISMATCH = Rule(
+    "IRL386",
+    "regions-mismatch",
+    Severity.ERROR,
+    "Regions of interest do not have the axes that the operator reads.",
+    why="""Regions are [regions, 4] (corners), with the image of each in a list of its own (RoiAlign), or [regions, 5] with the
+image first (ROIPooling, PSROIPooling) or the angle last (ROIAlignRotated). Runtimes refuse anything else.""",
+    mend="Give the regions the axes that the message names, and one image index for each region.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,256,50,50] x, float[100,5] rois, int64[100] images) => (float[100,256,7,7] y)
+{ y = RoiAlign <output_height = 7, output_width = 7> (x, rois, images) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,256,50,50] x, float[100,4] rois, int64[100] images) => (float[100,256,7,7] y)
+{ y = RoiAlign <output_height = 7, output_width = 7> (x, rois, images) }""",
+)
+
+_YOLO = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,CHANNELS,13,13" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>CHANNELS</dim><dim>13</dim><dim>13</dim></port></output></layer>
+<layer id="1" name="yolo" type="RegionYolo" version="opset1"><data axis="1" end_axis="3" coords="4" classes="80" num="9" mask="0,1,2" do_softmax="false"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>255</dim><dim>13</dim><dim>13</dim></port></output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>"""
+
+CHANNELS_MISMATCH = Rule(
+    "IRL387",
+    "region-channels-mismatch",
+    Severity.ERROR,
+    "A feature map has another number of channels than the attributes divide it into.",
+    why="""PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x * spatial_bins_y in
+bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes + 1) channels for each anchor;
+there OpenVINO does not check, and reads beyond the map: it is a warning.""",
+    mend="Correct the attributes, or connect the feature map that they describe.",
+    bad=_YOLO.replace("CHANNELS", "250"),
+    good=_YOLO.replace("CHANNELS", "255"),
+)
+
+Pooling = Literal["avg", "max"]
+CoordinateMode = Literal["half_pixel", "output_half_pixel"]
+AlignedMode = Literal["asymmetric", "half_pixel_for_nn", "half_pixel"]
+Sampling = Literal["max", "bilinear"]
+
+_IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
+    ("the number of images", None),
+    ("the number of channels", None),
+    ("the height", None),
+    ("the width", None),
+)
+
+
+def _of_regions(rois: Tensor, index: int, coordinates: int, count: MaybeDim = None) -> MaybeDim:
+    """The number of regions of ``rois``, [regions, coordinates]. Raises a ``REGIONS_MISMATCH`` fault."""
+    count = first_known(size(rois, 0, 2), count)
+    axes: tuple[tuple[str, MaybeDim], ...] = (
+        ("the number of regions", count),
+        ("the number of coordinates", coordinates),
+    )
+    check(rois, Expected(index, "rois", axes, REGIONS_MISMATCH))
+    return count
+
+
+def _channels(x: Tensor) -> MaybeDim:
+    """The number of channels of a feature map [images, channels, height, width]. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    expect_rank(x, 0, 4, what="feature map")
+    return size(x, 1, 4)
+
+
+def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING) -> MaybeDim:
+    """A size of the result; OpenVINO takes 0, and -1 as a size that nobody knows."""
+    expect_attribute(pooled, 1, name, severity=severity)
+    return None if pooled == -1 else max(pooled, 0)
+
+
+# --- RoiAlign ---------------------------------------------------------------------------------------------------------
+
+
+def aligned(x: Tensor, rois: Tensor, images: Tensor, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
+    """The shape [regions, channels, *pooled] that is cut out of a feature map; ``images`` is the index list of input 2.
+
+    Raises a ``REGIONS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
+    """
+    channels = _channels(x)
+    count = _of_regions(rois, 1, coordinates, size(images, 0, 1))
+    axes: tuple[tuple[str, MaybeDim], ...] = (("the number of regions", count),)
+    check(images, Expected(2, "batch_indices", axes, REGIONS_MISMATCH))
+    return (count, channels, *pooled)
+
+
+@onnx("RoiAlign", since=10)
+def roi_align_10(
+    X: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    *,
+    mode: Pooling = "avg",
+    output_height: int = 1,
+    output_width: int = 1,
+    sampling_ratio: int = 0,
+    spatial_scale: float = 1.0,
+) -> Tensor:
+    """ONNX RoiAlign-10."""
+    expect_attribute(output_height, 1, "output_height")
+    expect_attribute(output_width, 1, "output_width")
+    expect_attribute(sampling_ratio, 0, "sampling_ratio")
+    return Tensor(X.dtype, aligned(X, rois, batch_indices, (output_height, output_width)))
+
+
+@onnx("RoiAlign", since=16)
+def roi_align_16(
+    X: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    *,
+    coordinate_transformation_mode: CoordinateMode = "half_pixel",
+    mode: Pooling = "avg",
+    output_height: int = 1,
+    output_width: int = 1,
+    sampling_ratio: int = 0,
+    spatial_scale: float = 1.0,
+) -> Tensor:
+    """ONNX RoiAlign-16 and -22."""
+    sizes = {"output_height": output_height, "output_width": output_width}
+    return roi_align_10(X, rois, batch_indices, mode=mode, sampling_ratio=sampling_ratio, **sizes)
+
+
+_ALIGN_ABSENT = {"pooled_h": 0, "pooled_w": 0, "sampling_ratio": 0, "spatial_scale": 0.0, "mode": "avg"}
+
+
+def _ov_aligned(
+    data: Tensor, rois: Tensor, batch_indices: Tensor, pooled_h: int, pooled_w: int, coordinates: int = 4
+) -> Tensor:
+    expect_type(data, 0, FLOATS)
+    expect_type(rois, 1, FLOATS)
+    expect_type(batch_indices, 2, INTEGERS)
+    pooled = (_extent(pooled_h, "pooled_h"), _extent(pooled_w, "pooled_w"))
+    return Tensor(common_type((data, rois)), aligned(data, rois, batch_indices, pooled, coordinates))
+
+
+@openvino("ROIAlign", since=3, until=8, absent=_ALIGN_ABSENT)
+def ov_roi_align_3(
+    data: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    *,
+    pooled_h: int,
+    pooled_w: int,
+    sampling_ratio: int,
+    spatial_scale: float,
+    mode: Pooling,
+) -> Tensor:
+    """OpenVINO ROIAlign-3."""
+    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w)
+
+
+@openvino("ROIAlign", since=9, absent=_ALIGN_ABSENT)
+def ov_roi_align_9(
+    data: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    *,
+    pooled_h: int,
+    pooled_w: int,
+    sampling_ratio: int,
+    spatial_scale: float,
+    mode: Pooling,
+    aligned_mode: AlignedMode = "asymmetric",
+) -> Tensor:
+    """OpenVINO ROIAlign-9."""
+    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w)
+
+
+@openvino("ROIAlignRotated", since=15, absent={name: value for name, value in _ALIGN_ABSENT.items() if name != "mode"})
+def ov_roi_align_rotated(
+    data: Tensor,
+    rois: Tensor,
+    batch_indices: Tensor,
+    *,
+    pooled_h: int,
+    pooled_w: int,
+    sampling_ratio: int,
+    spatial_scale: float,
+    clockwise_mode: bool = False,
+) -> Tensor:
+    """OpenVINO ROIAlignRotated-15: regions of 5 numbers, the last one an angle."""
+    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w, 5)
+
+
+# --- pooled regions, the image of each in its first number ------------------------------------------------------------
+
+
+def _expect_scale(spatial_scale: float) -> None:
+    if spatial_scale > 0:
+        return
+    raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `spatial_scale` is {spatial_scale:g}; it has to be above 0",
+        help="write the quotient of the feature map's and the image's size",
+        attribute="spatial_scale",
+    )
+
+
+@openvino("ROIPooling", since=2, absent={"spatial_scale": 0.0})
+def ov_roi_pooling(
+    feat: Tensor,
+    coords: Tensor,
+    *,
+    pooled_h: int | None = None,
+    pooled_w: int | None = None,
+    spatial_scale: float,
+    method: Sampling = "max",
+    output_size: Ints = (),
+    output_roi: Ints = (),
+) -> Tensor:
+    """OpenVINO ROIPooling-2 (labelled opset1): [regions, channels, pooled_h, pooled_w]."""
+    expect_type(feat, 0, FLOATS)
+    expect_type(coords, 1, FLOATS)
+    _expect_scale(spatial_scale)
+    height, width = output_roi or output_size or (0, 0)
+    pooled = (
+        _extent(height if pooled_h is None else pooled_h, "pooled_h", None),
+        _extent(width if pooled_w is None else pooled_w, "pooled_w", None),
+    )
+    dtype = common_type((feat, coords))
+    return Tensor(dtype, (_of_regions(coords, 1, 5), _channels(feat), *pooled))
+
+
+@openvino("PSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0})
+def ov_ps_roi_pooling(
+    input: Tensor,
+    coords: Tensor,
+    *,
+    output_dim: int,
+    spatial_scale: float,
+    group_size: int,
+    mode: str,
+    spatial_bins_x: int = 0,
+    spatial_bins_y: int = 0,
+) -> Tensor:
+    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size] of as many channels as these are together."""
+    expect_type(input, 0, FLOATS)
+    expect_type(coords, 1, FLOATS)
+    _expect_scale(spatial_scale)
+    if mode not in ("average", "bilinear"):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `mode` is "{mode}"; OpenVINO takes "average" and "bilinear", in lower case',
+            help='write mode="average" or "bilinear"',
+            attribute="mode",
+        )
+    expect_attribute(group_size, 1, "group_size")
+    names = ("group_size", "group_size") if mode == "average" else ("spatial_bins_x", "spatial_bins_y")
+    across, down = (group_size, group_size) if mode == "average" else (spatial_bins_x, spatial_bins_y)
+    expect_attribute(across, 1, names[0])
+    expect_attribute(down, 1, names[1])
+    channels = _channels(input)
+    if same(channels, output_dim * across * down) is False:
+        raise _channels_fault(
+            input,
+            f"`output_dim` * `{names[0]}` * `{names[1]}`",
+            f"{output_dim} * {across} * {down}",
+            output_dim * across * down,
+        )
+    return Tensor(input.dtype, (_of_regions(coords, 1, 5), max(output_dim, 0), group_size, group_size))
+
+
+def _channels_fault(x: Tensor, formula: str, numbers: str, wanted: int) -> Fault:
+    assert x.shape is not None
+    return CHANNELS_MISMATCH.fault(
+        f"axis 1 of input 0 ({shape_text(x.shape)}) is {x.shape[1]}; expected is {formula} = {numbers} = {wanted}",
+        help="correct the attributes, or connect the feature map that they describe",
+        input=0,
+        marks=((0, 1),),
+        aligned="left",
+    )
+
+
+@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0})
+def ov_deformable_ps_roi_pooling(
+    input: Tensor,
+    coords: Tensor,
+    offsets: Tensor | None = None,
+    *,
+    output_dim: int,
+    spatial_scale: float,
+    group_size: int = 1,
+    mode: str = "bilinear_deformable",
+    spatial_bins_x: int = 1,
+    spatial_bins_y: int = 1,
+    trans_std: float = 1.0,
+    part_size: int = 1,
+) -> Tensor:
+    """OpenVINO DeformablePSROIPooling-1: [regions, output_dim, group_size, group_size]."""
+    expect_attribute(group_size, 1, "group_size")
+    expect_attribute(output_dim, 1, "output_dim")
+    _channels(input)
+    expect_rank(coords, 1, 2, what="coords")
+    expect_rank(offsets, 2, 4, what="offsets")
+    return Tensor(input.dtype, (size(coords, 0, 2), output_dim, group_size, group_size))
+
+
+@openvino(
+    "ExperimentalDetectronROIFeatureExtractor",
+    since=6,
+    absent={"output_size": 0, "sampling_ratio": 0, "pyramid_scales": ()},
+)
+def ov_roi_feature_extractor(
+    rois: Tensor,
+    feature_map: Tensor,
+    *more: Tensor,
+    output_size: int,
+    sampling_ratio: int,
+    pyramid_scales: Ints,
+    aligned: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: features of each region, and the regions again."""
+    pyramid = (feature_map, *more)
+    for index, tensor in enumerate((rois, *pyramid)):
+        expect_type(tensor, index, FLOATS)
+    count = _of_regions(rois, 0, 4)
+    channels = first_known(*(size(layer, 1, 4) for layer in pyramid))
+    images, _, *extents = _IMAGES_AND_CHANNELS
+    for index, layer in enumerate(pyramid, 1):
+        axes = ((images[0], 1), ("the number of channels", channels), *extents)
+        check(layer, Expected(index, "feature map", axes, REGIONS_MISMATCH))
+    extent, dtype = _extent(output_size, "output_size"), common_type((rois, *pyramid))
+    return Tensor(dtype, (count, channels, extent, extent)), Tensor(dtype, (count, 4))
+
+
+# --- RegionYolo -------------------------------------------------------------------------------------------------------
+
+
+@openvino("RegionYolo", absent={"axis": 0, "coords": 0, "classes": 0, "end_axis": 0, "num": 0, "do_softmax": False})
+def ov_region_yolo(
+    data: Tensor,
+    *,
+    axis: int,
+    coords: int,
+    classes: int,
+    end_axis: int,
+    num: int,
+    do_softmax: bool,
+    mask: Ints = (),
+    anchors: Floats = (),
+) -> Tensor:
+    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` made one, or without softmax the masked anchors' maps."""
+    expect_type(data, 0, FLOATS)
+    expect_rank(data, 0, 4, what="data")
+    x, of_anchor = data.shape, coords + classes + 1
+    anchors_read = num if do_softmax else len(mask)
+    channels = size(data, 1, 4)
+    if isinstance(channels, int) and channels != of_anchor * anchors_read:
+        what = "`num`" if do_softmax else "the length of `mask`"
+        formula, numbers = f"(`coords` + `classes` + 1) * {what}", f"{of_anchor} * {anchors_read}"
+        fault = _channels_fault(data, formula, numbers, of_anchor * anchors_read)
+        warn(fault.lowered(Severity.WARNING))
+    if x is None:
+        return Tensor(data.dtype)
+    if not do_softmax:
+        return Tensor(data.dtype, (x[0], max(of_anchor * len(mask), 0), *x[2:]))
+    first, last = axis_of(axis, 4), axis_of(end_axis, 4, "end_axis")
+    if last < first:
+        return Tensor(data.dtype, x)
+    return Tensor(data.dtype, (*x[:first], product(x[first : last + 1]), *x[last + 1 :]))

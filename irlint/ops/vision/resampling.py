@@ -1,0 +1,523 @@
+"""Operators that change the resolution of a tensor: Resize, Upsample and Interpolate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Floats, Ints, axes_of
+from irlint.ops.kernels.contents import rounded
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.shape_inputs import expect_rank
+
+RESIZE_COUNT_MISMATCH = Rule(
+    "IRL365",
+    "resize-count-mismatch",
+    Severity.ERROR,
+    "The scales or sizes of a resize are not one for each axis that it resizes.",
+    why="""Without `axes` a resize needs a scale or a size for every axis of the data, batch and channels included; with
+`axes`, one for each of them. Runtimes refuse another number when they load the model.""",
+    mend="Write 1 as the scale of an axis that keeps its size, or name the axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[2] scales = {2, 2}> { y = Resize (x, "", scales) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[4] scales = {1, 1, 2, 2}> { y = Resize (x, "", scales) }""",
+)
+
+RESIZE_SCALE_REFUSED = Rule(
+    "IRL366",
+    "resize-scale-not-positive",
+    Severity.ERROR,
+    "A resize has a scale or a size that is not positive, or an Upsample a scale below 1.",
+    why='ONNX Runtime refuses the model: "Scale value should be greater than 0", and for Upsample, than 1.',
+    mend="Use a positive scale, and Resize instead of Upsample to make a tensor smaller.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,N,8] y) <float[4] scales = {1, 1, -2, 1}> { y = Resize (x, "", scales) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,16,8] y) <float[4] scales = {1, 1, 2, 1}> { y = Resize (x, "", scales) }""",
+)
+
+RESIZE_TARGET_UNCLEAR = Rule(
+    "IRL367",
+    "resize-target-unclear",
+    Severity.ERROR,
+    "A Resize has both scales and sizes, or neither.",
+    why="""Exactly one of them tells how large the result is; runtimes refuse both and none. An empty list counts as left
+out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
+    mend="Leave one of the two out, by the empty name.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, "", "", sizes) }""",
+)
+
+#: Rational scales are tried on sizes up to this one.
+TRIED_SIZES = 4096
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def float32_product(dim: int, scale: float) -> float | None:
+    """dim * scale as float32 arithmetic gives it, None where that overflows."""
+    factor, size = rounded(scale, "float32"), rounded(float(dim), "float32")
+    return None if factor is None or size is None else rounded(factor * size, "float32")
+
+
+def onnx_scaled(dim: int, scale: float) -> int:
+    """floor(dim * scale) in float32, as ONNX Runtime computes it."""
+    product = float32_product(dim, scale)
+    return dim if product is None else math.floor(product)
+
+
+def openvino_scaled(dim: int, scale: float) -> int:
+    """floor(dim * (scale + 1e-6)) in float32, 0 for less, as OpenVINO computes it; a scale of 1 keeps the size."""
+    if scale == 1:
+        return dim
+    product = float32_product(dim, scale + 1e-6)
+    return dim if product is None else max(math.floor(product), 0)
+
+
+Scaled = Callable[[int, float], int]
+
+
+@lru_cache(maxsize=64)
+def ratio(scale: float, scaled: Scaled) -> Fraction | None:
+    """The fraction that a floating-point scale stands for, None where rounding does not come out as for the fraction."""
+    fraction = Fraction(scale).limit_denominator(32)
+    if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
+        return None
+    if fraction == scale and fraction.denominator.bit_count() == 1:
+        return fraction
+    fits = all(scaled(dim, scale) == dim * fraction.numerator // fraction.denominator for dim in range(TRIED_SIZES + 1))
+    return fraction if fits else None
+
+
+def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
+    """The size that a scale makes of ``dim``, None where it cannot be told."""
+    if scale is None or dim is None:
+        return None
+    if isinstance(scale, Expr):
+        return dim * scale
+    if not math.isfinite(scale):
+        return None
+    if isinstance(dim, int):
+        return scaled(dim, float(scale))
+    fraction = ratio(float(scale), scaled)
+    return None if fraction is None else floordiv(dim * fraction.numerator, fraction.denominator)
+
+
+def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
+    """``shape`` with the sizes on ``axes`` replaced, the last one on an axis that is named twice."""
+    result = list(shape)
+    for axis, dim in zip(axes, dims):
+        result[axis] = dim
+    return tuple(result)
+
+
+def kept_in_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: str) -> list[MaybeDim]:
+    """The sizes that keep the ratios of ``dims`` within (``not_larger``) or around (``not_smaller``) ``sizes``."""
+    pairs = [(dim, size) for dim, size in zip(dims, sizes) if isinstance(dim, int) and isinstance(size, int)]
+    if len(pairs) < len(dims) or len(pairs) < len(sizes) or any(dim == 0 for dim, _ in pairs):
+        return [None] * len(dims)
+    scales = [rounded(size / dim, "float32") or 0.0 for dim, size in pairs]
+    scale = min(scales) if policy == "not_larger" else max(scales)
+    return [math.floor((rounded(scale * dim, "float32") or 0.0) + 0.5) for dim, _ in pairs]
+
+
+# --- Resize -----------------------------------------------------------------------------------------------------------
+
+Mode = Literal["nearest", "linear", "cubic"]
+UpsampleMode1 = Literal["nearest", "bilinear", "linear"]
+CoordinateMode = Literal[
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+]
+NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+Policy = Literal["stretch", "not_larger", "not_smaller"]
+
+
+def _entries(tensor: Tensor, count: int, index: int | None, what: str) -> tuple[Scalar, ...]:
+    """The ``count`` numbers that a list states. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
+    found = None if tensor.value is None else len(tensor.value)
+    if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
+        found = tensor.shape[0]
+    if found is not None and found != count:
+        place = f"input {index}" if index is not None else "the attribute"
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the axes that are resized take {count}",
+            help=f"give `{what}` {counted(count, 'entry', 'entries')}, or name the axes in `axes`",
+            input=index,
+        )
+    return (None,) * count if tensor.value is None else tensor.value
+
+
+def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) -> None:
+    for axis, scale in enumerate(scales):
+        if isinstance(scale, Expr) or scale is None or scale >= least > 0 or (least == 0 and scale > 0):
+            continue
+        wanted = "positive" if least == 0 else f"at least {least:g}, as Upsample does not make a tensor smaller"
+        raise RESIZE_SCALE_REFUSED.fault(
+            f"entry {axis} of the scales is {scale:g}; it has to be {wanted}",
+            help="use a positive scale" if least == 0 else "use Resize, or a scale of 1 or more",
+            input=index,
+        )
+
+
+def _scaled_up(x: Tensor, scales: Tensor, index: int | None, least: float) -> Tensor:
+    """ONNX Resize and Upsample by one scale for each axis."""
+    if x.shape is None:
+        return Tensor(x.dtype)
+    factors = _entries(scales, len(x.shape), index, "scales")
+    _expect_scales(factors, least, index)
+    return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
+
+
+def _absent(tensor: Tensor | None) -> bool | None:
+    """Whether an optional list is left out, by name or as an empty list; None where that is not known."""
+    if tensor is None:
+        return True
+    if tensor.value is not None:
+        return not tensor.value
+    if tensor.shape is None:
+        return None
+    if any(dim == 0 for dim in tensor.shape):
+        return True
+    return False if all(at_least(dim, 1) for dim in tensor.shape) else None
+
+
+@onnx("Resize", since=10)
+def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
+    """ONNX Resize-10."""
+    return _scaled_up(X, scales, 1, 0)
+
+
+@onnx("Resize", since=11)
+def resize_11(
+    X: Tensor,
+    roi: Tensor | None = None,
+    scales: Tensor | None = None,
+    sizes: Tensor | None = None,
+    *,
+    coordinate_transformation_mode: CoordinateMode = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    mode: Mode = "nearest",
+    nearest_mode: NearestMode = "round_prefer_floor",
+) -> Tensor:
+    """ONNX Resize-11 and 13."""
+    _warn_of_unread(mode, exclude_outside, 0)
+    _expect_roi(X, roi, None, coordinate_transformation_mode)
+    return _resized(X, scales, sizes, None, "stretch")
+
+
+@onnx("Resize", since=18)
+def resize_18(
+    X: Tensor,
+    roi: Tensor | None = None,
+    scales: Tensor | None = None,
+    sizes: Tensor | None = None,
+    *,
+    antialias: int = 0,
+    axes: Ints | None = None,
+    coordinate_transformation_mode: CoordinateMode = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: Policy = "stretch",
+    mode: Mode = "nearest",
+    nearest_mode: NearestMode = "round_prefer_floor",
+) -> Tensor:
+    """ONNX Resize-18 and 19, with axes and a policy for the aspect ratio."""
+    _warn_of_unread(mode, exclude_outside, antialias)
+    axes = axes or None
+    _expect_roi(X, roi, axes, coordinate_transformation_mode)
+    return _resized(X, scales, sizes, axes, keep_aspect_ratio_policy)
+
+
+def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
+    """States a fault of attributes that do nothing in a mode: the specification ignores them, ONNX Runtime does not."""
+    modes = {"exclude_outside": (exclude_outside, ("cubic",)), "antialias": (antialias, ("linear", "cubic"))}
+    for name, (given, allowed) in modes.items():
+        if given and mode not in allowed:
+            fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX Runtime takes it '
+                f"only with {' and '.join(allowed)}",
+                help=f"leave `{name}` out",
+                attribute=name,
+            )
+            warn(fault.lowered(Severity.WARNING))
+
+
+def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, mode: str) -> None:
+    """The region has a start and an end for each axis; only one mode reads it."""
+    count = x.rank if axes is None else len(axes)
+    if mode == "tf_crop_and_resize" and roi is not None and count is not None and _absent(roi) is not True:
+        _entries(roi, 2 * count, 1, "roi")
+
+
+def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, axes: Ints | None, policy: str) -> Tensor:
+    _expect_one_target(scales, sizes, policy)
+    if sizes is not None and sizes.value is None:
+        expect_rank(sizes, 3, 1, what="sizes")
+    if x.shape is None:
+        return Tensor(x.dtype)
+    places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
+    dims = [x.shape[place] for place in places]
+    targets: Sequence[MaybeDim] = [None] * len(places)
+    without_scales, without_sizes = _absent(scales), _absent(sizes)
+    if sizes is not None and (without_scales is True or without_sizes is False):
+        targets = _sizes(_entries(sizes, len(places), 3, "sizes"), dims)
+        if policy != "stretch":
+            targets = kept_in_ratio(dims, targets, policy)
+    elif scales is not None and without_sizes is True:
+        factors = _entries(scales, len(places), 2, "scales")
+        _expect_scales(factors, 0, 2)
+        targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
+    return Tensor(x.dtype, replaced(x.shape, places, targets))
+
+
+def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str) -> None:
+    absent = (_absent(scales), _absent(sizes))
+    if absent in ((True, True), (False, False)):
+        both = absent == (False, False)
+        raise RESIZE_TARGET_UNCLEAR.fault(
+            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are given; exactly one of them tells "
+            "how large the result is",
+            help="leave one of them out" if both else "give scales, or sizes",
+        )
+    if absent[0] is False and policy != "stretch":
+        raise RESIZE_TARGET_UNCLEAR.fault(
+            f'keep_aspect_ratio_policy is "{policy}" and scales are given: the policy works with sizes only',
+            help="give sizes, or leave the policy at stretch",
+            attribute="keep_aspect_ratio_policy",
+        )
+
+
+def _sizes(sizes: Sequence[Scalar], dims: Sequence[MaybeDim]) -> list[MaybeDim]:
+    for position, (size, dim) in enumerate(zip(sizes, dims)):
+        if isinstance(size, int) and size <= 0 and same(dim, 0) is not True and not (size == 0 and dim is None):
+            raise RESIZE_SCALE_REFUSED.fault(
+                f"entry {position} of the sizes is {size}; it has to be positive",
+                help="use a size of 1 or more",
+                input=3,
+            )
+    return [size if isinstance(size, (int, Expr)) else None for size in sizes]
+
+
+# --- Upsample ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("Upsample", since=1)
+def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: UpsampleMode1 = "nearest") -> Tensor:
+    """ONNX Upsample-1 of [N, C, H, W]."""
+    expect_rank(X, 0, 4)
+    _expect_scales((height_scale, width_scale), 1, None)
+    if X.shape is None:
+        return Tensor(X.dtype)
+    targets = (resized(X.shape[2], height_scale, onnx_scaled), resized(X.shape[3], width_scale, onnx_scaled))
+    return Tensor(X.dtype, replaced(X.shape, (2, 3), targets))
+
+
+@onnx("Upsample", since=7)
+def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
+    """ONNX Upsample-7."""
+    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, 1)
+
+
+@onnx("Upsample", since=9, until=9)
+def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
+    """ONNX Upsample-9, which opset 10 took away."""
+    return _scaled_up(X, scales, 1, 1)
+
+
+# --- Interpolate ------------------------------------------------------------------------------------------------------
+
+SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
+SCALE_TYPES = frozenset({"float32", "float16", "bfloat16"})
+IMAGE_TYPES = frozenset({"float16", "float32", "float64", "bfloat16", "int8", "uint8", "int32", "int64"})
+InterpolateMode4 = Literal["nearest", "linear", "linear_onnx", "cubic"]
+InterpolateMode = Literal["nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"]
+ShapeMode = Literal["sizes", "scales"]
+InterpolateCoordinates = Literal[
+    "half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"
+]
+InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
+
+
+@openvino("Interpolate", until=3, absent={"axes": (), "mode": ""})
+def interpolate_0(
+    data: Tensor,
+    target_spatial_shape: Tensor,
+    *,
+    axes: Ints,
+    mode: str,
+    align_corners: bool = True,
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+) -> Tensor:
+    """OpenVINO Interpolate-0: sizes for the axes in ascending order, whatever order the attribute has."""
+    expect_type(target_spatial_shape, 1, INTEGERS)
+    if data.shape is None:
+        return Tensor(data.dtype)
+    places = sorted(set(_openvino_axes(axes, len(data.shape), None)))
+    listed = target_spatial_shape.ints or ()
+    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            input=1,
+        )
+    targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
+    return Tensor(data.dtype, replaced(data.shape, places, targets))
+
+
+def _not_negative(size: MaybeDim) -> MaybeDim:
+    if isinstance(size, int):
+        return max(size, 0)
+    return size if size is not None and at_least(size, 0) else None
+
+
+def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
+    """``axes`` as they are: the library takes no negative one, and lets one be named twice."""
+    for axis in axes:
+        if not 0 <= axis < rank:
+            raise AXIS_OUT_OF_RANGE.fault(
+                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is 0 to {rank - 1}",
+                help=f"use axes in the range 0 to {rank - 1}",
+                input=index,
+            )
+    if len(set(axes)) < len(axes):
+        warn(
+            AXIS_REPEATED.fault(
+                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size, or all scales",
+                help="name each axis once",
+                input=index,
+                severity=Severity.WARNING,
+            )
+        )
+    return axes
+
+
+@openvino("Interpolate", since=4, until=10, absent={"mode": "nearest", "shape_calculation_mode": "sizes"})
+def interpolate_4(
+    data: Tensor,
+    sizes: Tensor,
+    scales: Tensor,
+    axes: Tensor | None = None,
+    *,
+    mode: InterpolateMode4,
+    shape_calculation_mode: ShapeMode,
+    coordinate_transformation_mode: InterpolateCoordinates = "half_pixel",
+    nearest_mode: InterpolateNearest = "round_prefer_floor",
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+    cube_coeff: float = -0.75,
+) -> Tensor:
+    """OpenVINO Interpolate-4."""
+    expect_type(sizes, 1, SIZE_TYPES)
+    expect_type(scales, 2, SCALE_TYPES)
+    chosen = (1, sizes) if shape_calculation_mode == "sizes" else (2, scales)
+    expect_rank(chosen[1], chosen[0], 1)
+    return _interpolated(data, *chosen, 3, axes, pads_begin, pads_end)
+
+
+@openvino("Interpolate", since=11, absent={"mode": "nearest", "shape_calculation_mode": "sizes"})
+def interpolate_11(
+    image: Tensor,
+    scales_or_sizes: Tensor,
+    axes: Tensor | None = None,
+    *,
+    mode: InterpolateMode,
+    shape_calculation_mode: ShapeMode,
+    coordinate_transformation_mode: InterpolateCoordinates = "half_pixel",
+    nearest_mode: InterpolateNearest = "round_prefer_floor",
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+    cube_coeff: float = -0.75,
+) -> Tensor:
+    """OpenVINO Interpolate-11."""
+    expect_type(scales_or_sizes, 1, SIZE_TYPES if shape_calculation_mode == "sizes" else SCALE_TYPES)
+    expect_rank(scales_or_sizes, 1, 1)
+    return _interpolated(image, 1, scales_or_sizes, 2, axes, pads_begin, pads_end)
+
+
+def _interpolated(
+    data: Tensor,
+    index: int,
+    target: Tensor,
+    axes_index: int,
+    axes: Tensor | None,
+    pads_begin: Ints,
+    pads_end: Ints,
+) -> Tensor:
+    expect_type(data, 0, IMAGE_TYPES)
+    expect_type(axes, axes_index, SIZE_TYPES)
+    expect_rank(axes, axes_index, 1)
+    if data.shape is None:
+        return Tensor(data.dtype)
+    listed = tuple(range(len(data.shape))) if axes is None else axes.ints
+    if listed is None or not all(isinstance(axis, int) for axis in listed):
+        return Tensor(data.dtype, (None,) * len(data.shape))
+    places = _openvino_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
+    padded = tuple(
+        _padded(dim, pads_begin[axis] if axis < len(pads_begin) else 0, pads_end[axis] if axis < len(pads_end) else 0)
+        for axis, dim in enumerate(data.shape)
+    )
+    entries = _openvino_entries(target, len(places), index)
+    dims = list(padded)
+    for place, entry in zip(places, entries):
+        if target.dtype in SCALE_TYPES:
+            dims[place] = resized(dims[place], entry, openvino_scaled)
+        else:
+            dims[place] = _not_negative(_whole(entry))
+    return Tensor(data.dtype, tuple(dims))
+
+
+def _whole(entry: Scalar) -> MaybeDim:
+    return entry if isinstance(entry, (int, Expr)) else None
+
+
+def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
+    return None if dim is None else dim + begin + end
+
+
+def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
+    """At least ``count`` numbers; the library ignores what is listed beyond."""
+    if target.value is None:
+        return (None,) * count
+    if len(target.value) < count:
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}",
+            help=f"give input {index} {counted(count, 'entry', 'entries')}, or name fewer axes",
+            input=index,
+        )
+    if len(target.value) > count:
+        warn(
+            RESIZE_COUNT_MISMATCH.fault(
+                f"input {index} has {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
+                help=f"give input {index} {counted(count, 'entry', 'entries')}",
+                input=index,
+                severity=Severity.WARNING,
+            )
+        )
+    return target.value

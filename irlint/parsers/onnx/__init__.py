@@ -1,0 +1,386 @@
+"""An ONNX file as a Model: names become values, scope by scope, and the texts of sizes become symbols."""
+
+from __future__ import annotations
+
+import os
+from keyword import iskeyword
+
+from irlint.dims import symbol
+from irlint.findings.faults import Fault
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
+from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE
+from irlint.parsers.onnx import messages as onnx_messages
+from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx import tensors as onnx_tensors
+from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
+from irlint.parsers.onnx.protobuf import Damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from mmap import mmap
+
+    from irlint.model.tensor import Type
+    from irlint.parsers.onnx.protobuf import Buffer, Fields
+
+    Types = Mapping[bytes, Type | Fault | None]
+    Scope = dict[str, Value]
+
+_IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _FUNCTIONS = (
+    1 << 3,
+    7 << 3 | 2,
+    8 << 3 | 2,
+    14 << 3 | 2,
+    25 << 3 | 2,
+)
+
+#: The fields of ModelProto that hold a message or text.
+_FIELD_NAMES = {
+    2: "producer_name",
+    3: "producer_version",
+    4: "domain",
+    6: "doc_string",
+    7: "graph",
+    8: "opset_import",
+    14: "metadata_props",
+    20: "training_info",
+    25: "functions",
+    26: "configuration",
+}
+
+#: Identifiers that mean something else in the texts of sizes.
+_RESERVED = frozenset({"min", "max", "abs"})
+
+
+def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
+    """The model in an ONNX file, or in ``data``, its bytes; external data is looked for next to ``path``.
+
+    A file that is no sound protobuf message gives a model without a graph and one problem. Damage inside a type, an
+    attribute or an initializer gives a problem there and leaves it unknown. Raises OSError where the file cannot be opened.
+    """
+    name = os.fspath(path)
+    if data is not None:
+        return _model(name, bytes(data) if isinstance(data, (bytearray, memoryview)) else data)
+    with open(name, "rb") as file:
+        mapped = _mapped(file.fileno())
+        if mapped is None:
+            return _model(name, file.read())
+    with mapped:
+        return _model(name, mapped)
+
+
+def _mapped(descriptor: int) -> mmap | None:
+    """The file, mapped into memory; None for what cannot be: empty files and pipes."""
+    from mmap import ACCESS_READ, mmap
+
+    try:
+        return mmap(descriptor, 0, access=ACCESS_READ)
+    except (OSError, ValueError):
+        return None
+
+
+def _model(path: str, data: Buffer) -> Model:
+    found: Fields = {}
+    try:
+        protobuf.fields(data, 0, len(data), found)
+    except Damage as damage:
+        return Model(path, "onnx", problems=(Problem(_unreadable(data, found, damage)),))
+    version = str(protobuf.last(found, _IR_VERSION)) if _IR_VERSION in found else None
+    if _GRAPH not in found:
+        fault = NOT_A_MODEL.fault("the file holds no graph", help="check that it is an ONNX model")
+        return Model(path, "onnx", version, problems=(Problem(fault),))
+    try:
+        reader = Reader(data, onnx_tensors.Files(os.path.dirname(path)))
+        opsets = reader.opsets(found.get(_OPSET_IMPORT, ()))
+        graph = reader.graph(found[_GRAPH], 1)
+        functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
+        metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
+    except Damage as damage:
+        return Model(path, "onnx", version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
+    if version is not None and int(version) < 3 and not opsets:
+        opsets = {"": 1}
+    types, symbols = _types(reader.types)
+    linker = _Linker(types)
+    main = linker.graph(graph, "", opsets, ())
+    linked = linker.functions(functions)
+    return Model(path, "onnx", version, main, linked, opsets, symbols, metadata, tuple(linker.problems))
+
+
+def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
+    """The fault of a file that is no whole message."""
+    if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
+        return NOT_A_MODEL.fault("the file is no ONNX model", help="export or download the model again")
+    if not damage.excess:
+        return onnx_messages.converted(damage) if _converted(data) else onnx_messages.damaged("the file", damage)
+    size = len(data)
+    if _converted(data):
+        return onnx_messages.converted(damage)
+    name = _FIELD_NAMES.get(damage.field, f"with the number {damage.field}")
+    return TRUNCATED_FILE.fault(
+        f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has {size} byte{'s' * (size != 1)}",
+        help=f"copy or download the file again: it has at least {size + damage.excess} bytes",
+    )
+
+
+def _converted(data: Buffer) -> bool:
+    """Whether all of several line feeds follow a carriage return, as in a file whose line ends were converted."""
+    raw = bytes(data[:1_000_000])
+    feeds = raw.count(b"\n")
+    return feeds > 2 and feeds == raw.count(b"\r\n")
+
+
+def _types(collected: Iterable[bytes]) -> tuple[Types, dict[str, str]]:
+    """Each TypeProto's type, or the fault in it, and the texts behind the symbols that have another name."""
+    texts: dict[str, None] = {}
+    types: dict[bytes, Type | Fault | None] = {}
+
+    def noted(name: str) -> None:
+        texts[name] = None
+
+    for raw in collected:
+        try:
+            types[raw] = onnx_messages.type_of(raw, noted)
+        except Damage as damage:
+            types[raw] = onnx_messages.damaged("the type", damage)
+    names = _identifiers(texts)
+    sizes = {name: symbol(identifier) for name, identifier in names.items()}
+    for raw, known in types.items():
+        if not isinstance(known, Fault):
+            types[raw] = onnx_messages.type_of(raw, sizes.get)
+    return types, {identifier: name for name, identifier in names.items() if identifier != name}
+
+
+def _identifiers(texts: Iterable[str]) -> dict[str, str]:
+    """A Python identifier for each text that names a size; ``?`` and the empty text name none.
+
+    Identifiers keep their own name, in the order given the others get one made from their letters and digits.
+    """
+    named = [text for text in texts if text not in {"", "?"}]
+    identifiers = {text: text for text in named if _plain(text)}
+    taken = set(identifiers)
+    for text in named:
+        if text in identifiers:
+            continue
+        base = _identifier(text)
+        name, number = base, 2
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        identifiers[text] = name
+        taken.add(name)
+    return identifiers
+
+
+def _identifier(text: str) -> str:
+    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text]
+    name = "_".join("".join(kept).split()).strip("_") or "dim"
+    name = f"d{name}" if name[0].isdigit() else name
+    return name if _plain(name) else f"dim_{name}"
+
+
+def _plain(text: str) -> bool:
+    """Whether a text can stand for a size in what Python evaluates; names with ``_`` in front are the tool's own."""
+    return text.isidentifier() and text[0] != "_" and not iskeyword(text) and text not in _RESERVED
+
+
+class _Linker:
+    """Turns records into graphs whose nodes share values; ``problems`` collects what is damaged."""
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self.problems: list[Problem] = []
+
+    def functions(self, records: Iterable[FunctionRecord]) -> dict[tuple[str, str, str], Function]:
+        """The functions by domain, name and overload; the first of several that share them."""
+        functions: dict[tuple[str, str, str], Function] = {}
+        for record in records:
+            key = record.domain, record.name, record.overload
+            if key not in functions:
+                functions[key] = self._function(record)
+        return functions
+
+    def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
+        """The graph of a record; ``outer`` are the scopes around it, innermost first."""
+        self.problems += [Problem(fault, path, value=name) for name, fault in record.faults]
+        links = _Links(self._declared(record, path), outer)
+        inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
+        constants = links.constants(record)
+        outputs = [links.defined(node.outputs) for node in record.nodes]
+        links.prefer_last([*constants, *(outputs[at][0] for at in _constant_nodes(record) if outputs[at])])
+        nodes = tuple(
+            self._node(node, index, outputs[index], path, opsets, links) for index, node in enumerate(record.nodes)
+        )
+        left = [links.used(name) for name, _ in record.outputs]
+        return Graph(
+            path,
+            record.name,
+            tuple(inputs),
+            tuple(value for value in left if value is not None),
+            constants,
+            nodes,
+            tuple(links.undefined.values()),
+            tuple(links.captured),
+        )
+
+    def _function(self, record: FunctionRecord) -> Function:
+        path = f"function:{record.domain}:{record.name}"
+        faults: list[Fault] = []
+        scopes = _Links({}, ())
+        attributes = {
+            name: attribute and self._linked(attribute, f"{path}/{name}", record.opsets, scopes, faults)
+            for name, attribute in record.attributes.items()
+        }
+        graph = self.graph(record.graph, path, record.opsets, ())
+        self.problems += [Problem(fault, path) for fault in faults]
+        return Function(record.domain, record.name, record.overload, graph, attributes, record.opsets)
+
+    def _node(
+        self,
+        record: NodeRecord,
+        index: int,
+        outputs: tuple[Value | None, ...],
+        path: str,
+        opsets: Mapping[str, int],
+        links: _Links,
+    ) -> Node:
+        faults = list(record.faults)
+        inputs = links.all_used(record.inputs) if path or record.op != "Constant" else (None,) * len(record.inputs)
+        attributes = record.attributes
+        if record.linked:
+            label = record.name or next((name for name in record.outputs if name), "")
+            here = f"{path}/{label}" if path else label
+            attributes = {
+                name: self._linked(attribute, f"{here}/{name}", opsets, links, faults)
+                for name, attribute in attributes.items()
+            }
+        node = Node(
+            record.name,
+            record.op,
+            record.domain,
+            opsets.get(record.domain),
+            inputs,
+            outputs,
+            attributes,
+            index,
+            overload=record.overload,
+            metadata=record.metadata,
+        )
+        self.problems += [Problem(fault, path, node) for fault in faults]
+        return node
+
+    def _linked(
+        self, attribute: Attribute, path: str, opsets: Mapping[str, int], links: _Links, faults: list[Fault]
+    ) -> Attribute:
+        """The attribute with graphs and types in place of records and bytes; ``faults`` gets those of the types."""
+        kind, value = attribute.kind, attribute.value
+        if kind not in LINKED or attribute.reference:
+            return attribute
+        if kind == "GRAPH":
+            return Attribute(kind, links.body(self.graph(value, path, opsets, links.scopes)))
+        if kind == "GRAPHS":
+            paths = [f"{path}[{position}]" for position in range(len(value))]
+            graphs = [self.graph(body, at, opsets, links.scopes) for body, at in zip(value, paths)]
+            return Attribute(kind, tuple(map(links.body, graphs)))
+        types = [self.types.get(raw) for raw in (value if kind == "TYPE_PROTOS" else [value])]
+        faults += [known for known in types if isinstance(known, Fault)]
+        sound = tuple(None if isinstance(known, Fault) else known for known in types)
+        return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
+
+    def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
+        """What outputs and ``value_info`` declare, by name, in this order."""
+        declared: dict[str, tuple[Declaration, ...]] = {}
+        for by, entries in (("output", record.outputs), ("value_info", record.declared)):
+            for name, raw in entries:
+                declaration = self._declaration(by, name, raw, path)
+                if declaration:
+                    declared[name] = declared.get(name, ()) + declaration
+        return declared
+
+    def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
+        known = self.types.get(raw)
+        if isinstance(known, Fault):
+            self.problems.append(Problem(known, path, value=name))
+            return ()
+        return () if known is None else (Declaration(by, known),)
+
+
+def _constant_nodes(record: GraphRecord) -> list[int]:
+    return [index for index, node in enumerate(record.nodes) if node.op == "Constant"]
+
+
+class _Links:
+    """The names of one graph: those that it defines, uses of outer ones, and uses of what nothing defines."""
+
+    def __init__(self, declared: Mapping[str, tuple[Declaration, ...]], outer: tuple[Scope, ...]) -> None:
+        self.declared = declared
+        self.outer = outer
+        self.scope: Scope = {}
+        self.scopes = (self.scope, *outer)
+        self.undefined: dict[str, Value] = {}
+        self.captured: dict[Value, None] = {}
+
+    def input(self, name: str, declaration: tuple[Declaration, ...]) -> Value:
+        value = Value(name, declaration + self.declared.get(name, ()))
+        return self._first(value)
+
+    def constants(self, record: GraphRecord) -> dict[Value, Constant]:
+        """The initializers of a graph whose inputs are the only names so far, by value."""
+        inputs = dict(self.scope)
+        constants: dict[Value, Constant] = {}
+        for name, constant in record.constants:
+            value = inputs.get(name)
+            if value is None or value in constants:
+                value = self._first(Value(name, self.declared.get(name, ())))
+            constants[value] = constant
+        return constants
+
+    def prefer_last(self, constants: Iterable[Value | None]) -> None:
+        """Lets uses of a name that several constants have refer to the last of them, as ONNX Runtime does."""
+        seen: set[Value] = set()
+        for value in constants:
+            if value is None:
+                continue
+            seen.add(value)
+            if self.scope.get(value.name) in seen:
+                self.scope[value.name] = value
+
+    def defined(self, names: Iterable[str]) -> tuple[Value | None, ...]:
+        """New values for the outputs of a node."""
+        declared, scope = self.declared, self.scope
+        values: list[Value | None] = []
+        for port, name in enumerate(names):
+            if not name:
+                values.append(None)
+                continue
+            value = Value(name, declared.get(name, ()), port)
+            scope.setdefault(name, value)
+            values.append(value)
+        return tuple(values)
+
+    def all_used(self, names: Iterable[str]) -> tuple[Value | None, ...]:
+        known = self.scope.get
+        return tuple([known(name) or self.used(name) for name in names])
+
+    def used(self, name: str) -> Value | None:
+        """The value that a name stands for, None for the empty name."""
+        if not name:
+            return None
+        for scope in self.scopes:
+            if value := scope.get(name):
+                if scope is not self.scope:
+                    self.captured[value] = None
+                return value
+        if name not in self.undefined:
+            self.undefined[name] = Value(name, self.declared.get(name, ()))
+        return self.undefined[name]
+
+    def body(self, graph: Graph) -> Graph:
+        """The same graph, after noting what it captures from further out."""
+        for value in graph.captured:
+            if self.scope.get(value.name) is not value:
+                self.captured[value] = None
+        return graph
+
+    def _first(self, value: Value) -> Value:
+        if value.name:
+            self.scope.setdefault(value.name, value)
+        return value

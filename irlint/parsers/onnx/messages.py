@@ -1,0 +1,393 @@
+"""ONNX's messages as records: names still texts, bodies still records, types still bytes; the damaged left out."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Fault, Severity
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import IGNORE, Attribute, Constant
+from irlint.model.tensor import Map, Optional, Sequence, SparseTensor, Tensor, Type
+from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, MALFORMED_ONNX
+from irlint.parsers.onnx import tensors as onnx_tensors
+from irlint.parsers.onnx.protobuf import DEPTH_LIMIT, Damage, fields, floats, integers, last, last_text, merged, text
+from irlint.parsers.onnx.tensors import DTYPES
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from irlint.dims import MaybeDim, Shape
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
+
+_KINDS = dict(
+    enumerate(
+        [
+            "FLOAT",
+            "INT",
+            "STRING",
+            "TENSOR",
+            "GRAPH",
+            "FLOATS",
+            "INTS",
+            "STRINGS",
+            "TENSORS",
+            "GRAPHS",
+            "SPARSE_TENSOR",
+            "SPARSE_TENSORS",
+            "TYPE_PROTO",
+            "TYPE_PROTOS",
+        ],
+        start=1,
+    )
+)
+
+#: The kind of an attribute without a type (IR versions 1 and 2) by the first of these fields that it has.
+_INFERRED = (
+    (2 << 3 | 5, "FLOAT"),
+    (3 << 3, "INT"),
+    (4 << 3 | 2, "STRING"),
+    (5 << 3 | 2, "TENSOR"),
+    (6 << 3 | 2, "GRAPH"),
+    (7 << 3 | 5, "FLOATS"),
+    (7 << 3 | 2, "FLOATS"),
+    (8 << 3, "INTS"),
+    (8 << 3 | 2, "INTS"),
+    (9 << 3 | 2, "STRINGS"),
+    (10 << 3 | 2, "TENSORS"),
+    (11 << 3 | 2, "GRAPHS"),
+    (22 << 3 | 2, "SPARSE_TENSOR"),
+    (23 << 3 | 2, "SPARSE_TENSORS"),
+    (14 << 3 | 2, "TYPE_PROTO"),
+    (15 << 3 | 2, "TYPE_PROTOS"),
+)
+
+#: Attributes whose values depend on nothing but their bytes.
+_PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
+
+#: Attributes whose records the linker still has to turn into values.
+LINKED = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
+
+#: Attributes that are nothing without the message that they hold.
+_MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
+
+#: The fields of TypeProto that hold a kind of type.
+_TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
+
+#: Attributes of at most so many bytes are decoded once for all nodes that have them.
+_SHARED_BYTES = 128
+
+#: Strings of an attribute are kept up to so many bytes: embedded engines and vocabularies are longer.
+_STRING_BYTES = 1 << 16
+
+
+#: The key of metadata that irlint looks for, and the first bytes of an entry among which it is.
+_IGNORE = IGNORE.encode()
+_KEY_BYTES = 64
+
+
+@record(frozen=False)
+class NodeRecord:
+    name: str
+    op: str
+    domain: str
+    overload: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Attribute]
+    linked: bool
+    faults: list[Fault]
+    metadata: dict[str, str]
+
+
+class GraphRecord:
+    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none."""
+
+    __slots__ = ("constants", "declared", "faults", "inputs", "name", "nodes", "outputs")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[tuple[str, bytes]] = []
+        self.outputs: list[tuple[str, bytes]] = []
+        self.declared: list[tuple[str, bytes]] = []
+        self.constants: list[tuple[str, Constant]] = []
+        self.nodes: list[NodeRecord] = []
+        self.faults: list[tuple[str, Fault]] = []
+
+
+@record(frozen=False)
+class FunctionRecord:
+    domain: str
+    name: str
+    overload: str
+    graph: GraphRecord
+    attributes: dict[str, Attribute | None]
+    opsets: dict[str, int]
+
+
+class Reader:
+    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file."""
+
+    def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
+        self.data = data
+        self.files = files
+        self.types: dict[bytes, None] = {}
+        self._shared: dict[bytes, tuple[str, Attribute]] = {}
+
+    def graph(self, spans: list[Span], depth: int) -> GraphRecord:
+        """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
+        if depth > DEPTH_LIMIT:
+            raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
+        found = merged(self.data, spans)
+        record = GraphRecord(last_text(self.data, found, 2))
+        record.inputs = [self._value_info(*span) for span in found.get(11 << 3 | 2, ())]
+        record.outputs = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
+        record.declared = [self._value_info(*span) for span in found.get(13 << 3 | 2, ())]
+        for span in found.get(5 << 3 | 2, ()):
+            self._initializer(record, span)
+        for span in found.get(15 << 3 | 2, ()):
+            record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span)))
+        record.nodes = [self._node(start, end, depth + 3, depth == 1) for start, end in found.get(1 << 3 | 2, ())]
+        return record
+
+    def function(self, start: int, end: int) -> FunctionRecord:
+        """The FunctionProto at the given place; raises Damage."""
+        data = self.data
+        found = fields(data, start, end)
+        graph = GraphRecord(last_text(data, found, 1))
+        graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
+        graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
+        graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
+        graph.nodes = [self._node(start, end, 4) for start, end in found.get(7 << 3 | 2, ())]
+        attributes: dict[str, Attribute | None] = {text(data, s): None for s in found.get(6 << 3 | 2, ())}
+        attributes.update(self._attribute(start, end, 3) for start, end in found.get(11 << 3 | 2, ()))
+        return FunctionRecord(
+            standard(last_text(data, found, 10)),
+            graph.name,
+            last_text(data, found, 13),
+            graph,
+            attributes,
+            self.opsets(found.get(9 << 3 | 2, ())),
+        )
+
+    def opsets(self, spans: Iterable[Span]) -> dict[str, int]:
+        """The opset versions by domain that OperatorSetIdProto messages import; raises Damage."""
+        opsets = {}
+        for start, end in spans:
+            found = fields(self.data, start, end)
+            opsets[standard(last_text(self.data, found, 1))] = last(found, 2 << 3)
+        return opsets
+
+    def _value_info(self, start: int, end: int) -> tuple[str, bytes]:
+        data = self.data
+        found = fields(data, start, end)
+        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()))
+
+    def _type(self, spans: Iterable[Span]) -> bytes:
+        known = b"".join([self.data[start:end] for start, end in spans])
+        self.types[known] = None
+        return known
+
+    def _initializer(self, record: GraphRecord, span: Span) -> None:
+        """Adds a TensorProto to a graph; one that is damaged behind its name becomes a constant of unknown type."""
+        found: Fields = {}
+        try:
+            known = onnx_tensors.constant(self.data, fields(self.data, *span, found), self.files)
+        except Damage as damage:
+            name = last_text(self.data, found, 8)
+            if not name:
+                raise
+            record.faults.append((name, damaged(f"initializer {name}", damage)))
+            known = Constant(Tensor())
+        record.constants.append((last_text(self.data, found, 8), known))
+
+    def _node(self, start: int, end: int, depth: int, main: bool = False) -> NodeRecord:
+        """The NodeProto at the given place, in the ``main`` graph or another, without its damaged attributes; its bodies
+        stand at ``depth``."""
+        data = self.data
+        found = fields(data, start, end)
+        attributes: dict[str, Attribute] = {}
+        linked = False
+        faults = []
+        twice: list[str] = []
+        for begin, stop in found.get(5 << 3 | 2, ()):
+            try:
+                name, attribute = self._attribute(begin, stop, depth)
+            except Damage as damage:
+                name = _name_before_damage(data, begin, stop)
+                faults.append(damaged(f"attribute {name}", damage, attribute=name))
+                continue
+            if name in attributes:
+                twice.append(name)
+                continue
+            attributes[name] = attribute
+            linked = linked or attribute.kind in LINKED
+        op = last_text(data, found, 4)
+        faults += [repeated(name, main and op == "Constant") for name in dict.fromkeys(twice)]
+        return NodeRecord(
+            last_text(data, found, 3),
+            op,
+            standard(last_text(data, found, 7)),
+            last_text(data, found, 8),
+            [text(data, span) for span in found.get(1 << 3 | 2, ())],
+            [text(data, span) for span in found.get(2 << 3 | 2, ())],
+            attributes,
+            linked,
+            faults,
+            self._metadata(found[9 << 3 | 2]) if 9 << 3 | 2 in found else {},
+        )
+
+    def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
+        """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""
+        data = self.data
+        meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
+        return onnx_tensors.string_entries(data, meant) if meant else {}
+
+    def _attribute(self, start: int, end: int, depth: int) -> tuple[str, Attribute]:
+        """The name and value of an AttributeProto; raises Damage."""
+        data = self.data
+        raw = data[start:end] if end - start <= _SHARED_BYTES else b""
+        shared = self._shared.get(raw)
+        if shared is not None:
+            return shared
+        found = fields(data, start, end)
+        name = last_text(data, found, 1)
+        kind = _KINDS.get(last(found, 20 << 3)) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
+        reference = last_text(data, found, 21)
+        if reference:
+            return name, Attribute(kind, None, reference)
+        value = self._value(kind, found, depth)
+        if value is None and kind in _MESSAGES:
+            raise Damage(f"its type is {kind}, and it holds none", 20, start)
+        attribute = Attribute(kind, value)
+        if raw and kind in _PLAIN:
+            self._shared[raw] = name, attribute
+        return name, attribute
+
+    def _value(self, kind: str, found: Fields, depth: int) -> Any:
+        data = self.data
+        match kind:
+            case "INT":
+                return last(found, 3 << 3)
+            case "INTS":
+                return tuple(integers(data, found, 8))
+            case "FLOAT":
+                return (floats(data, found, 2) or (0.0,))[-1]
+            case "FLOATS":
+                return floats(data, found, 7)
+            case "STRING":
+                return _string(data, found.get(4 << 3 | 2, [(0, 0)])[-1])
+            case "STRINGS":
+                return tuple(_string(data, span) for span in found.get(9 << 3 | 2, ()))
+            case "TENSOR":
+                return self._tensor(found.get(5 << 3 | 2, ()))
+            case "TENSORS":
+                return tuple(self._tensor([span]) for span in found.get(10 << 3 | 2, ()))
+            case "GRAPH":
+                spans = found.get(6 << 3 | 2)
+                return self.graph(spans, depth) if spans else None
+            case "GRAPHS":
+                return tuple(self.graph([span], depth) for span in found.get(11 << 3 | 2, ()))
+            case "SPARSE_TENSOR":
+                return self._sparse_tensor(found.get(22 << 3 | 2, ()))
+            case "SPARSE_TENSORS":
+                return tuple(self._sparse_tensor([span]) for span in found.get(23 << 3 | 2, ()))
+            case "TYPE_PROTO":
+                spans = found.get(14 << 3 | 2)
+                return self._type(spans) if spans else None
+            case "TYPE_PROTOS":
+                return tuple(self._type([span]) for span in found.get(15 << 3 | 2, ()))
+            case _:
+                return None
+
+    def _tensor(self, spans: list[Span] | tuple[()]) -> Constant | None:
+        return onnx_tensors.constant(self.data, merged(self.data, spans), self.files) if spans else None
+
+    def _sparse_tensor(self, spans: list[Span] | tuple[()]) -> Constant | None:
+        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans))[1] if spans else None
+
+
+def standard(domain: str) -> str:
+    """A domain by its one name: ``ai.onnx`` is the empty one."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def damaged(where: str, damage: Damage, **details: Any) -> Fault:
+    """The fault of a place in the file that is left out."""
+    return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
+
+
+def repeated(name: str, tolerated: bool) -> Fault:
+    """The fault of an attribute that a node has more than once; of a Constant of the main graph, ONNX Runtime reads the
+    first one only."""
+    return DUPLICATE_ATTRIBUTE.fault(
+        f"attribute `{name}` is given more than once",
+        help=f"keep one `{name}`",
+        attribute=name,
+        severity=Severity.WARNING if tolerated else None,
+    )
+
+
+def converted(damage: Damage) -> Fault:
+    """The fault of a file whose line ends were converted: it is no text."""
+    return MALFORMED_ONNX.fault(
+        f"the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were converted ({damage})",
+        help="mark *.onnx as binary in .gitattributes (*.onnx -text), and check out or copy the file again",
+    )
+
+
+def type_of(raw: bytes, dim: Callable[[str], MaybeDim]) -> Type | None:
+    """The type that a TypeProto states, None for an opaque or empty one; ``dim`` turns each ``dim_param`` into a size.
+    Raises Damage."""
+    return _type_at(raw, [(0, len(raw))], dim, 3)
+
+
+def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], depth: int) -> Type | None:
+    if depth > DEPTH_LIMIT:
+        raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
+    for key, places in reversed(merged(raw, spans).items()):
+        found = merged(raw, places) if key in _TYPE_KEYS else {}
+        inner = found.get(1 << 3 | 2)
+        match key >> 3:
+            case 1:
+                return Tensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
+            case 4:
+                return Sequence(_type_at(raw, inner, dim, depth + 2) if inner else None)
+            case 5:
+                inner = found.get(2 << 3 | 2)
+                value = _type_at(raw, inner, dim, depth + 2) if inner else None
+                return Map(DTYPES.get(last(found, 1 << 3)), value)
+            case 8:
+                return SparseTensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
+            case 9:
+                return Optional(_type_at(raw, inner, dim, depth + 2) if inner else None)
+    return None
+
+
+def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> Shape | None:
+    spans = found.get(2 << 3 | 2)
+    if spans is None:
+        return None
+    return tuple(_dim(raw, fields(raw, *span), dim) for span in merged(raw, spans).get(1 << 3 | 2, ()))
+
+
+def _dim(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> MaybeDim:
+    for key in reversed(found):
+        if key == 1 << 3:
+            size = last(found, key)
+            return size if size >= 0 else None
+        if key == 2 << 3 | 2:
+            return dim(last_text(raw, found, 2))
+    return None
+
+
+def _string(data: Buffer, span: Span) -> str:
+    start, end = span
+    return text(data, (start, min(end, start + _STRING_BYTES)))
+
+
+def _name_before_damage(data: Buffer, start: int, end: int) -> str:
+    found: Fields = {}
+    try:
+        fields(data, start, end, found)
+    except Damage:
+        pass
+    return last_text(data, found, 1)

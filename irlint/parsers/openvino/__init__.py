@@ -1,0 +1,409 @@
+"""How an OpenVINO IR document becomes a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from irlint.findings.faults import Fault, Severity
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value
+from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
+from irlint.parsers.openvino.constants import Weights, constant, weights_beside
+from irlint.parsers.openvino.edges import wired
+from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, first_children
+from irlint.parsers.openvino.outputs import PRE_PROCESS_INVALID, RESULT_MISSING, RT_ATTRIBUTES, RT_INFO_REPEATED
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
+
+if TYPE_CHECKING:
+    from irlint.parsers.openvino.xml import Broken, Leniency
+
+#: Bodies inside bodies are read so many levels deep.
+DEEPEST = 50
+
+_BODIES = ("body", "then_body", "else_body")
+_PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
+
+
+def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
+    """The model in an IR document; ``graph`` is None where that cannot be read, and ``problems`` say why.
+
+    ``data`` is the document if it has been read already; the ``.bin`` file is looked for beside ``path``.
+    Raises OSError where the document cannot be opened.
+    """
+    name = os.fspath(path)
+    if data is None:
+        with open(path, "rb") as file:
+            data = file.read()
+    root, problems = _document(data)
+    if root is None:
+        return Model(name, "openvino", problems=tuple(problems))
+    version, fault = _version(root)
+    if fault is not None:
+        place = Place(0, "version" if "version" in root.attrib else None)
+        return Model(name, "openvino", version, problems=(*problems, Problem(fault, place=place)))
+    weights = weights_beside(path)
+    try:
+        reader = _GraphReader(root, weights, int(version or 0))
+        graph = reader.graph(root, "", root.get("name", ""), live=True)
+    finally:
+        weights.close()
+    problems = _unexplained(problems, reader.problems) + reader.problems
+    problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
+    metadata = _metadata(first_children(root).get("rt_info"))
+    return Model(name, "openvino", version, graph, metadata=metadata, problems=tuple(problems))
+
+
+def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
+    """Of what is not well-formed, that which is not told as an error of the same element already."""
+    errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
+    return [each for each in leniencies if each.place is None or each.place.element not in errors]
+
+
+def _metadata(info: Element | None) -> dict[str, str]:
+    """What the ``rt_info`` of a model or a layer tells irlint: ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>``
+    or ``<attribute name="irlint.ignore" value="…"/>``."""
+    if info is None:
+        return {}
+    first, _, second = IGNORE.partition(".")
+    found = [each for each in info.iterchildren(IGNORE, "attribute") if IGNORE in (each.tag, each.get("name"))]
+    found += [each for parent in info.iterchildren(first) for each in parent.iterchildren(second)]
+    texts = [each.get("value", "") for each in found]
+    return {IGNORE: " ".join(texts)} if texts else {}
+
+
+def _version(root: Element) -> tuple[str | None, Fault | None]:
+    """The version of the format, and the fault if it is one that OpenVINO does not read."""
+    if str(root.tag).lower() != "net":
+        return None, NOT_A_MODEL.fault(
+            f"the root element is <{root.tag}>, where an IR has <net>", help="give the .xml file of an IR"
+        )
+    text = root.get("version")
+    if text is None:
+        return None, UNSUPPORTED_IR_VERSION.fault(
+            "<net> has no version, where 10 or 11 is expected",
+            help='write version="11" if the IR is of that version',
+        )
+    try:
+        version = natural(text)
+    except ValueError:
+        version = -1
+    if version in (10, 11):
+        return str(version), None
+    return text, UNSUPPORTED_IR_VERSION.fault(
+        f'the IR is of version "{text}", where 10 or 11 is expected',
+        help="convert the original model again with openvino.convert_model"
+        if version < 10
+        else "use a release of OpenVINO that writes version 11",
+    )
+
+
+def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
+    """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
+    from lxml import etree
+
+    try:
+        return _without_namespaces(etree.fromstring(data, _parser(etree))), []
+    except (etree.XMLSyntaxError, ValueError) as error:
+        refusal = error
+    from irlint.parsers.openvino.xml import Broken, decoded, mended
+
+    source = decoded(data)
+    text = source.text
+    try:
+        document = mended(text)
+    except Broken as broken:
+        return None, [_broken(broken, text)]
+    encoded = document.text.encode("utf-8", "replace")
+    problems = _forgiven(document.leniencies, text)
+    try:
+        root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
+    except (etree.XMLSyntaxError, ValueError):
+        root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
+    else:
+        if _is_limit(refusal, source.encoding):
+            return _without_namespaces(root), problems
+    if root is None or sum(1 for _ in root.iter("*")) < document.elements:
+        message, place = _refused(refusal, text)
+        return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
+    if not problems:
+        message, place = _refused(refusal, text)
+        fault = NOT_WELL_FORMED.fault(
+            f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
+        )
+        problems = [Problem(fault, place=place)]
+    return _without_namespaces(root), problems
+
+
+def _is_limit(error: Exception, encoding: str) -> bool:
+    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as malformed."""
+    told = str(error).lower()
+    return "huge" in told or "excessive depth" in told or encoding.startswith("utf-32")
+
+
+def _refused(error: Exception, text: str) -> tuple[str, Place]:
+    """What libxml2 says of a document, and the element in or before which it says so."""
+    from irlint.parsers.openvino.xml import start_tags
+
+    line, column = getattr(error, "position", (1, 1))
+    told = str(getattr(error, "msg", error)).partition(", line ")[0]
+    told = told.partition(": ")[2] if told.startswith("xml") else told
+    end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
+    before = sum(tag.start < end for tag in start_tags(text))
+    return f"line {line}, column {column}: {told}", Place(max(0, before - 1))
+
+
+def _parser(etree: Any, **options: bool) -> Any:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+        **options,
+    )
+
+
+def _without_namespaces(root: Element) -> Element:
+    """The same tree, with names that have no namespace: OpenVINO knows none."""
+    if "{" in str(root.tag) or root.nsmap:
+        for element in root.iter("*"):
+            element.tag = str(element.tag).rpartition("}")[2]
+    return root
+
+
+def _broken(broken: Broken, text: str) -> Problem:
+    from irlint.parsers.openvino.xml import line_and_column
+
+    line, column = line_and_column(text, broken.at)
+    rule = TRUNCATED_FILE if broken.truncated else MALFORMED_XML
+    help = "copy or download the file again" if broken.truncated else "mend the tags, or write the IR again"
+    return Problem(
+        rule.fault(f"line {line}, column {column}: {broken.message}", help=help), place=Place(broken.ordinal)
+    )
+
+
+def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
+    """One problem for each kind of leniency, at its first place."""
+    from irlint.parsers.openvino.xml import line_and_column
+
+    kinds: dict[str, list[Leniency]] = {}
+    for leniency in leniencies:
+        kinds.setdefault(leniency.kind, []).append(leniency)
+    problems = []
+    for kind, places in kinds.items():
+        line, column = line_and_column(text, places[0].at)
+        more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
+        fault = NOT_WELL_FORMED.fault(
+            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, other XML tools do not",
+            help=NOT_WELL_FORMED.advice,
+        )
+        problems.append(Problem(fault, place=Place(places[0].ordinal, places[0].attribute)))
+    return problems
+
+
+class _GraphReader:
+    """Reads the graphs of one document."""
+
+    def __init__(self, root: Element, weights: Weights, version: int) -> None:
+        self.layers = LayerReader({element: ordinal for ordinal, element in enumerate(root.iter("*"))})
+        self.weights = weights
+        self.version = version
+        self.problems: list[Problem] = []
+
+    def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
+        """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
+        before, self.layers.complaints = self.layers.complaints, []
+        children = first_children(element)
+        layers = [self.layers.layer(child, at) for at, child in enumerate(_children(children, "layers", "layer"))]
+        place = self._place(children.get("edges", element))
+        inputs = wired(
+            layers, _children(children, "edges", "edge"), self.layers, place, version=self.version, live=live
+        )
+        self._nameless_types(layers)
+        if not path:
+            self._results(element, children, layers)
+            if "pre-process" in children:
+                self._pre_process(children["pre-process"], layers)
+        if self.version > 10:
+            self._repeated_hints(layers)
+        constants = {
+            value: constant(layer, self.weights, self.layers)
+            for layer in layers
+            if layer.op == "Const"
+            for value in layer.values[:1]
+        }
+        nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
+        self._report(nodes, path, live)
+        self.layers.complaints = before
+        return Graph(
+            path,
+            name,
+            tuple(value for layer in layers if layer.type == "Parameter" for value in layer.values[:1]),
+            tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None),
+            constants,
+            tuple(nodes.values()),
+        )
+
+    def _pre_process(self, element: Element, layers: list[Layer]) -> None:
+        """Complains of mean values for an input that the model does not have."""
+        names = [layer.name for layer in layers if layer.type == "Parameter"]
+        wanted = element.get("reference-layer-name", "")
+        if not wanted or wanted in names:
+            return
+        listed = ", ".join(f'"{name}"' for name in names)
+        fault = PRE_PROCESS_INVALID.fault(
+            f'<pre-process> is for the input "{wanted}"; the inputs are {listed or "none"}',
+            help="write the name of an input, or remove <pre-process>",
+        )
+        self.layers.complain(fault, Place(self.layers.ordinals[element], "reference-layer-name"))
+
+    def _nameless_types(self, layers: list[Layer]) -> None:
+        told = {complaint.layer for complaint in self.layers.complaints}
+        for layer in layers:
+            if layer.type == "Parameter" and layer.data is None and layer not in told:
+                message = f"{layer.text} has no <data>, which states its shape and its element type"
+                fault = MISSING_ATTRIBUTE.fault(message, help="add <data> with shape and element_type")
+                self.layers.complain(fault, layer.place, layer)
+            if layer.type or not layer.live or layer in told:
+                continue
+            message = f'{layer.text} has type="", where the name of an operation is expected'
+            place = Place(layer.place.element, "type")
+            self.layers.complain(MISSING_ATTRIBUTE.fault(message, help="write the name of the operation"), place, layer)
+
+    def _results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
+        """Complains of a model that gives nothing, and of layers that are meant to be its outputs and are not."""
+        meant = [layer for layer in layers if layer.type.lower() == "result" and layer.type != "Result"]
+        for layer in meant:
+            fault = RESULT_MISSING.fault(
+                f'{layer.text} is of type "{layer.type}": OpenVINO makes outputs only of layers of type "Result", '
+                "and drops this one without a word",
+                help='write type="Result"',
+            )
+            self.layers.complain(fault, Place(layer.place.element, "type"), layer)
+        if meant or any(layer.type in ("Result", "Assign", "") for layer in layers):
+            return
+        found = children.get("layers")
+        told = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"
+        fault = RESULT_MISSING.fault(
+            f"{told if found is not None else '<net> has no <layers>'}: OpenVINO loads a model without outputs, "
+            "which computes nothing",
+            help="write the IR again, with a Result behind each value that the model is to give",
+        )
+        self.layers.complain(fault, self._place(root if found is None else found))
+
+    def _repeated_hints(self, layers: list[Layer]) -> None:
+        """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads."""
+        for layer in layers:
+            if not layer.live:
+                continue
+            ports = [port for side in ("input", "output") for port in _children(layer.children, side, "port")]
+            for owner in (layer.children.get("rt_info"), *(first_children(port).get("rt_info") for port in ports)):
+                if owner is not None:
+                    self._repeated_hint(owner, layer)
+
+    def _repeated_hint(self, info: Element, layer: Layer) -> None:
+        seen: set[str] = set()
+        for each in info.iterchildren("attribute"):
+            name = each.get("name")
+            if name not in RT_ATTRIBUTES or each.get("version") != "0":
+                continue
+            if name in seen:
+                fault = RT_INFO_REPEATED.fault(
+                    f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
+                )
+                self.layers.complain(fault, self._place(each), layer)
+            seen.add(name)
+
+    def _report(self, nodes: dict[Layer, Node], path: str, live: bool) -> None:
+        for complaint in self.layers.complaints:
+            fault = complaint.fault if live else complaint.fault.lowered(Severity.WARNING)
+            node = None if complaint.layer is None else nodes.get(complaint.layer)
+            self.problems.append(Problem(fault, path, node, place=complaint.place))
+
+    def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
+        return Node(
+            name=layer.name,
+            op=layer.op,
+            domain="openvino",
+            version=layer.version,
+            inputs=inputs,
+            outputs=layer.values,
+            attributes={**layer.attributes, **self._bodies(layer, path, depth)},
+            index=layer.index,
+            place=layer.place,
+            id=layer.id or None,
+            input_ports=layer.inputs,
+            output_ports=layer.outputs,
+            metadata=_metadata(layer.children.get("rt_info")),
+        )
+
+    def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
+        found: dict[str, Attribute] = {}
+        for name in _PORT_MAPS:
+            element = layer.children.get(name)
+            if element is not None:
+                found[name] = Attribute("PORT_MAP", self._port_map(element, layer), place=self._place(element))
+        edges = layer.children.get("back_edges")
+        if edges is not None:
+            records = tuple(self._back_edge(edge, layer) for edge in edges.iterchildren("edge"))
+            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._place(edges))
+        for name in _BODIES:
+            element = layer.children.get(name)
+            if element is not None:
+                found |= self._body(element, name, layer, path, depth)
+        return found
+
+    def _body(self, element: Element, name: str, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
+        if depth >= DEEPEST:
+            message = f"bodies are nested more than {DEEPEST} deep: {layer.text} is not looked into"
+            self.layers.complain(
+                MALFORMED_XML.fault(message, help="nest them less deep", severity=Severity.WARNING), layer.place, layer
+            )
+            return {}
+        inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
+        graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
+        return {name: Attribute("GRAPH", graph, place=self._place(element))}
+
+    def _port_map(self, element: Element, layer: Layer) -> tuple[PortMapEntry, ...]:
+        return tuple(
+            self._port_map_entry(entry, layer)
+            for entry in element.iterchildren("*")
+            if entry.tag in ("input", "output")
+        )
+
+    def _port_map_entry(self, element: Element, layer: Layer) -> PortMapEntry:
+        internal = self.layers.number(element, "internal_layer_id", layer)
+        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib else ()
+        numbers = {
+            name: number
+            for name in names
+            if name in element.attrib
+            for number in (self.layers.number(element, name, layer, signed=element.tag == "output" or name != "axis"),)
+            if number is not None
+        }
+        return PortMapEntry(
+            kind="input" if element.tag == "input" else "output",
+            external_port_id=self.layers.number(element, "external_port_id", layer, signed=True),
+            internal_layer_id=None if internal is None else str(internal),
+            purpose=element.get("purpose", ""),
+            place=self._place(element),
+            **numbers,
+        )
+
+    def _back_edge(self, element: Element, layer: Layer) -> BackEdge:
+        source = self.layers.number(element, "from-layer", layer)
+        target = self.layers.number(element, "to-layer", layer)
+        return BackEdge(
+            None if source is None else str(source),
+            None if target is None else str(target),
+            self._place(element),
+        )
+
+    def _place(self, element: Element) -> Place:
+        return Place(self.layers.ordinals[element])
+
+
+def _children(children: dict[str, Element], parent: str, name: str) -> Iterable[Element]:
+    element = children.get(parent)
+    return () if element is None else element.iterchildren(name)

@@ -1,0 +1,233 @@
+"""What a ``Const`` layer of an IR says of its contents, and the ``.bin`` file that has them."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import BinaryIO
+from irlint.model import Constant, Place, Stored
+from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
+from irlint.parsers.openvino.layers import Layer, LayerReader
+from irlint.parsers.openvino.types import element_type, leading_number, natural, renamed_type
+from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
+from irlint.records import record
+
+_GOOD = """<net version="11">
+  <layers>
+    <layer id="0" name="c" type="Const" version="opset1">
+      <data element_type="i64" shape="1" offset="0" size="8"/>
+      <output><port id="0" precision="I64"><dim>1</dim></port></output>
+    </layer>
+    <layer id="1" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>1</dim></port></input>
+    </layer>
+  </layers>
+  <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges>
+</net>
+"""
+
+INVALID_CONST = Rule(
+    "IRL705",
+    "invalid-const",
+    Severity.ERROR,
+    "A Const layer does not say what it holds or where its bytes lie.",
+    why="element_type, shape, offset and size tell where a constant lies in the .bin file. "
+    "OpenVINO refuses a Const that lacks one of them, or that has something other than numbers there.",
+    mend="Write the attribute, or write the IR again with openvino.save_model.",
+    bad=_GOOD.replace(' offset="0"', ""),
+    good=_GOOD,
+)
+
+
+@record(frozen=False, eq=False)
+class Weights:
+    """The ``.bin`` file that belongs to an IR; ``reason`` says why its bytes cannot be had."""
+
+    name: str
+    size: int | None = None
+    reason: str | None = None
+    file: BinaryIO | None = None
+
+    def bytes_at(self, offset: int, size: int) -> bytes:
+        """At most ``size`` bytes from ``offset``, none where they cannot be read."""
+        if self.file is None:
+            return b""
+        try:
+            self.file.seek(offset)
+            return self.file.read(size)
+        except OSError:
+            return b""
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+def weights_beside(path: str | os.PathLike[str]) -> Weights:
+    """The file that OpenVINO looks for: the last extension of the IR's name replaced by ``.bin``."""
+    location = os.path.splitext(os.fspath(path))[0] + ".bin"
+    name = os.path.basename(location)
+    try:
+        file = open(location, "rb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError:
+        return Weights(name, reason=f"{name} does not exist")
+    except OSError as error:
+        return Weights(name, reason=f"{name} cannot be opened: {error.strerror}")
+    try:
+        what = stranger(file.read(64))
+    except OSError as error:
+        what = f"unreadable: {error.strerror}"
+    if what:
+        file.close()
+        return Weights(name, reason=f"{name} is {what}")
+    return Weights(name, size=os.fstat(file.fileno()).st_size, file=file)
+
+
+def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
+    """The constant of a ``Const`` layer, with what of it can be read; complains of attributes that cannot."""
+    place = layer.data or layer.place
+    if layer.data is None:
+        _complain(layer, reader, "has no <data>", place)
+        return Constant(Tensor(), None, place)
+    missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
+    if missing:
+        _complain_of_missing(layer, missing, reader)
+    dtype = _element_type(layer, reader)
+    shape = _shape(layer, reader)
+    offset = _number(layer, "offset", reader)
+    size = _number(layer, "size", reader)
+    stored = None
+    if offset is not None and size is not None:
+        available = None if weights.size is None else weights.size - offset
+        stored = Stored(size, offset, weights.name, available, weights.reason)
+        _check_strings(layer, dtype, shape, stored, weights, reader)
+    value = _value(dtype, shape, stored, weights)
+    return Constant(Tensor(dtype, shape, value), stored, place)
+
+
+def _value(
+    dtype: str | None, shape: tuple[int, ...] | None, stored: Stored | None, weights: Weights
+) -> Contents | None:
+    if shape is None or stored is None or stored.size is None or (stored.available or 0) <= 0:
+        return () if shape is not None and 0 in shape and dtype is not None else None
+    count = prod(shape)
+    needed = byte_size(dtype, count)
+    if count > CONTENTS_LIMIT or needed is None or not needed <= stored.size <= (stored.available or 0):
+        return None
+    return contents(dtype, count, weights.bytes_at(stored.offset, needed))
+
+
+def _element_type(layer: Layer, reader: LayerReader) -> str | None:
+    attribute = layer.attributes.get("element_type")
+    if attribute is None:
+        return None
+    try:
+        dtype = element_type(attribute.value)
+    except ValueError as error:
+        name = renamed_type(attribute.value)
+        meant = f', did you mean "{name}"?' if name else ""
+        _complain(layer, reader, f"has an unknown element type: {error}{meant}", attribute.place)
+        return None
+    if dtype is None:
+        message = f'has the element type "{attribute.value}", which no contents can have'
+        _complain(layer, reader, message, attribute.place, Severity.WARNING)
+    return dtype
+
+
+def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
+    attribute = layer.attributes.get("shape")
+    if attribute is None:
+        return None
+    text = attribute.value
+    fields = text.split(",")
+    if len(fields) > 1 and not fields[-1]:
+        fields.pop()
+    if not text.strip():
+        return ()
+    try:
+        read = [leading_number(field) for field in fields]
+    except ValueError:
+        read = [(-1, "")]
+    shape = tuple(size for size, _ in read)
+    if any(size < 0 for size in shape):
+        _complain(layer, reader, f'has shape="{text}", where whole numbers are expected', attribute.place)
+        return None
+    if any(rest for _, rest in read):
+        message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
+        severity = Severity.ERROR if _is_refused(layer, shape) else Severity.WARNING
+        _complain(layer, reader, message, attribute.place, severity)
+        return None
+    return shape
+
+
+def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
+    """Whether a Const needs more bytes for a shape than it states as its size."""
+    try:
+        size = natural(layer.attributes["size"].value)
+        needed = byte_size(element_type(layer.attributes["element_type"].value), prod(shape))
+    except (KeyError, ValueError):
+        return True
+    return needed is not None and needed > size
+
+
+def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
+    attribute = layer.attributes.get(name)
+    if attribute is None:
+        return None
+    try:
+        return natural(attribute.value)
+    except ValueError:
+        message = f'has {name}="{attribute.value}", where a whole number of at least 0 is expected'
+        _complain(layer, reader, message, attribute.place)
+        return None
+
+
+def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
+    """Complains of the attributes that a Const lacks, and tells which of its others may be meant for the first of them."""
+    from difflib import get_close_matches
+
+    others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
+    close = get_close_matches(missing[0], others, n=1, cutoff=0.6)
+    listed = ", ".join(f'"{name}"' for name in missing)
+    some = "attribute" if len(missing) == 1 else "attributes"
+    help = f"it has `{close[0]}`: did you mean `{missing[0]}`?" if close else ""
+    _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
+
+
+def _check_strings(
+    layer: Layer,
+    dtype: str | None,
+    shape: tuple[int, ...] | None,
+    stored: Stored,
+    weights: Weights,
+    reader: LayerReader,
+) -> None:
+    """Complains of strings whose table does not fit their bytes or their shape."""
+    if dtype != "string" or shape is None or stored.size is None or weights.file is None:
+        return
+    if stored.available is None or stored.size > stored.available:
+        return
+    found = strings_fault(stored.size, lambda offset, size: weights.bytes_at(stored.offset + offset, size), prod(shape))
+    if found:
+        _complain(layer, reader, f"holds strings, {found}", layer.data)
+
+
+def _complain(
+    layer: Layer,
+    reader: LayerReader,
+    what: str,
+    place: Place | None,
+    severity: Severity = Severity.ERROR,
+    help: str = "",
+) -> None:
+    if not layer.live or layer.type != "Const":
+        severity = Severity.WARNING
+    fault: Fault = INVALID_CONST.fault(
+        f"{layer.text} {what}",
+        help=help or "give the Const element_type, shape, offset and size",
+        attribute=place.attribute if place else None,
+        severity=severity,
+    )
+    reader.complain(fault, place or layer.place, layer)

@@ -1,0 +1,87 @@
+"""The rules about the edges of an IR, and about the ids that they name."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Rule, Severity
+
+_GOOD = """<net version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="2,3" element_type="f32"/>
+      <output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="1" name="sum" type="Add" version="opset1">
+      <input>
+        <port id="0"><dim>2</dim><dim>3</dim></port>
+        <port id="1"><dim>2</dim><dim>3</dim></port>
+      </input>
+      <output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="2" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>2</dim><dim>3</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="1"/>
+    <edge from-layer="1" from-port="2" to-layer="2" to-port="0"/>
+  </edges>
+</net>
+"""
+_SECOND_EDGE = '    <edge from-layer="0" from-port="0" to-layer="1" to-port="1"/>\n'
+
+DANGLING_EDGE = Rule(
+    "IRL105",
+    "dangling-edge",
+    Severity.ERROR,
+    "An edge leads from or to a layer or a port that does not exist.",
+    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. "
+    "Only an edge to a layer that does not exist is passed over in silence.",
+    mend="Give the edge the ids of the layers and of the ports that it is to join.",
+    bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
+    good=_GOOD,
+)
+
+DUPLICATE_LAYER_ID = Rule(
+    "IRL106",
+    "duplicate-layer-id",
+    Severity.ERROR,
+    "Two layers of a graph have the same id.",
+    why="Edges name layers by their id: with two of them it is open which one is meant. "
+    "OpenVINO takes the last one and drops the others without a word.",
+    mend="Give each layer an id of its own, and the edges the id of the layer that is meant.",
+    bad=_GOOD.replace(
+        '    <layer id="2"',
+        """    <layer id="1" name="product" type="Multiply" version="opset1">
+      <input>
+        <port id="0"><dim>2</dim><dim>3</dim></port>
+        <port id="1"><dim>2</dim><dim>3</dim></port>
+      </input>
+      <output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="2\"""",
+    ),
+    good=_GOOD,
+)
+
+DUPLICATE_EDGE = Rule(
+    "IRL107",
+    "duplicate-edge",
+    Severity.ERROR,
+    "Two edges lead into one input port.",
+    why="An input port takes one value. OpenVINO counts the edges as inputs and refuses the layer.",
+    mend="Remove the edge that is too many, or lead it to the port that it is meant for.",
+    bad=_GOOD.replace(_SECOND_EDGE, _SECOND_EDGE * 2),
+    good=_GOOD,
+)
+
+UNCONNECTED_PORT = Rule(
+    "IRL108",
+    "unconnected-port",
+    Severity.ERROR,
+    "No edge leads into an input port.",
+    why="The layer waits for a value that nothing gives. OpenVINO refuses the model.",
+    mend="Add the edge, or remove the port where the input is optional.",
+    bad=_GOOD.replace(_SECOND_EDGE, ""),
+    good=_GOOD,
+)

@@ -1,0 +1,414 @@
+"""How the edges of an IR tie ports to ports, and which layers OpenVINO creates at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from irlint.findings.faults import Severity
+from irlint.model import Place, Value
+from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT
+from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Element, Layer, LayerReader
+from irlint.records import record
+
+_SOURCES = frozenset({"Result", "Assign"})
+
+#: Operations whose last inputs OpenVINO may fill in by itself, and how many they have then: it accepts ports without an edge there.
+_FILLED_IN = {
+    "Broadcast": 3,
+    "CTCGreedyDecoderSeqLen": 3,
+    "CTCLoss": 5,
+    "CumSum": 2,
+    "DFT": 3,
+    "DeformableConvolution": 4,
+    "DeformablePSROIPooling": 3,
+    "DetectionOutput": 5,
+    "EmbeddingBagOffsets": 5,
+    "EmbeddingBagOffsetsSum": 5,
+    "EmbeddingBagPacked": 3,
+    "EmbeddingBagPackedSum": 3,
+    "EmbeddingSegmentsSum": 6,
+    "Eye": 4,
+    "FakeConvert": 3,
+    "GRUCell": 5,
+    "GroupConvolutionBackpropData": 3,
+    "GroupedMatMul": 3,
+    "IDFT": 3,
+    "ISTFT": 5,
+    "Interpolate": 4,
+    "LSTMCell": 7,
+    "NonMaxSuppression": 6,
+    "Pad": 4,
+    "PriorBoxClustered": 2,
+    "RNNCell": 5,
+    "SegmentMax": 3,
+    "Slice": 5,
+    "SliceScatter": 6,
+    "StridedSlice": 4,
+    "Unique": 2,
+}
+
+
+@record
+class Edge:
+    """An ``<edge>``: layers and ports by their ids."""
+
+    from_layer: int
+    from_port: int
+    to_layer: int
+    to_port: int
+    place: Place
+
+
+@record(frozen=False, eq=False)
+class Wiring:
+    """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
+
+    ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge that
+    leads to no port, the index of the complaint that says so.
+    """
+
+    layers: Sequence[Layer]
+    edges: list[Edge]
+    by_key: dict[int, list[Layer]]
+    reported: set[tuple[str, int, int]]
+    incomplete: bool = False
+    nameless: int = 0
+    lost: Sequence[int] = ()
+
+    @property
+    def unknown(self) -> set[int]:
+        """The ids that edges name and no layer has."""
+        named = {edge.from_layer for edge in self.edges} | {edge.to_layer for edge in self.edges}
+        return named - self.by_key.keys()
+
+    def is_live(self, key: int) -> bool:
+        """Whether OpenVINO creates a layer of this id."""
+        return any(layer.live for layer in self.by_key.get(key, ()))
+
+
+def wired(
+    layers: Sequence[Layer],
+    elements: Iterable[Element],
+    reader: LayerReader,
+    place: Place,
+    *,
+    version: int,
+    live: bool,
+) -> dict[Layer, tuple[Value | None, ...]]:
+    """The value that an edge brings to each input port of each layer, in the order of the ports in the file.
+
+    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges
+    and ports that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over. ``place`` is
+    that of the edges.
+    """
+    if not layers:
+        return {}
+    wiring = _wiring(layers, elements, reader)
+    if live:
+        _mark_live(wiring)
+    _complain_of_duplicate_layers(wiring, reader)
+    if len(wiring.unknown) <= wiring.nameless:
+        wiring.reported.update(("layer", key, 0) for key in wiring.unknown)
+    inputs, excused = _connected(wiring, reader)
+    open_ports: list[OpenPorts] = []
+    for layer in layers:
+        _complain_of_duplicate_ports(layer, wiring, version, reader)
+        ambiguous = layer.key is None or len(wiring.by_key[layer.key]) > 1
+        if not (wiring.incomplete or ambiguous or layer in excused):
+            open_ports += _open_ports(layer, inputs[layer], version)
+    _complain_of_open_ports(open_ports, wiring, reader, place)
+    return {layer: tuple(values) for layer, values in inputs.items()}
+
+
+def _wiring(layers: Sequence[Layer], elements: Iterable[Element], reader: LayerReader) -> Wiring:
+    by_key: dict[int, list[Layer]] = {}
+    for layer in layers:
+        if layer.key is not None:
+            by_key.setdefault(layer.key, []).append(layer)
+    wiring = Wiring(layers, [], by_key, set(), nameless=sum(layer.key is None for layer in layers))
+    unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
+    for element in elements:
+        if unreadable and not unreadable.isdisjoint((element.get("from-layer"), element.get("to-layer"))):
+            wiring.incomplete = True
+            continue
+        from_layer = reader.number(element, "from-layer")
+        from_port = reader.number(element, "from-port")
+        to_layer = reader.number(element, "to-layer")
+        to_port = reader.number(element, "to-port")
+        if from_layer is None or from_port is None or to_layer is None or to_port is None:
+            wiring.incomplete = True
+            continue
+        place = Place(reader.ordinals[element])
+        wiring.edges.append(Edge(from_layer, from_port, to_layer, to_port, place))
+    return wiring
+
+
+def _mark_live(wiring: Wiring) -> None:
+    sources: dict[int, list[int]] = {}
+    for edge in wiring.edges:
+        sources.setdefault(edge.to_layer, []).append(edge.from_layer)
+    waiting = [layer.key for layer in wiring.layers if layer.type in _SOURCES and layer.key is not None]
+    seen = set(waiting)
+    while waiting:
+        for source in sources.get(waiting.pop(), ()):
+            if source not in seen:
+                seen.add(source)
+                waiting.append(source)
+    for layer in wiring.layers:
+        layer.live = layer.key in seen or layer.type == "Parameter" or layer.key is None
+
+
+def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
+    used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
+    for key, layers in wiring.by_key.items():
+        wiring.nameless += (len(layers) - 1) * (key in used)
+        for again in layers[1:]:
+            fault = DUPLICATE_LAYER_ID.fault(
+                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
+                help="give one of the two another id, and change the edges that mean it",
+                severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
+            )
+            reader.complain(fault, Place(again.place.element, "id"), again)
+
+
+def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
+    """The value for each input port, and the layers whose free ports another complaint explains already."""
+    inputs: dict[Layer, list[Value | None]] = {layer: [None] * len(layer.inputs) for layer in wiring.layers}
+    taken: dict[tuple[Layer, int], Edge] = {}
+    excused: set[Layer] = set()
+    lost: list[Edge] = []
+    for edge in wiring.edges:
+        layer, source = _ends(edge, wiring, reader)
+        if layer is None:
+            lost.append(edge)
+            continue
+        value = None
+        if source is not None:
+            value = next(value for value in source.values if value.port == edge.from_port)
+        free = [at for at, port in enumerate(layer.inputs) if port.id == edge.to_port and (layer, at) not in taken]
+        if not free:
+            _complain_of_duplicate_edge(edge, layer, reader)
+            lost.append(edge)
+            continue
+        taken[layer, free[0]] = edge
+        inputs[layer][free[0]] = value
+        if source is None:
+            excused.add(layer)
+    told = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
+    unknown = {
+        key: told[edge.place.element]
+        for edge in wiring.edges
+        if edge.place.element in told
+        for key in (edge.from_layer, edge.to_layer)
+        if key not in wiring.by_key
+    }
+    for edge in lost:
+        meant = [layer for layer in wiring.by_key.get(edge.to_layer, ()) if None in inputs[layer]]
+        excused.update(meant)
+        at = told.get(edge.place.element, unknown.get(edge.to_layer))
+        if not meant and at is not None:
+            wiring.lost = (*wiring.lost, at)
+    return inputs, excused
+
+
+def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None, Layer | None]:
+    """The layers that an edge leads to and from, None for an end that it does not have, with one complaint."""
+    target = _with_port(edge.to_layer, edge.to_port, wiring, "to")
+    source = _with_port(edge.from_layer, edge.from_port, wiring, "from")
+    if target is None and source is None and _is_reversed(edge, wiring):
+        _complain_of_reversed_edge(edge, wiring, reader)
+    elif source is None and edge.from_layer not in wiring.by_key:
+        _complain_of_end(edge, wiring, reader, "from")
+    elif target is None:
+        _complain_of_end(edge, wiring, reader, "to")
+    elif source is None:
+        _complain_of_end(edge, wiring, reader, "from")
+    return target, source
+
+
+def _with_port(key: int, id: int, wiring: Wiring, side: str) -> Layer | None:
+    """The last layer of an id that has the port."""
+    for layer in reversed(wiring.by_key.get(key, ())):
+        if any(port.id == id for port in (layer.outputs if side == "from" else layer.inputs)):
+            return layer
+    return None
+
+
+def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
+    """Whether an edge would fit the other way round."""
+    return (
+        _with_port(edge.from_layer, edge.from_port, wiring, "to") is not None
+        and _with_port(edge.to_layer, edge.to_port, wiring, "from") is not None
+    )
+
+
+def _complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -> None:
+    source, target = wiring.by_key[edge.from_layer][-1], wiring.by_key[edge.to_layer][-1]
+    fault = DANGLING_EDGE.fault(
+        f"edge from input port {edge.from_port} of {source.text} to output port {edge.to_port} of {target.text}: "
+        "it is the wrong way round",
+        help="swap from-layer and from-port of the edge with to-layer and to-port",
+        severity=Severity.ERROR if source.live or target.live else Severity.WARNING,
+    )
+    reader.complain(fault, edge.place, source)
+
+
+def _complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: str) -> None:
+    """Complains of an end that an edge does not have, unless another complaint tells it."""
+    key, id = (edge.from_layer, edge.from_port) if side == "from" else (edge.to_layer, edge.to_port)
+    layers = wiring.by_key.get(key, ())
+    ids = [port.id for layer in layers for port in (layer.outputs if side == "from" else layer.inputs)]
+    token = ("layer", key, 0) if not layers else (side, key, id if ids else -1)
+    if token in wiring.reported or min(ids, default=0) < 0 or len(set(ids)) < len(ids):
+        return
+    if not layers and side == "to" and _is_refused(key, wiring):
+        return
+    if side == "from" or not layers or not ids:
+        wiring.reported.add(token)
+    if layers:
+        _complain_of_unknown_port(edge, side, wiring, reader)
+    else:
+        _complain_of_unknown_layer(edge, side, wiring, reader)
+
+
+def _is_refused(key: int, wiring: Wiring) -> bool:
+    """Whether OpenVINO misses a layer of this id, because one that it creates is to take a value of it."""
+    return any(edge.from_layer == key and wiring.is_live(edge.to_layer) for edge in wiring.edges)
+
+
+def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: LayerReader) -> None:
+    key, other = (edge.from_layer, edge.to_layer) if side == "from" else (edge.to_layer, edge.from_layer)
+    others = wiring.by_key.get(other)
+    text = others[-1].text if others else f"layer {other}"
+    ends = f"from layer {key} to {text}" if side == "from" else f"from {text} to layer {key}"
+    refused = side == "from" and wiring.is_live(other)
+    fault = DANGLING_EDGE.fault(
+        f"edge {ends}: no layer has the id {key}",
+        help=f'correct "{side}-layer" of the edge, or remove it',
+        severity=Severity.ERROR if refused else Severity.WARNING,
+    )
+    reader.complain(fault, Place(edge.place.element, f"{side}-layer"), others[-1] if others else None)
+
+
+def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: LayerReader) -> None:
+    key, id = (edge.from_layer, edge.from_port) if side == "from" else (edge.to_layer, edge.to_port)
+    layer = wiring.by_key[key][-1]
+    kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
+    target = wiring.by_key.get(edge.to_layer)
+    fault = DANGLING_EDGE.fault(
+        f"edge {side} port {id} of {layer.text}, which has {_listed(kind, [port.id for port in ports])}",
+        help=f'correct "{side}-port" of the edge, or give the layer the port;'
+        + f" of several <{kind}> elements in a layer only the first counts",
+        severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
+    )
+    reader.complain(fault, Place(edge.place.element, f"{side}-port"), layer)
+
+
+def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -> None:
+    fault = DUPLICATE_EDGE.fault(
+        f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, "
+        "into which another edge leads already",
+        help="remove one of the two edges, or lead it to another port",
+        severity=Severity.ERROR if layer.live else Severity.WARNING,
+    )
+    reader.complain(fault, Place(edge.place.element, "to-port"), layer)
+
+
+def _names_no_port(layer: Layer, kind: str, wiring: Wiring) -> bool:
+    """Whether an edge names a port that a layer has not got."""
+    ids = {port.id for port in (layer.inputs if kind == "input" else layer.outputs)}
+    ends = (
+        (edge.to_layer, edge.to_port) if kind == "input" else (edge.from_layer, edge.from_port) for edge in wiring.edges
+    )
+    return any(key == layer.key and port not in ids for key, port in ends)
+
+
+def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
+    for kind, ports in (("input", layer.inputs), ("output", layer.outputs)):
+        seen: set[int] = set()
+        for at, port in enumerate(ports):
+            if port.id not in seen or port.id < 0:
+                seen.add(port.id)
+                continue
+            edges = sum(
+                (edge.to_layer, edge.to_port) == (layer.key, port.id)
+                if kind == "input"
+                else (edge.from_layer, edge.from_port) == (layer.key, port.id)
+                for edge in wiring.edges
+            )
+            refused = version > 10 or (kind == "input" and (edges > 1 or at < len(ports) - 1))
+            if _names_no_port(layer, kind, wiring):
+                edges, refused = 1, True
+            fault = INVALID_PORT.fault(
+                f"two {kind} ports of {layer.text} have the id {port.id}",
+                help="give each port of a layer an id of its own",
+                attribute="id",
+                severity=Severity.ERROR if edges and refused and layer.live else Severity.WARNING,
+            )
+            reader.complain(fault, Place(port.place.element, "id"), layer)
+
+
+@record
+class OpenPorts:
+    """Input ports of a layer into which no edge leads, by their places in it; ``refused`` says that OpenVINO wants one there."""
+
+    layer: Layer
+    ports: tuple[int, ...]
+    refused: bool
+
+
+def _open_ports(layer: Layer, inputs: list[Value | None], version: int) -> Iterator[OpenPorts]:
+    """The open ports of a layer: all in one where it has no others."""
+    if len({port.id for port in layer.inputs}) < len(layer.inputs):
+        return
+    found = []
+    for at, port in enumerate(layer.inputs):
+        if inputs[at] is not None or port.id < 0:
+            continue
+        gap = (at == 0 and layer.type in _SOURCES) or any(value is not None for value in inputs[at:])
+        refused = gap or (version > 10 and (at == 0 or at >= _FILLED_IN.get(layer.op, 0)))
+        found.append(OpenPorts(layer, (at,), layer.live and refused))
+    if len(found) > 1 and len(found) == len(inputs):
+        found = [OpenPorts(layer, tuple(range(len(inputs))), layer.live)]
+    yield from found
+
+
+def _complain_of_open_ports(found: list[OpenPorts], wiring: Wiring, reader: LayerReader, place: Place) -> None:
+    """Complains of open ports, except those that are open because an edge leads to no port."""
+    if len(found) > 1 and not wiring.edges:
+        refused = any(each.refused for each in found)
+        fault = UNCONNECTED_PORT.fault(
+            f"the graph has no edges, so no edge leads into the input ports of {len(found)} layers",
+            help="write the <edges> of the graph; only its first <edges> element counts",
+            severity=Severity.ERROR if refused else Severity.WARNING,
+        )
+        reader.complain(fault, place)
+        return
+    for at, each in zip(wiring.lost, found):
+        if each.refused:
+            lost = reader.complaints[at]
+            reader.complaints[at] = Complaint(lost.fault.lowered(Severity.ERROR), lost.place, each.layer)
+    for each in found[len(wiring.lost) :]:
+        _complain_of_open_port(each, reader)
+
+
+def _complain_of_open_port(found: OpenPorts, reader: LayerReader) -> None:
+    layer, first = found.layer, found.layer.inputs[found.ports[0]]
+    ids = [str(layer.inputs[at].id) for at in found.ports]
+    shown = f"port {ids[0]}" if len(ids) == 1 else f"ports {', '.join(ids[:-1])} and {ids[-1]}"
+    fault = UNCONNECTED_PORT.fault(
+        f"no edge leads into input {shown} of {layer.text}",
+        help=f'add an edge with to-layer="{layer.id}" to-port="{first.id}", or remove the port',
+        input=found.ports[0],
+        severity=Severity.ERROR if found.refused else Severity.WARNING,
+    )
+    reader.complain(fault, first.place, layer)
+
+
+def _listed(kind: str, ids: list[int]) -> str:
+    if not ids:
+        return f"no {kind} ports"
+    if len(ids) == 1:
+        return f"only the {kind} port {ids[0]}"
+    shown = [str(id) for id in ids] if len(ids) < 12 else [*map(str, ids[:9]), "…", str(ids[-1])]
+    return f"{kind} ports {', '.join(shown[:-1])} and {shown[-1]}"

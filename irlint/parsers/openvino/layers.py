@@ -1,0 +1,302 @@
+"""What a ``<layer>`` of an IR says of itself: its identity, its ports and its attributes."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import Any
+from irlint.model import Attribute, Declaration, Place, Port, Value
+from irlint.model.tensor import Tensor
+from irlint.parsers.openvino.types import leading_number, natural, port_precision, renamed_type, whole
+from irlint.records import record
+
+#: An element of an lxml tree.
+Element = Any
+
+_GOOD = """<net version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="?,3" element_type="f32"/>
+      <output><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="1" name="y" type="Relu" version="opset1">
+      <input><port id="0"><dim>-1</dim><dim>3</dim></port></input>
+      <output><port id="1" precision="FP32"><dim>-1</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="2" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>-1</dim><dim>3</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+  </edges>
+</net>
+"""
+
+MISSING_ATTRIBUTE = Rule(
+    "IRL110",
+    "missing-layer-attribute",
+    Severity.ERROR,
+    "A layer, a port or an edge lacks an attribute that it must have, or has no number where one must stand.",
+    why="Without id, name, type and version a layer cannot be created or connected. "
+    "OpenVINO refuses the file, even where the layer is not used.",
+    mend="Write the attribute, or write the IR again with openvino.save_model.",
+    bad=_GOOD.replace(' name="y"', ""),
+    good=_GOOD,
+)
+
+INVALID_PORT = Rule(
+    "IRL111",
+    "invalid-port",
+    Severity.ERROR,
+    "A port has a dim, a precision or an id that cannot be read.",
+    why="A dim is a whole number, or -1 for a size that is not known; only the shape of a Parameter "
+    "has intervals. OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
+    mend="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
+    bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
+    good=_GOOD,
+)
+
+#: Types that OpenVINO knows by two spellings.
+_ALIASES = {
+    "Constant": "Const",
+    "CONSTANT": "Const",
+    "constant": "Const",
+    "PReLU": "PRelu",
+    "ReLU": "Relu",
+    "SoftMax": "Softmax",
+}
+
+
+@record
+class Complaint:
+    """A fault, where it stands, and the layer that it speaks of."""
+
+    fault: Fault
+    place: Place
+    layer: Layer | None = None
+
+
+@record(frozen=False, eq=False)
+class Layer:
+    """A ``<layer>`` as it is written; ``key`` is its id as a number, None where it has none that can be read.
+
+    A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO
+    creates no other layers.
+    """
+
+    index: int
+    place: Place
+    key: int | None
+    id: str
+    name: str
+    type: str
+    version: str | None
+    children: dict[str, Element]
+    attributes: dict[str, Attribute]
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    values: tuple[Value, ...] = ()
+    live: bool = False
+    data: Place | None = None
+
+    @property
+    def op(self) -> str:
+        """Its type in the spelling of the specification."""
+        return _ALIASES.get(self.type, self.type)
+
+    @property
+    def text(self) -> str:
+        """How messages speak of it."""
+        return "layer" + f" {self.id}" * bool(self.id) + f' "{self.name}"' * bool(self.name)
+
+
+class LayerReader:
+    """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
+
+    __slots__ = ("ordinals", "complaints", "types", "numbers")
+
+    def __init__(self, ordinals: dict[Element, int]) -> None:
+        self.ordinals = ordinals
+        self.complaints: list[Complaint] = []
+        self.types: dict[tuple[str | None, ...], Tensor] = {}
+        self.numbers: dict[str | None, int] = {}
+
+    def layer(self, element: Element, index: int) -> Layer:
+        """The layer that an element describes; of several children of one name the first counts."""
+        texts = element.attrib
+        layer = Layer(
+            index=index,
+            place=Place(self.ordinals[element]),
+            key=None,
+            id=texts.get("id", ""),
+            name=texts.get("name", ""),
+            type=texts.get("type", ""),
+            version=texts.get("version"),
+            children=first_children(element),
+            attributes={},
+        )
+        absent = [name for name in ("id", "name", "type", "version") if name not in texts]
+        if absent:
+            self.missing(element, absent, layer)
+        if "id" in texts:
+            layer.key = self.number(element, "id", layer)
+        if layer.key is not None:
+            layer.id = str(layer.key)
+        self._read_ports(layer)
+        self._read_data(layer)
+        return layer
+
+    def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
+        """The whole number in an attribute; complains and gives None where there is none."""
+        text = element.get(name)
+        known = self.numbers.get(text)
+        if known is not None:
+            return known
+        if text is None:
+            self.missing(element, [name], layer)
+            return None
+        try:
+            if signed:
+                return whole(text)
+            return self.numbers.setdefault(text, natural(text))
+        except ValueError:
+            expected = "a whole number" if signed else "a whole number of at least 0"
+            message = f'{_described(element, layer)} has {name}="{text}", where {expected} is expected'
+            fault = MISSING_ATTRIBUTE.fault(message, help=f'write the number into "{name}"', attribute=name)
+            self.complain(fault, Place(self.ordinals[element], name), layer)
+            return None
+
+    def missing(self, element: Element, names: list[str], layer: Layer | None) -> None:
+        """Complains that an element lacks attributes."""
+        listed = ", ".join(f'"{name}"' for name in names)
+        some = "attribute" if len(names) == 1 else "attributes"
+        message = f"{_described(element, layer)} has no {some} {listed}"
+        fault = MISSING_ATTRIBUTE.fault(message, help=f"write the {some} {listed}")
+        self.complain(fault, Place(self.ordinals[element]), layer)
+
+    def complain(self, fault: Fault, place: Place, layer: Layer | None = None) -> None:
+        """Keeps a fault for the report."""
+        self.complaints.append(Complaint(fault, place, layer))
+
+    def _read_ports(self, layer: Layer) -> None:
+        layer.inputs = self._ports(layer, "input")
+        layer.outputs = self._ports(layer, "output")
+        layer.values = tuple(
+            Value(
+                f"{layer.id or '?'}:{port.id}",
+                (Declaration("port", port.type, port.place),),
+                port.id,
+                port.place,
+            )
+            for port in layer.outputs
+        )
+
+    def _read_data(self, layer: Layer) -> None:
+        data = layer.children.get("data")
+        if data is None:
+            return
+        ordinal = self.ordinals[data]
+        layer.data = Place(ordinal)
+        layer.attributes = {
+            name: Attribute("TEXT", text, place=Place(ordinal, name)) for name, text in data.attrib.items()
+        }
+
+    def _ports(self, layer: Layer, side: str) -> tuple[Port, ...]:
+        parent = layer.children.get(side)
+        if parent is None:
+            return ()
+        return tuple(self._port(port, layer, side) for port in parent.iterchildren("port"))
+
+    def _port(self, element: Element, layer: Layer, side: str) -> Port:
+        place = Place(self.ordinals[element])
+        id = self.number(element, "id", layer)
+        names = element.get("names")
+        type = self._type(element, layer, side)
+        return Port(-1 if id is None else id, type, place, tensor_names(names) if names else ())
+
+    def _type(self, element: Element, layer: Layer, side: str) -> Tensor:
+        dims = [*element.iterchildren("dim")]
+        key = (side, element.get("precision"), *[dim.text for dim in dims])
+        known = self.types.get(key)
+        if known is not None:
+            return known
+        before = len(self.complaints)
+        shown = f"{side} port {element.get('id', '?')} of {layer.text}"
+        shape = tuple(self._dim(dim, axis, shown, layer) for axis, dim in enumerate(dims))
+        type = Tensor(self._precision(element, shown, side, layer), shape)
+        if len(self.complaints) == before:
+            self.types[key] = type
+        return type
+
+    def _precision(self, element: Element, shown: str, side: str, layer: Layer) -> str | None:
+        text = element.get("precision")
+        if text is None:
+            if side == "output":
+                self.missing(element, ["precision"], layer)
+            return None
+        try:
+            return port_precision(text)
+        except ValueError:
+            severity = Severity.ERROR if side == "output" else Severity.WARNING
+            name = renamed_type(text, port=True)
+            fault = INVALID_PORT.fault(
+                f'{shown} has precision "{text}", which is no element type that a port can have',
+                help=f'write "{name}"' if name else "write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
+                attribute="precision",
+                severity=severity,
+            )
+            self.complain(fault, Place(self.ordinals[element], "precision"), layer)
+            return None
+
+    def _dim(self, element: Element, axis: int, shown: str, layer: Layer) -> MaybeDim:
+        text = element.text or ""
+        if text == "-1":
+            return None
+        text = text if text.strip() else "".join(element.itertext())
+        try:
+            number, rest = leading_number(text)
+        except ValueError:
+            number, rest = -2, ""
+        if number >= -1 and not rest:
+            return None if number == -1 else number
+        outcome = "where a whole number or -1 is expected"
+        severity = Severity.ERROR
+        if number >= -1:
+            outcome, severity = f"which OpenVINO reads as {number}", Severity.WARNING
+        fault = INVALID_PORT.fault(
+            f'dim {axis} of {shown} is "{text.strip()}", {outcome}',
+            help="write a whole number, or -1 for a size that is not known; only the shape of a Parameter "
+            "has intervals",
+            severity=severity,
+        )
+        self.complain(fault, Place(self.ordinals[element]), layer)
+        return None
+
+
+def first_children(element: Element) -> dict[str, Element]:
+    """The first child of each name."""
+    found: dict[str, Element] = {}
+    for child in element.iterchildren("*"):
+        found.setdefault(child.tag, child)
+    return found
+
+
+def tensor_names(text: str) -> tuple[str, ...]:
+    """The names in a ``names`` attribute: separated by commas, where ``\\,`` is a comma of a name."""
+    if "\\," not in text:
+        return tuple(name for name in text.split(",") if name)
+    parts = text.replace("\\,", "\0").split(",")
+    return tuple(name.replace("\0", ",") for name in parts if name)
+
+
+def _described(element: Element, layer: Layer | None) -> str:
+    if layer is None:
+        return f"an <{element.tag}>"
+    if element.tag == "layer":
+        return layer.text
+    if element.tag == "port":
+        side, id = element.getparent().tag, element.get("id")
+        return f"an {side} port of {layer.text}" if id is None else f"{side} port {id} of {layer.text}"
+    return f"an <{element.tag}> of {layer.text}"

@@ -1,0 +1,85 @@
+"""Where the elements of an XML document stand in its text: line, column and byte."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from irlint.parsers.openvino.xml import Decoded, decoded, start_tags
+from irlint.records import record
+
+#: What ends a line of an XML document.
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@record
+class Position:
+    """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
+
+    The end is the place just behind its ``>``. ``attributes`` holds the name, the line and the column of each
+    attribute.
+    """
+
+    line: int
+    column: int
+    offset: int
+    end_line: int
+    end_column: int
+    end_offset: int
+    attributes: tuple[tuple[str, int, int], ...] = ()
+
+    def of(self, attribute: str | None) -> tuple[int, int]:
+        """The line and the column of an attribute's name, those of the tag where it has no such attribute."""
+        for name, line, column in self.attributes:
+            if name == attribute:
+                return line, column
+        return self.line, self.column
+
+
+def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
+    """The positions of the wanted elements, each given by the ordinal of its start tag.
+
+    Elements behind a place where the markup is broken are left out.
+    """
+    wanted = set(elements)
+    if not wanted:
+        return {}
+    source = decoded(data)
+    lines = [0, *(end.end() for end in LINE_END.finditer(source.text))]
+    offsets = _Offsets(source)
+    found: dict[int, Position] = {}
+    for tag in start_tags(source.text):
+        if tag.ordinal not in wanted:
+            continue
+        names = tuple((name, *_line_and_column(lines, index)) for name, index in tag.names)
+        start, end = _line_and_column(lines, tag.start), _line_and_column(lines, tag.end)
+        found[tag.ordinal] = Position(*start, offsets.of(tag.start), *end, offsets.of(tag.end), names)
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def _line_and_column(lines: list[int], index: int) -> tuple[int, int]:
+    line = bisect_right(lines, index)
+    return line, index - lines[line - 1] + 1
+
+
+class _Offsets:
+    """Byte offsets of ascending indices of a text."""
+
+    __slots__ = ("source", "index", "offset", "plain")
+
+    def __init__(self, source: Decoded) -> None:
+        self.source = source
+        self.index = 0
+        self.offset = source.mark
+        self.plain = source.encoding == "utf-8" and source.text.isascii()
+
+    def of(self, index: int) -> int:
+        if self.plain:
+            return self.source.mark + index
+        errors = "surrogateescape" if self.source.encoding == "utf-8" else "replace"
+        self.offset += len(self.source.text[self.index : index].encode(self.source.encoding, errors))
+        self.index = index
+        return self.offset

@@ -1,0 +1,145 @@
+"""What a finding's picture shows: its place, the lines of the model, the shapes, and where their sizes come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.report import Finding, Related
+from irlint.inference.origins import Makers, Trail, shape_of, trail
+from irlint.inference.walk import Known
+from irlint.model import Model, Place, Problem, Value
+from irlint.model.tensor import shape_text
+from irlint.pictures.drawing import Drawing
+from irlint.pictures.onnx import OnnxPictures
+from irlint.pictures.openvino import IrPictures
+from irlint.pictures.reasons import reasons
+from irlint.pictures.strangers import first_lines
+from irlint.pictures.tables import marked_axes
+from irlint.records import replaced
+
+#: At most so many sizes of a finding are explained, and so many of its inputs named as related.
+REASONS = 4
+RELATED = 8
+
+Group = tuple[object, ...]
+
+
+def group(finding: Finding) -> Group:
+    """Findings of one group say the same, of repeated parts of a model: the report draws the first of them."""
+    return finding.path, finding.rule.code, finding.severity, finding.op, finding.message, finding.help
+
+
+def drawn(
+    model: Model,
+    known: Known,
+    problems: Sequence[Problem],
+    findings: Sequence[Finding],
+    data: bytes | None,
+    limit: int | None,
+) -> list[Finding]:
+    """The findings of one file, those that the text report shows in full with their ``detail``.
+
+    ``findings`` belong to ``problems`` one by one. Of each rule the first ``limit`` are drawn, and of those that say
+    the same the first; with None all of them. ``data`` is the file if it was read already. Raises OSError where the file has to be opened and cannot be.
+    """
+    pictures: Pictures | None = None
+    seen: set[Group] = set()
+    counts: dict[str, int] = {}
+    result = []
+    for problem, finding in zip(problems, findings):
+        key, code = group(finding), finding.rule.code
+        if limit is not None and (key in seen or counts.get(code, 0) >= limit):
+            result.append(finding)
+            continue
+        seen.add(key)
+        counts[code] = counts.get(code, 0) + 1
+        pictures = pictures or Pictures(model, known, data)
+        result.append(replaced(finding, detail=pictures.drawing(problem)))
+    return result
+
+
+class Pictures:
+    """Draws the findings of one model."""
+
+    def __init__(self, model: Model, known: Known, data: bytes | None) -> None:
+        self.model = model
+        self.known = known
+        self.data = data
+        self.makers = Makers(known)
+        self._format: IrPictures | OnnxPictures | None = None
+
+    @property
+    def format(self) -> IrPictures | OnnxPictures:
+        if self._format is None:
+            kind = IrPictures if self.model.format == "openvino" else OnnxPictures
+            self._format = kind(self.model, self.known, self.makers, self._bytes())
+        return self._format
+
+    def _bytes(self) -> bytes:
+        if self.model.format != "openvino":
+            return b""
+        if self.data is None:
+            with open(self.model.path, "rb") as file:
+                self.data = file.read()
+        return self.data
+
+    def drawing(self, problem: Problem) -> Drawing:
+        """The picture of a problem."""
+        if self.model.graph is None and self.model.format != "openvino":
+            return first_lines(self.model, problem.fault.rule.code, self.data)
+        format = self.format
+        _node, fault = problem.node, problem.fault
+        trails = self.trails(problem)
+        trusted = self.trusted(problem)
+        lines = format.lines(problem, trails, trusted)
+        table = format.table(problem) if trusted else None
+        notes = reasons(trails, format)
+        return Drawing(format.place(problem), lines, table, (*notes, *fault.notes))
+
+    def trails(self, problem: Problem) -> list[Trail]:
+        """Where the clashing sizes come from."""
+        wanted = [*self._clashing(problem), *self.format.disputed(problem)]
+        found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
+        return [each for each in found if each is not None]
+
+    def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
+        node = problem.node
+        if node is None or not self.trusted(problem):
+            return []
+        marks = marked_axes(problem.fault, node, self.known)
+        axes = [(index, axis) for index, each in marks.items() for axis in each]
+        order = {mark: position for position, mark in enumerate(problem.fault.marks)}
+        axes.sort(key=lambda mark: order.get(mark, len(order)))
+        return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
+
+    def trusted(self, problem: Problem) -> bool:
+        """Whether what is known of the inputs is what the fault speaks of: a body or a function is walked more than once."""
+        node, fault = problem.node, problem.fault
+        if node is None or not fault.marks or not problem.graph:
+            return True
+        message = fault.message
+        inputs = [node.inputs[index] for index, _ in fault.marks if 0 <= index < len(node.inputs)]
+        shapes = [shape_of(value, self.known) for value in inputs]
+        return all(shape is not None and shape_text(shape) in message for shape in shapes)
+
+
+def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
+    """The makers of the inputs at fault, each with its place in the file; the line is not filled in yet."""
+    node, fault = problem.node, problem.fault
+    if node is None:
+        return ()
+    indices = [index for index, _ in fault.marks]
+    if fault.input is not None:
+        indices.append(fault.input)
+    found = []
+    for index in sorted(set(indices))[:RELATED]:
+        value = node.inputs[index] if 0 <= index < len(node.inputs) else None
+        maker = makers.of(value) if value is not None else None
+        if value is None or maker is None:
+            continue
+        label = maker.node.label if maker.node is not None else value.name
+        place = maker.node.place if maker.node is not None else value.place
+        shape = shape_of(value, makers.known)
+        what = f"input {index}" if shape is None else f"input {index}, {shape_text(shape)},"
+        found.append((Related(label, f"{what} comes from here"), place))
+    return tuple(found)

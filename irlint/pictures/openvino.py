@@ -1,0 +1,191 @@
+"""How a finding in an OpenVINO IR is shown: layers, ports and dims in the lines of the document."""
+
+from __future__ import annotations
+
+from irlint.dims import same
+from irlint.findings.faults import Fault
+from irlint.inference.origins import Maker, Makers, Trail
+from irlint.inference.walk import Known
+from irlint.model import Model, Node, Place, Problem, Value
+from irlint.model.tensor import Tensor
+from irlint.pictures.document import Document, Spot, layer_text
+from irlint.pictures.drawing import Line, Table
+from irlint.pictures.tables import contradicted, declared, marked_axes, operands
+
+_TYPES = {
+    "bool": "boolean",
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+    "float8_e8m0": "f8e8m0",
+    "float4_e2m1": "f4e2m1",
+}
+
+
+def element(dtype: str | None) -> str:
+    """``f32`` for ``float32``; ``?`` where unknown."""
+    if dtype is None:
+        return "?"
+    if dtype in _TYPES:
+        return _TYPES[dtype]
+    for name, short in (("float", "f"), ("uint", "u"), ("int", "i")):
+        if dtype.startswith(name) and dtype[len(name) :].isdigit():
+            return short + dtype[len(name) :]
+    return dtype
+
+
+class IrPictures:
+    """Pictures of one document."""
+
+    def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
+        self.model = model
+        self.known = known
+        self.makers = makers
+        self.document = Document(data)
+
+    # --- how things are called ----------------------------------------------------------------------------------------
+
+    def node(self, node: Node) -> str:
+        return f"{node.op} {layer_text(node)}"
+
+    def short(self, node: Node) -> str:
+        return f"{node.op} (layer {node.id or '?'})"
+
+    def at(self, node: Node) -> str:
+        return self._at(node.place)
+
+    def _at(self, place: Place | None) -> str:
+        position = self.document.position(place)
+        return "" if position is None else f"{self.model.path}:{position[0]}:{position[1]}"
+
+    def declared(self, value: Value, maker: Maker) -> str:
+        node = maker.node
+        if node is None:
+            return f"an input of the body {maker.graph.path}"
+        attribute = node.attributes.get("shape")
+        if attribute is None or attribute.place is None:
+            return f'Parameter "{node.name}"'
+        place = self._at(attribute.place)
+        return f'<data shape="{attribute.value}"> of Parameter "{node.name}"' + f", {place}" * bool(place)
+
+    def shows(self, value: Value, maker: Maker) -> bool:
+        return False
+
+    def constant(self, value: Value, maker: Maker) -> str:
+        if maker.node is None:
+            return "a constant"
+        place = self.at(maker.node)
+        return f"Const {layer_text(maker.node)}" + f", {place}" * bool(place)
+
+    def place(self, problem: Problem) -> str:
+        node = problem.node
+        if node is None:
+            return f'in the body "{problem.graph}"' if problem.graph else ""
+        version = f" ({node.version})" if node.version else ""
+        inside = f' in the body "{problem.graph}"' if problem.graph else ""
+        return f"{layer_text(node)}, {node.op}{version}{inside}"
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+
+    def lines(self, problem: Problem, trails: list[Trail], trusted: bool) -> tuple[Line, ...]:
+        """The layer's start tag, and what clashes in it."""
+        if self.model.graph is None:
+            return self._broken(problem)
+        node, fault = problem.node, problem.fault
+        if node is None:
+            return self.document.drawn([self.document.spot(problem.place, "primary")])
+        details = self._dims(node, fault) if trusted else []
+        details += self._disputed_dims(problem)
+        if not details and problem.place is not None and problem.place != node.place:
+            details = [self.document.spot(problem.place, "primary")]
+        if not details and fault.input is not None and 0 <= fault.input < len(node.input_ports):
+            details = [self.document.spot(node.input_ports[fault.input].place, "primary", f"input {fault.input}")]
+        if details:
+            return self.document.drawn([self.document.spot(node.place), *details])
+        op = Place(node.place.element, "type") if node.place is not None else None
+        return self.document.drawn([self.document.spot(op, "primary")])
+
+    def _broken(self, problem: Problem) -> tuple[Line, ...]:
+        spots = [self.document.spot(problem.place)]
+        broken = self.document.broken()
+        if broken is None:
+            return self.document.drawn([self.document.spot(problem.place, "primary")])
+        at, truncated = broken
+        text = self.document.text.rstrip()
+        at = max(0, min(at, len(text) - 1))
+        end = len(text) if truncated and "\n" not in text[at:] else at + 1
+        return self.document.drawn([*spots, Spot(at, end, "primary", "the file ends here" if truncated else "")])
+
+    def _dims(self, node: Node, fault: Fault) -> list[Spot | None]:
+        marks = marked_axes(fault, node, self.known)
+        chosen = fault.input if fault.input in marks else max(marks, default=None)
+        spots: list[Spot | None] = []
+        for index, axes in marks.items():
+            mark = "primary" if index == chosen or len(marks) == 1 else "second"
+            spots += [self._input_dim(node, index, axis, mark) for axis in axes[:2]]
+        return [spot for spot in spots if spot is not None]
+
+    def _input_dim(self, node: Node, index: int, axis: int, mark: str) -> Spot | None:
+        if index >= len(node.input_ports):
+            return None
+        port, value = node.input_ports[index], node.inputs[index]
+        label = f"input {index}, axis {axis}"
+        known = self.known.types.get(value) if value is not None else None
+        stated = port.type.shape
+        if not isinstance(known, Tensor) or known.shape is None or not stated or axis >= len(stated):
+            return self.document.spot(port.place, mark, label)
+        if stated[axis] is not None and same(stated[axis], known.shape[axis]) is False:
+            label += f": {known.shape[axis]} comes in, {stated[axis]} is declared"
+        return self.document.dim(port, axis, mark, label)
+
+    # --- declarations -------------------------------------------------------------------------------------------------
+
+    def disputed(self, problem: Problem) -> list[tuple[Value, int]]:
+        """The axes of a value whose declaration contradicts what its operator gives."""
+        found = contradicted(problem, self.known)
+        return [] if found is None else [(found[0], axis) for axis in found[2]]
+
+    def _disputed_dims(self, problem: Problem) -> list[Spot | None]:
+        found = contradicted(problem, self.known)
+        if found is None or problem.node is None:
+            return []
+        value, _, axes = found
+        inferred = self.known.types[value]
+        assert isinstance(inferred, Tensor)
+        shape = inferred.shape or ()
+        index = problem.node.outputs.index(value)
+        port = problem.node.output_ports[index]
+        spots = [
+            self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: the operator gives {shape[axis]}")
+            for axis in axes[:3]
+        ]
+        return [spot for spot in spots if spot] or [self.document.spot(port.place, "primary")]
+
+    # --- the table ----------------------------------------------------------------------------------------------------
+
+    def table(self, problem: Problem) -> Table | None:
+        node, fault = problem.node, problem.fault
+        found = contradicted(problem, self.known)
+        if found is not None and node is not None:
+            value, declaration, _ = found
+            inferred = self.known.types[value]
+            assert isinstance(inferred, Tensor)
+            position = self.document.position(declaration.place or node.place)
+            line = position[0] if position is not None else None
+            origins: dict[str, tuple[tuple[str, ...], int | None]] = {
+                "declared": ((f'<port id="{value.port}">',), line),
+                "inferred": ((f"what {node.op} gives",), None),
+            }
+            return declared(inferred, declaration, element, origins)
+        if node is None or not (fault.marks or (fault.input is not None and fault.rule.code[3] in "234")):
+            return None
+        return operands(fault, node, self.known, named=lambda value: "", dtype=element, told=self._told)
+
+    def _told(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        maker = self.makers.of(value)
+        if maker is None or maker.node is None:
+            return (), None
+        node = maker.node
+        position = self.document.position(node.place)
+        origins = (f"{layer_text(node)} ({node.op})", f"layer {node.id} ({node.op})", f"layer {node.id}")
+        return origins, position[0] if position is not None else None

@@ -1,0 +1,131 @@
+"""The baseline: findings that are known already, kept in a file by model, rule and fingerprint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from irlint.findings.report import Report
+from irlint.lazy_typing import Any
+from irlint.policy.globs import relative
+from irlint.policy.suppressions import ALWAYS
+from irlint.records import record, replaced
+
+SCHEMA = "irlint-baseline-1"
+
+#: Fingerprints by file, as seen from the folder of the baseline, and by the code of the rule.
+Entries = Mapping[str, Mapping[str, frozenset[str]]]
+
+
+class BrokenBaseline(ValueError):
+    """A file that is no baseline."""
+
+
+@record
+class Change:
+    """The entries of a new baseline, and how many of them are new, were there before, and are gone."""
+
+    entries: Entries
+    added: int
+    kept: int
+    removed: int
+
+
+def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
+    """The entries of a baseline file. Raises OSError, and BrokenBaseline for a file of another kind."""
+    import json
+
+    with open(file, "rb") as stream:
+        data = stream.read()
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise BrokenBaseline(f"no baseline: {error}") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise BrokenBaseline(f'no baseline: its "schema" is not "{SCHEMA}"')
+    return {name: dict(_rules(name, rules)) for name, rules in _table(document.get("findings"), "findings").items()}
+
+
+def _rules(name: str, rules: Any) -> Iterable[tuple[str, frozenset[str]]]:
+    for code, fingerprints in _table(rules, name).items():
+        if not isinstance(fingerprints, list) or not all(isinstance(each, str) for each in fingerprints):
+            raise BrokenBaseline(f"no baseline: {code} of {name} is no list of fingerprints")
+        yield code, frozenset(fingerprints)
+
+
+def _table(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BrokenBaseline(f"no baseline: {what} is no object")
+    return value
+
+
+def text(entries: Entries) -> str:
+    """The contents of a baseline file: sorted, a line for each finding."""
+    import json
+
+    findings = {
+        name: {code: sorted(rules[code]) for code in sorted(rules) if rules[code]}
+        for name, rules in sorted(entries.items())
+        if any(rules.values())
+    }
+    return json.dumps({"schema": SCHEMA, "findings": findings}, indent=2, ensure_ascii=False) + "\n"
+
+
+def stale(
+    entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
+) -> dict[str, dict[str, frozenset[str]]]:
+    """The entries that hid nothing though their file was checked for their rule, and those of files that are gone.
+
+    ``report`` is of a run with the baseline, ``reports`` tells whether a rule was reported.
+    """
+    checked = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
+    left: dict[str, dict[str, frozenset[str]]] = {}
+    for name, rules in entries.items():
+        gone = name not in checked and not os.path.exists(os.path.join(root, name))
+        for code, fingerprints in rules.items():
+            if gone:
+                left.setdefault(name, {})[code] = fingerprints
+            elif name in checked and reports(code):
+                unseen = frozenset(each for each in fingerprints if (code, each) not in checked[name])
+                if unseen:
+                    left.setdefault(name, {})[code] = unseen
+    return left
+
+
+def updated(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> Change:
+    """The baseline after a run with it: its entries without the stale ones, and the findings that it did not hide."""
+    idle = stale(entries, report, root, reports)
+    result: dict[str, dict[str, frozenset[str]]] = {}
+    for name, rules in entries.items():
+        for code, fingerprints in rules.items():
+            result.setdefault(name, {})[code] = fingerprints - idle.get(name, {}).get(code, frozenset())
+    kept = _count(result)
+    for finding in report.findings:
+        if finding.rule.code not in ALWAYS:
+            rules = result.setdefault(relative(finding.path, root), {})
+            rules[finding.rule.code] = rules.get(finding.rule.code, frozenset()) | {finding.fingerprint}
+    return Change(result, _count(result) - kept, kept, _count(idle))
+
+
+def hidden(report: Report, entries: Entries, root: str) -> Report:
+    """The report without the findings that a baseline has, which are counted for their files instead."""
+    known: dict[str, list[tuple[str, str]]] = {}
+    kept = []
+    for finding in report.findings:
+        if finding.fingerprint in entries.get(relative(finding.path, root), {}).get(finding.rule.code, ()):
+            known.setdefault(finding.path, []).append((finding.rule.code, finding.fingerprint))
+        else:
+            kept.append(finding)
+    files = [replaced(file, hidden=(*file.hidden, *known.get(file.path, ()))) for file in report.files]
+    return replaced(report, files=tuple(files), findings=tuple(kept))
+
+
+def _count(entries: Entries) -> int:
+    return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
+
+
+def told(idle: Entries) -> str:
+    """``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, of many files the first three."""
+    names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(idle.items())]
+    shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)
+    return f"stale entries: {_count(idle)} ({shown})"

@@ -1,0 +1,43 @@
+"""Every rule there is, and what people call them: codes, prefixes of codes, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from irlint.findings.faults import Rule
+
+
+def every_rule() -> list[Rule]:
+    """Every rule, by code."""
+    from importlib import import_module
+
+    from irlint.findings.faults import RULES
+    from irlint.policy.rule_index import RULES as MODULES
+
+    for module in sorted(set(MODULES.values())):
+        import_module(f"irlint.{module}")
+    return [RULES[code] for code in sorted(RULES)]
+
+
+def named(rule: Rule, name: str) -> bool:
+    """Whether ``name`` is the code of a rule, the first letters of it, or the rule's name."""
+    return bool(name) and (rule.name == name or rule.code.startswith(name.upper()))
+
+
+def codes(name: str) -> frozenset[str]:
+    """The codes of the rules that a name stands for; none for a name that no rule has."""
+    return frozenset(rule.code for rule in every_rule() if named(rule, name))
+
+
+def suggestion(name: str, rules: Iterable[Rule]) -> str:
+    """``, did you mean 'IRL201'?``, or nothing where no rule is called much like that."""
+    close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])
+    return f", did you mean {close!r}?" if close else ""
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """Of some names the one most like another, None where there is none."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(names), n=1)
+    return close[0] if close else None

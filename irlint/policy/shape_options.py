@@ -1,0 +1,50 @@
+"""How a person writes the shape of an input: ``images=N,3,H,W``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.dims import MaybeDim, Shape, symbol
+from irlint.records import record
+
+
+@record
+class ModelShapes:
+    """Shapes of the inputs of the models that a glob names; ``place`` is where they are stated."""
+
+    file: str
+    shapes: Mapping[str, Shape]
+    place: str
+
+
+def named_shapes(shapes: Mapping[str, Sequence[int | str | None]]) -> dict[str, Shape]:
+    """Shapes with a symbol for every name; ``?`` and None are unknown.
+
+    Raises ValueError for a negative size, and for a name that is no Python identifier.
+    """
+    return {name: tuple(_dim(entry) for entry in entries) for name, entries in shapes.items()}
+
+
+def parsed_shapes(options: Iterable[str]) -> dict[str, Shape]:
+    """The shapes in options of the form ``INPUT=DIMS``; ``INPUT=`` is a scalar. Raises ValueError."""
+    result: dict[str, Shape] = {}
+    for option in options:
+        name, equals, dims = option.rpartition("=")
+        if not equals or not name:
+            raise ValueError(f"{option!r} is not of the form INPUT=DIMS, such as images=N,3,640,640")
+        result[name] = tuple(_dim(entry.strip()) for entry in dims.split(",")) if dims.strip() else ()
+    return result
+
+
+def _dim(entry: int | str | None) -> MaybeDim:
+    if entry is None or entry == "?":
+        return None
+    if isinstance(entry, str) and entry.isdecimal():
+        entry = int(entry)
+    if isinstance(entry, int):
+        if entry < 0:
+            raise ValueError(f"{entry} is no size: it has to be at least 0, a name, or ? for unknown")
+        return entry
+    if not entry.isidentifier():
+        raise ValueError(f"{entry!r} is no size: it has to be a whole number, a name such as N, or ?")
+    return symbol(entry)

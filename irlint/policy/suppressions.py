@@ -1,0 +1,242 @@
+"""Which findings are reported, and at what severity: chosen rules, suppressions and the baseline, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.findings.faults import Severity
+from irlint.findings.report import Finding
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import IGNORE
+from irlint.policy.globs import is_literal, matches, relative
+from irlint.records import record, replaced
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from irlint.model import Model, Problem
+
+#: Findings that no suppression and no baseline hides: the check itself did not take place.
+ALWAYS = frozenset(["IRL008"])
+
+#: The length of a rule's code.
+WHOLE_CODE = 6
+
+#: What the messages about weights files say that Git LFS has not fetched.
+POINTER = "is a Git LFS pointer"
+
+
+@record
+class FileIgnores:
+    """Rules that are not reported for the files that a glob names."""
+
+    glob: str
+    codes: frozenset[str]
+
+
+@record
+class Suppression:
+    """A ``[[suppress]]`` entry; "" and None stand for every file, rule or node. ``place`` is where it stands."""
+
+    file: str
+    codes: frozenset[str] | None
+    node: str
+    reason: str
+    expires: date | None
+    place: str
+
+    def covers(self, path: str, root: str) -> bool:
+        """Whether it speaks of a file."""
+        return not self.file or matches(path, [self.file], root)
+
+    def fits(self, finding: Finding) -> bool:
+        """Whether a finding in a file that it covers is of its rules and nodes."""
+        if self.codes is not None and finding.rule.code not in self.codes:
+            return False
+        if not self.node:
+            return True
+        from fnmatch import fnmatchcase
+
+        name = finding.node if finding.node is not None else finding.value or ""
+        names = (name, f"{finding.graph}/{name}") if finding.graph else (name,)
+        return any(each == self.node or fnmatchcase(each, self.node) for each in names)
+
+    def expired(self) -> bool:
+        """Whether its last day is over."""
+        if self.expires is None:
+            return False
+        from datetime import date
+
+        return date.today() > self.expires
+
+    def told_expired(self) -> str:
+        """The notice of an entry that no longer hides anything."""
+        return (
+            f"{self.told()} expired on {self.expires} and no longer hides anything: mend what it hid, or give a later "
+            f"date; its reason was: {self.reason}"
+        )
+
+    def told(self) -> str:
+        """How notices speak of it."""
+        parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
+        return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
+
+
+@record
+class Selection:
+    """Rules by their codes: those chosen (None: all), less those ignored, and more besides."""
+
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+    extend: frozenset[str] = frozenset()
+
+    def chosen(self, code: str, before: bool) -> bool:
+        """Whether a rule is reported that was, or was not, ``before``."""
+        chosen = before if self.select is None else code in self.select
+        return code in self.extend or (chosen and code not in self.ignore)
+
+
+def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
+    """The selection that lists of codes, prefixes of codes and names make; None for ``select`` chooses as before.
+
+    Where a rule is both chosen and ignored the more specific entry counts, and ``ignore`` where both are alike.
+    """
+    chosen = _widths(select) if select is not None else {}
+    more, less = _widths(extend), _widths(ignore)
+    for code, width in chosen.items():
+        more[code] = max(width, more.get(code, 0))
+    ignored = frozenset(code for code, width in less.items() if width >= more.get(code, 0))
+    return Selection(frozenset(chosen) if select is not None else None, ignored, frozenset(more) - ignored)
+
+
+def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Levels by the codes of rules, from pairs of a rule and its level; the more specific entry counts, else the later one."""
+    widths: dict[str, int] = {}
+    levels: dict[str, str] = {}
+    for name, level in entries:
+        for code, width in _widths([name]).items():
+            if width >= widths.get(code, 0):
+                widths[code], levels[code] = width, level
+    return levels
+
+
+def _widths(names: Iterable[str]) -> dict[str, int]:
+    """How specific the most specific name for each rule is: so many letters of its code."""
+    from irlint.policy.rulebook import codes
+
+    widths: dict[str, int] = {}
+    for name in names:
+        width = min(len(name), WHOLE_CODE)
+        widths |= {code: max(width, widths.get(code, 0)) for code in codes(name)}
+    return widths
+
+
+@record
+class Policy:
+    """What a run reports; ``selections`` act one after the other. Globs start from ``root``.
+
+    ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings to
+    hide, with files as seen from ``baseline_root``. ``pointers`` tells that LFS pointers are no fault.
+    """
+
+    selections: tuple[Selection, ...] = ()
+    severities: tuple[tuple[str, str], ...] = ()
+    root: str = ""
+    file_ignores: tuple[FileIgnores, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+    baseline: Mapping[str, Mapping[str, frozenset[str]]] | None = None
+    baseline_root: str = ""
+    pointers: bool = False
+
+    def reports(self, code: str) -> bool:
+        """Whether a rule is reported at all."""
+        chosen = True
+        for selection in self.selections:
+            chosen = selection.chosen(code, chosen)
+        return chosen
+
+
+@record
+class Sifted:
+    """The findings that are left, by their indices and as they are to be reported, and how the others went.
+
+    ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in the
+    baseline.
+    """
+
+    kept: tuple[tuple[int, Finding], ...]
+    suppressed: int = 0
+    used: tuple[int, ...] = ()
+    hidden: tuple[tuple[str, str], ...] = ()
+
+
+def sifted(policy: Policy, path: str, findings: Sequence[Finding]) -> Sifted:
+    """What is left of the findings of one file."""
+    off: frozenset[str] = frozenset()
+    for entry in policy.file_ignores:
+        if matches(path, [entry.glob], policy.root):
+            off |= entry.codes
+    entries = [(at, entry) for at, entry in enumerate(policy.suppress) if entry.covers(path, policy.root)]
+    known = (policy.baseline or {}).get(relative(path, policy.baseline_root), {}) if policy.baseline else {}
+    levels = dict(policy.severities)
+    kept: list[tuple[int, Finding]] = []
+    hidden: list[tuple[str, str]] = []
+    used: set[int] = set()
+    suppressed = 0
+    for index, finding in enumerate(findings):
+        code = finding.rule.code
+        if code in off or not policy.reports(code):
+            continue
+        fitting = [] if code in ALWAYS else [at for at, entry in entries if entry.fits(finding)]
+        used.update(fitting)
+        if fitting or (policy.pointers and POINTER in finding.message):
+            suppressed += 1
+        elif finding.fingerprint in known.get(code, ()) and code not in ALWAYS:
+            hidden.append((code, finding.fingerprint))
+        else:
+            kept.append((index, replaced(finding, severity=Severity(levels[code])) if code in levels else finding))
+    return Sifted(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden))
+
+
+def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
+    """For each problem whether the model itself says not to report it, and notices of what it lists in vain."""
+    from irlint.policy.rulebook import named
+
+    whole = _listed(model.metadata)
+    if not whole and not any(problem.node is not None and problem.node.metadata for problem in problems):
+        return [False] * len(problems), []
+    used: set[str] = set()
+    result = []
+    for problem in problems:
+        rule = problem.fault.rule
+        fitting = [name for name in whole if named(rule, name)]
+        used.update(fitting)
+        own = _listed(problem.node.metadata) if problem.node is not None else ()
+        result.append(bool(fitting) or any(named(rule, name) for name in own))
+    notices = [
+        f"{model.path}: {IGNORE} in the model lists {name}, which hides nothing: it can go"
+        for name in whole
+        if name not in used
+    ]
+    return result, notices
+
+
+def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    text = metadata.get(IGNORE, "") if metadata else ""
+    return tuple(text.replace(",", " ").replace(";", " ").split())
+
+
+def stale(
+    entries: Sequence[Suppression], used: frozenset[int], checked: Sequence[str], whole: bool, root: str, policy: Policy
+) -> Iterator[str]:
+    """Notices of suppressions that hide nothing.
+
+    ``checked`` are the files of the run. An entry that speaks of files by a wildcard is judged only where the run took in the
+    ``whole`` folder of the configuration, and one whose rules are not reported not at all.
+    """
+    for index, entry in enumerate(entries):
+        if index in used or (entry.codes is not None and not any(map(policy.reports, entry.codes))):
+            continue
+        covered = any(entry.covers(path, root) for path in checked)
+        if whole or (covered and entry.file and is_literal(entry.file)):
+            yield f"{entry.told()} hides nothing{': it can go' if covered else ': no such file was checked'}"

@@ -1,0 +1,364 @@
+"""One run over several paths: which files there are to check, and the report on all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from time import monotonic
+
+from irlint.dims import Shape
+from irlint.findings.faults import Rule
+from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.policy.shape_options import ModelShapes
+from irlint.records import record, replaced
+
+if TYPE_CHECKING:
+    from irlint.policy.suppressions import Policy
+
+SUFFIXES = (".onnx", ".xml")
+
+
+class MissingPaths(FileNotFoundError):
+    """Paths that were named and do not exist; ``paths`` lists them all."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(f"no such file or folder: {', '.join(paths)}")
+        self.paths = tuple(paths)
+
+
+@record
+class Excluded:
+    """Globs of what not to check: some from the working folder on, and some from ``root`` on."""
+
+    here: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+    root: str = ""
+
+    def __call__(self, path: str) -> bool:
+        if not self.here and not self.there:
+            return False
+        from irlint.policy.globs import matches
+
+        return matches(path, self.here) or matches(path, self.there, self.root)
+
+
+@record
+class Settings:
+    """How files are checked: plain data that every process gets.
+
+    ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
+    ``skip_pointers`` Git LFS pointers are no models.
+    """
+
+    shapes: Mapping[str, Shape]
+    draw: bool = False
+    every: bool = False
+    policy: Policy | None = None
+    models: tuple[ModelShapes, ...] = ()
+    root: str = ""
+    skip_pointers: bool = False
+
+
+@record
+class Outcome:
+    """What became of one file; ``missing`` are names in ``shapes`` that it has no input for, ``error`` says why it cannot be opened."""
+
+    file: CheckedFile
+    findings: tuple[Finding, ...] = ()
+    missing: tuple[str, ...] = ()
+    error: OSError | None = None
+
+
+def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
+    """The files to check, sorted, each once: files as named, folders searched for ``.onnx`` and ``.xml`` files.
+
+    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
+    Raises MissingPaths, and OSError for a folder that is named and cannot be read.
+    """
+    excluded = excluded or Excluded()
+    missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
+    if missing:
+        raise MissingPaths(missing)
+    found: dict[str, str] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            for file in _files_in(path, excluded, set()):
+                found.setdefault(os.path.realpath(file), file)
+        elif not (force_exclude and excluded(path)):
+            found.setdefault(os.path.realpath(path), path)
+    return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
+
+
+def models(
+    paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
+) -> list[str]:
+    """The files that a run would not skip. Raises MissingPaths."""
+    return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
+
+
+def _is_skipped(path: str, skip_pointers: bool) -> bool:
+    try:
+        return _skipped(path, None, skip_pointers) is not None
+    except OSError:
+        return False
+
+
+def _files_in(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
+    """The models in a folder and those below it, and the folders that cannot be read."""
+    real = os.path.realpath(folder)
+    if real in seen:
+        return []
+    seen.add(real)
+    found = []
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = os.path.normpath(entry.path)
+        if entry.name.startswith(".") or excluded(path):
+            continue
+        if os.path.isdir(path):
+            found += _files_below(path, excluded, seen)
+        elif entry.name.lower().endswith(SUFFIXES):
+            found.append(path)
+    return found
+
+
+def _files_below(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
+    try:
+        return _files_in(folder, excluded, seen)
+    except OSError:
+        return [folder]
+
+
+def checked(
+    paths: Sequence[str],
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    settings: Settings | None = None,
+    stdin: tuple[str, bytes] | None = None,
+    excluded: Excluded | None = None,
+    force_exclude: bool = False,
+    jobs: int | None = 1,
+    advance: Callable[[int], Callable[[int], None]] | None = None,
+) -> Report:
+    """The report on every model among ``paths``; ``stdin`` is a name and the bytes of a model that came that way.
+
+    ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and what it
+    returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot be opened (one that was
+    found in a folder gets a finding), and ValueError where a shape is for an input that no model has.
+    """
+    from irlint import __version__
+
+    settings = settings or Settings(shapes or {})
+    files = discovered(paths, excluded, force_exclude)
+    outcomes = [outcome(settings, *stdin)] if stdin is not None else []
+    told = advance(len(files)) if advance is not None and len(files) > 1 else None
+    outcomes += _outcomes(files, settings, jobs, told)
+    named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
+    outcomes = [_opened(each, named, settings.policy) for each in outcomes]
+    _judge_shapes(settings, outcomes)
+    outcomes.sort(key=lambda each: each.file.path)
+    findings = [finding for each in outcomes for finding in each.findings]
+    return Report(tuple(each.file for each in outcomes), tuple(findings), __version__)
+
+
+#: A run with as many processes as are worth it begins with one, and gets more after so many seconds.
+PATIENCE = 1.0
+
+
+def _outcomes(
+    files: Sequence[str], settings: Settings, jobs: int | None, advance: Callable[[int], None] | None
+) -> list[Outcome]:
+    """The outcome of each file, in the order of the files."""
+    until = monotonic() + PATIENCE
+    processes = _processors() if jobs is None else jobs
+    result: list[Outcome] = []
+    while len(result) < len(files):
+        several = min(processes, len(files) - len(result)) > 1
+        if several and (jobs is not None or monotonic() > until):
+            return [*result, *_shared(files[len(result) :], settings, processes, advance, len(result))]
+        result.append(outcome(settings, files[len(result)]))
+        if advance is not None:
+            advance(len(result))
+    return result
+
+
+def _shared(
+    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[int], None] | None, before: int
+) -> list[Outcome]:
+    """The outcomes of files that several processes check, the largest ones first; ``before`` others are done."""
+    from functools import partial
+
+    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+    from irlint.run.processes import results
+
+    largest = sorted(files, key=_size, reverse=True)
+    told = None if advance is None else lambda done: advance(before + done)
+    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=told)
+    by_file = dict(zip(largest, found))
+    return [by_file[file] for file in files]
+
+
+def _processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome:
+    """One file, checked; a defect of irlint becomes a finding."""
+    try:
+        skipped = _skipped(path, data, settings.skip_pointers)
+        return Outcome(skipped) if skipped is not None else _inspected(settings, path, data)
+    except OSError as error:
+        return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
+    except Exception as error:
+        return _crashed(path, f"{type(error).__name__}: {error}{_raised_at(error)}")
+
+
+def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
+    from irlint.run.one_file import inspected
+
+    shapes = {**_configured(settings, path), **settings.shapes}
+    missing: tuple[str, ...] = ()
+    if shapes:
+        missing = _without_input(path, data, shapes)
+        shapes = {name: shape for name, shape in shapes.items() if name not in missing}
+    file, findings = inspected(path, data, shapes, draw=settings.draw, every=settings.every, policy=settings.policy)
+    return Outcome(file, findings, missing if file.status == "checked" else ())
+
+
+def _configured(settings: Settings, path: str) -> dict[str, Shape]:
+    """The shapes that the configuration has for a file's inputs, the last entry counting."""
+    shapes: dict[str, Shape] = {}
+    for entry in _covering(settings, path):
+        shapes |= entry.shapes
+    return shapes
+
+
+def _covering(settings: Settings, path: str) -> list[ModelShapes]:
+    if not settings.models:
+        return []
+    from irlint.policy.globs import matches
+
+    return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
+
+
+def _without_input(path: str, data: bytes | None, shapes: Iterable[str]) -> tuple[str, ...]:
+    """The names that no input of a model has."""
+    from irlint import parsers
+    from irlint.inference.walk import overridden_inputs
+
+    model = parsers.read(path, data)
+    if model.graph is None:
+        return ()
+    inputs = overridden_inputs(model)
+    return tuple(name for name in shapes if name not in inputs)
+
+
+def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome]) -> None:
+    """Raises ValueError for a name of ``shapes`` that no model has an input for."""
+    sound = [each for each in outcomes if each.file.status == "checked"]
+    for name in settings.shapes:
+        if sound and all(name in each.missing for each in sound):
+            raise ValueError(f"--shape {name}: no input named {name}{_inputs_told(sound[0].file.path)}")
+    for entry in settings.models:
+        covered = [each for each in sound if entry in _covering(settings, each.file.path)]
+        for name in entry.shapes:
+            if covered and all(name in each.missing for each in covered):
+                told = _inputs_told(covered[0].file.path)
+                raise ValueError(f"{entry.place}: no input named {name}{told}")
+
+
+def _inputs_told(path: str) -> str:
+    from irlint import parsers
+    from irlint.inference.walk import overridden_inputs
+
+    try:
+        model = parsers.read(path)
+    except OSError:
+        return ""
+    return f"; the inputs of {path} are {', '.join(overridden_inputs(model))}" if model.graph is not None else ""
+
+
+def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
+    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named``."""
+    error, path = found.error, found.file.path
+    if error is None:
+        return found
+    if os.path.realpath(path) in named:
+        raise error
+    from irlint.parsers.faults import UNREADABLE_FILE
+
+    told = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
+    other = error.filename is not None and os.fspath(error.filename) != path
+    outcome = _unread(path, UNREADABLE_FILE, f"{told} ({os.fspath(error.filename)})" if other else told)
+    if policy is None:
+        return outcome
+    from irlint.policy.suppressions import sifted
+
+    left = sifted(policy, path, outcome.findings)
+    file = replaced(outcome.file, suppressed=left.suppressed, used=left.used, hidden=left.hidden)
+    return Outcome(file, tuple(finding for _, finding in left.kept))
+
+
+def _what_is_at(path: str) -> str:
+    if os.path.islink(path):
+        return f"the link to {os.readlink(path)}"
+    return "the folder" if os.path.isdir(path) else "the file"
+
+
+def _lowered(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def _died(path: str, ending: str) -> Outcome:
+    return _crashed(path, f"the process that checked it {ending}")
+
+
+def _crashed(path: str, reason: str) -> Outcome:
+    from irlint.parsers.faults import CHECK_CRASHED
+
+    advice = "report this with the model, if you may; it is a defect of irlint, or there was too little memory"
+    return _unread(path, CHECK_CRASHED, f"the check of this file broke off: {reason}", advice)
+
+
+def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
+    """A finding about a file of which nothing is known."""
+    from hashlib import sha256
+
+    name = path.replace(os.sep, "/")
+    fingerprint = sha256(rule.code.encode()).hexdigest()[:32]
+    finding = Finding(name, rule, rule.severity, message, help=advice or rule.advice, fingerprint=fingerprint)
+    return Outcome(CheckedFile(name, None, status="unreadable"), (finding,))
+
+
+def _raised_at(error: Exception) -> str:
+    """The innermost place in irlint that an exception came through."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
+        if "/irlint/" in file:
+            found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return found
+
+
+def _skipped(path: str, data: bytes | None, skip_pointers: bool) -> CheckedFile | None:
+    """The entry of a ``.xml`` file that is no IR, and of an LFS pointer where these are skipped; None for any other file."""
+    if not path.lower().endswith(".xml") and not skip_pointers:
+        return None
+    from irlint.parsers import HEAD, first_bytes, kind
+
+    head = first_bytes(path) if data is None else data[:HEAD]
+    name, found = path.replace(os.sep, "/"), kind(path, head)
+    if found == "lfs-pointer" and skip_pointers:
+        return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
+    if found != "other-xml" or not path.lower().endswith(".xml"):
+        return None
+    return CheckedFile(name, None, status="skipped", reason="its root element is not <net>: no OpenVINO IR")

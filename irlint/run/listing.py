@@ -1,0 +1,162 @@
+"""Every value of a model with its element type, its shape and its small contents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from irlint import parsers
+from irlint.dims import Expr, Shape
+from irlint.inference.walk import Known, propagated
+from irlint.lazy_typing import Any
+from irlint.model import Function, Graph, Model, Node, Value
+from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
+
+#: Contents are listed for at most so many elements.
+LISTED_CONTENTS = 64
+
+
+def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
+    """What ``irlint shapes --format json`` prints.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
+    ``shapes`` names an input that the model does not have.
+    """
+    model = parsers.read(path, data)
+    if model.graph is None:
+        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+    known = propagated(model, shapes)
+    values = [entry for graph, place in _graphs(model) for entry in _entries(graph, place, model, known)]
+    mentioned = _mentioned(values)
+    return {
+        "schema": "irlint-shapes-1",
+        "path": path.replace(os.sep, "/"),
+        "format": model.format,
+        "inputs": _inputs(model),
+        "outputs": _outputs(model),
+        "values": values,
+        "requires": _requires(known),
+        "symbols": {name: text for name, text in known.symbols.items() if name in mentioned},
+    }
+
+
+def _graphs(model: Model) -> Iterator[tuple[Graph, Function | None]]:
+    from irlint.model.order import graphs
+
+    functions = {function.graph: function for function in model.functions.values()}
+    for graph in graphs(model):
+        yield graph, functions.get(graph)
+
+
+def _inputs(model: Model) -> list[str]:
+    assert model.graph is not None
+    if model.format == "onnx":
+        return [value.name for value in model.graph.inputs if value not in model.graph.constants]
+    makers = _makers(model.graph)
+    return [makers[value].name if value in makers else value.name for value in model.graph.inputs]
+
+
+def _outputs(model: Model) -> list[str]:
+    assert model.graph is not None
+    if model.format == "onnx":
+        return [value.name for value in model.graph.outputs]
+    return [node.name for node in model.graph.nodes if node.op == "Result"]
+
+
+def _makers(graph: Graph) -> dict[Value, Node]:
+    return {value: node for node in graph.nodes for value in node.outputs if value is not None}
+
+
+def _entries(graph: Graph, function: Function | None, model: Model, known: Known) -> Iterator[dict[str, Any]]:
+    if model.format == "onnx":
+        seen: set[Value] = set()
+        for value in (*graph.inputs, *graph.constants):
+            if value not in seen:
+                seen.add(value)
+                yield _entry(graph, value, None, None, known)
+    for node in graph.nodes:
+        for output in node.outputs:
+            if output is not None:
+                yield _entry(graph, output, node, output.port, known)
+
+
+def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:
+    found = known.types.get(value)
+    shape = found.shape if isinstance(found, (Tensor, SparseTensor)) else None
+    return {
+        "graph": graph.path,
+        "name": value.name,
+        "node": None if node is None else node.label,
+        "op": None if node is None else node.op,
+        "port": port,
+        "dtype": _dtype(found),
+        "shape": None if shape is None else [_dim(dim) for dim in shape],
+        "value": _value(found),
+    }
+
+
+def _dtype(known: Type | None) -> str | None:
+    match known:
+        case Tensor(dtype):
+            return dtype
+        case SparseTensor(dtype):
+            return f"sparse({dtype})"
+        case Sequence(element):
+            return f"seq({_dtype(element)})"
+        case Optional(element):
+            return f"optional({_dtype(element)})"
+        case Map(key, value):
+            return f"map({key},{_dtype(value)})"
+        case _:
+            return None
+
+
+def _dim(dim: object) -> object:
+    return str(dim) if isinstance(dim, Expr) else dim
+
+
+def _value(known: Type | None) -> Any:
+    if not isinstance(known, Tensor) or known.value is None or known.shape is None:
+        return None
+    if len(known.value) > LISTED_CONTENTS or None in known.value:
+        return None
+    if not all(isinstance(dim, int) for dim in known.shape):
+        return None
+    return _nested(known.value, [dim for dim in known.shape if isinstance(dim, int)])
+
+
+def _nested(entries: Contents, shape: list[int]) -> Any:
+    if not shape:
+        return _scalar(entries[0])
+    step = len(entries) // shape[0] if shape[0] else 0
+    return [_nested(entries[at * step : (at + 1) * step], shape[1:]) for at in range(shape[0])]
+
+
+def _scalar(entry: Scalar) -> Any:
+    if isinstance(entry, Expr):
+        return str(entry)
+    if isinstance(entry, float) and (entry != entry or entry in (float("inf"), float("-inf"))):
+        return str(entry)
+    return entry
+
+
+def _requires(known: Known) -> list[dict[str, str]]:
+    result: dict[tuple[str, str], dict[str, str]] = {}
+    for _, node, requirement in known.requires:
+        condition = requirement.condition
+        entry = {"condition": condition, "node": node.label, "op": node.op, "why": requirement.why}
+        result.setdefault((condition, node.label), entry)
+    return list(result.values())
+
+
+def _mentioned(values: list[dict[str, Any]]) -> set[str]:
+    """Every name that a listed dim or element uses."""
+    names: set[str] = set()
+    waiting: list[Any] = [(entry["shape"], entry["value"]) for entry in values]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, (list, tuple)):
+            waiting += entry
+        elif isinstance(entry, str):
+            names.update("".join(c if c.isalnum() or c == "_" else " " for c in entry).split())
+    return names

@@ -1,0 +1,175 @@
+"""One model file from its bytes to its findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from irlint import parsers
+from irlint.checks import every_problem
+from irlint.dims import Shape
+from irlint.findings.report import CheckedFile, Finding, Related
+from irlint.inference.walk import Known, propagated
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
+from irlint.records import replaced
+
+if TYPE_CHECKING:
+    from irlint.policy.suppressions import Policy
+
+#: Of one rule in one file, the text report draws at most so many findings in full.
+DRAWN = 10
+
+
+def inspected(
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    *,
+    draw: bool = False,
+    every: bool = False,
+    policy: Policy | None = None,
+) -> tuple[CheckedFile, tuple[Finding, ...]]:
+    """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
+    text report shows of it, the first ones of each rule or, with ``every``, all of them.
+
+    Raises OSError where the file cannot be opened, and ValueError where ``shapes`` names an input that it lacks.
+    """
+    model = parsers.read(path, data)
+    known = propagated(model, shapes)
+    found = _in_document_order(model, every_problem(known))
+    findings = _findings(model, known, found, data)
+    checked = _checked(model)
+    if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):
+        found, findings, checked = _sifted(model, found, findings, checked, policy)
+    if draw and findings:
+        from irlint.pictures.finding import drawn
+
+        findings = drawn(model, known, found, findings, data, None if every else DRAWN)
+    return checked, tuple(findings)
+
+
+def _sifted(
+    model: Model, found: list[Problem], findings: list[Finding], checked: CheckedFile, policy: Policy | None
+) -> tuple[list[Problem], list[Finding], CheckedFile]:
+    """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
+    from irlint.policy.suppressions import Policy, ignored, sifted
+
+    policy = policy or Policy()
+    gone, notices = ignored(model, found)
+    counted = sum(away and policy.reports(each.rule.code) for each, away in zip(findings, gone))
+    pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
+    left = sifted(policy, model.path, [finding for _, finding in pairs])
+    checked = replaced(
+        checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
+    )
+    return [pairs[at][0] for at, _ in left.kept], [finding for _, finding in left.kept], checked
+
+
+def _checked(model: Model) -> CheckedFile:
+    status = "unreadable" if model.graph is None else "checked"
+    return CheckedFile(model.path.replace(os.sep, "/"), model.format, model.format_version, model.nodes, status)
+
+
+def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
+    order: dict[str, int] = {}
+    for graph in _graphs(model):
+        order.setdefault(graph.path, len(order))
+
+    def key(problem: Problem) -> tuple[int, int, int, str]:
+        element = problem.place.element if problem.place is not None else -1
+        index = problem.node.index if problem.node is not None else -1
+        if model.format == "openvino":
+            return (0, element, index, problem.fault.rule.code)
+        return (order.get(problem.graph, -1), index, element, problem.fault.rule.code)
+
+    return sorted(found, key=key)
+
+
+def _graphs(model: Model) -> list[Graph]:
+    from irlint.model.order import graphs
+
+    return list(graphs(model))
+
+
+def _findings(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[Finding]:
+    if not found:
+        return []
+    told = _related(known, found)
+    places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
+    positions = positions_of(model, places, data)
+    counts: dict[str, int] = {}
+    result = []
+    for problem, pairs in zip(found, told):
+        fault, node = problem.fault, problem.node
+        line, column = positions.get(problem.place, (None, None)) if problem.place is not None else (None, None)
+        result.append(
+            Finding(
+                path=model.path.replace(os.sep, "/"),
+                rule=fault.rule,
+                severity=fault.severity,
+                message=fault.message,
+                help=fault.help,
+                graph=problem.graph,
+                node=node.label if node is not None else None,
+                op=node.op if node is not None else None,
+                op_version=_version(node),
+                value=problem.value,
+                input=fault.input,
+                line=line,
+                column=column,
+                related=tuple(
+                    Related(each.node, each.message, positions.get(place, (None, None))[0]) for each, place in pairs
+                ),
+                fingerprint=_fingerprint(problem, counts),
+            )
+        )
+    return result
+
+
+def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
+    """For each problem the nodes that its message speaks of, and where they stand."""
+    from irlint.inference.origins import Makers
+    from irlint.pictures.finding import related
+
+    makers = Makers(known)
+    return [related(makers, problem) for problem in found]
+
+
+def _version(node: Node | None) -> str | None:
+    if node is None or node.version is None:
+        return None
+    return node.version if isinstance(node.version, str) else str(node.version)
+
+
+def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
+    """A text that does not change when nodes elsewhere come and go."""
+    from hashlib import sha256
+
+    node = problem.node
+    name = "" if node is None else node.label
+    parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
+    key = "\0".join(parts)
+    counts[key] = count = counts.get(key, 0) + 1
+    return sha256(f"{key}\0{count}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def positions_of(
+    model: Model, places: Iterable[Place | None], data: bytes | None
+) -> dict[Place | None, tuple[int | None, int | None]]:
+    """The line and column of places in an IR document, both from 1."""
+    wanted = {place for place in places if place is not None}
+    if model.format != "openvino" or not wanted:
+        return {}
+    from irlint.parsers.openvino.positions import positions
+
+    if data is None:
+        with open(model.path, "rb") as file:
+            data = file.read()
+    found = positions(data, sorted({place.element for place in wanted}))
+    result: dict[Place | None, tuple[int | None, int | None]] = {}
+    for place in wanted:
+        position = found.get(place.element)
+        if position is not None:
+            result[place] = position.of(place.attribute)
+    return result

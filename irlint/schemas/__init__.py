@@ -1,0 +1,208 @@
+"""What the schemas of ONNX and of ONNX Runtime say of an operator at its version.
+
+ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few lines of
+it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer than the table
+is the installed package asked. ``onnxruntime.txt`` has those of the domain com.microsoft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+#: ONNX Runtime's domains: its own operators, and those of its layouts with channels last and with channels in blocks.
+MICROSOFT = "com.microsoft"
+NHWC = "com.ms.internal.nhwc"
+NCHWC = "com.microsoft.nchwc"
+
+
+@record
+class Formal:
+    """A formal input or output of an ONNX schema; ``option`` is ``single``, ``optional`` or ``variadic``."""
+
+    name: str
+    option: str
+    variable: str
+    types: frozenset[str]
+    homogeneous: bool
+
+
+@record
+class OfficialSchema:
+    """An operator's schema as the ``onnx`` package states it; ``attributes`` maps names to (kind, required)."""
+
+    name: str
+    domain: str
+    since: int
+    deprecated: bool
+    inputs: tuple[Formal, ...]
+    outputs: tuple[Formal, ...]
+    min_input: int
+    max_input: int
+    min_output: int
+    max_output: int
+    attributes: Mapping[str, tuple[str, bool]]
+
+
+#: Domains that the ``onnx`` package has schemas for.
+OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"})
+
+
+_OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
+
+
+@cache
+def _table(name: str) -> str:
+    import os
+
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
+        return file.read()
+
+
+def _lines(start: str, domain: str) -> list[str]:
+    """The lines that begin with ``start``, without it, of the table that has ``domain``."""
+    table, found = _table("onnxruntime.txt" if domain == MICROSOFT else "onnx.txt"), []
+    at = table.find(f"\n{start}")
+    while at >= 0:
+        end = table.index("\n", at + 1)
+        found.append(table[at + 1 + len(start) : end])
+        at = table.find(f"\n{start}", end)
+    return found
+
+
+@cache
+def _types(number: str, domain: str) -> frozenset[str]:
+    return frozenset(_lines(f"types {number} ", domain)[0].split())
+
+
+def _formals(text: str, domain: str) -> tuple[Formal, ...]:
+    result = []
+    for entry in text.split(";") if text else ():
+        name, option, variable, types, homogeneous = entry.split(":")
+        result.append(Formal(name, _OPTIONS[option], variable, _types(types, domain), homogeneous == "1"))
+    return tuple(result)
+
+
+def _parsed(name: str, domain: str, line: str) -> OfficialSchema:
+    numbers, inputs, outputs, attributes = line.split("|")
+    since, deprecated, least_in, most_in, least_out, most_out = (int(number) for number in numbers.split())
+    pairs = (entry.split(":") for entry in attributes.split(";")) if attributes else ()
+    return OfficialSchema(
+        name,
+        domain,
+        since,
+        bool(deprecated),
+        _formals(inputs, domain),
+        _formals(outputs, domain),
+        least_in,
+        most_in,
+        least_out,
+        most_out,
+        {key: (kind, required == "1") for key, kind, required in pairs},
+    )
+
+
+@cache
+def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
+    return tuple(_parsed(name, domain, line) for line in _lines(f"{domain}:{name} ", domain))
+
+
+@cache
+def official(name: str, version: int, domain: str) -> OfficialSchema | None:
+    """The official schema of an operator at an opset version, None where ``onnx`` has none."""
+    if version > latest_opset(domain):
+        return installed(name, version, domain)
+    return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
+
+
+@cache
+def of_runtime(name: str) -> OfficialSchema | None:
+    """ONNX Runtime's schema of an operator of the domain com.microsoft, None where it has none."""
+    return next(iter(_versions(name, MICROSOFT)), None)
+
+
+@cache
+def runtime_version() -> str:
+    """The ONNX Runtime that the table of com.microsoft was written from."""
+    return _table("onnxruntime.txt").split(maxsplit=3)[2]
+
+
+@cache
+def official_versions(name: str, domain: str) -> tuple[int, ...]:
+    """The opset versions at which the official schema of an operator changed, () for an unknown one."""
+    return tuple(schema.since for schema in _versions(name, domain))
+
+
+@cache
+def official_names(domain: str) -> frozenset[str]:
+    """The names of all operators of a domain."""
+    return frozenset(line.partition(" ")[0] for line in _lines(f"{domain}:", domain))
+
+
+@cache
+def latest_opset(domain: str) -> int:
+    """The newest opset version of a domain that the table has, 0 for none."""
+    return next((int(line) for line in _lines(f"opset {domain} ", domain)), 0)
+
+
+_DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "float8e4m3fn": "float8_e4m3fn",
+    "float8e4m3fnuz": "float8_e4m3fnuz",
+    "float8e5m2": "float8_e5m2",
+    "float8e5m2fnuz": "float8_e5m2fnuz",
+    "float8e8m0": "float8_e8m0",
+    "float4e2m1": "float4_e2m1",
+    "float6e2m3": "float6_e2m3",
+    "float6e3m2": "float6_e3m2",
+}
+
+
+def type_name(text: str) -> str:
+    """``tensor(float)`` as ``float32``, ``seq(tensor(int64))`` as ``seq(int64)``: NumPy's names throughout."""
+    head, _, rest = text.partition("(")
+    if not rest:
+        return _DTYPES.get(text, text)
+    inner = rest[:-1]
+    if head == "tensor":
+        return _DTYPES.get(inner, inner)
+    if head == "map":
+        key, _, value = inner.partition(",")
+        return f"map({type_name(key.strip())},{type_name(value.strip())})"
+    return f"{head}({type_name(inner)})"
+
+
+def _formal(parameter: Any) -> Formal:
+    types = frozenset(type_name(text) for text in parameter.types)
+    return Formal(parameter.name, parameter.option.name.lower(), parameter.type_str, types, parameter.is_homogeneous)
+
+
+def from_package(schema: Any) -> OfficialSchema:
+    """A schema of the ``onnx`` package."""
+    return OfficialSchema(
+        name=schema.name,
+        domain=schema.domain,
+        since=schema.since_version,
+        deprecated=schema.deprecated,
+        inputs=tuple(_formal(parameter) for parameter in schema.inputs),
+        outputs=tuple(_formal(parameter) for parameter in schema.outputs),
+        min_input=schema.min_input,
+        max_input=schema.max_input,
+        min_output=schema.min_output,
+        max_output=schema.max_output,
+        attributes={key: (entry.type.name, entry.required) for key, entry in sorted(schema.attributes.items())},
+    )
+
+
+def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
+    """The schema that the installed ``onnx`` package has, None where it has none."""
+    import onnx.defs
+
+    try:
+        return from_package(onnx.defs.get_schema(name, version, domain))
+    except onnx.defs.SchemaError:
+        return None
