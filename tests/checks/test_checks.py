@@ -1,0 +1,256 @@
+"""Rules about whole graphs, held against the ONNX checker and ONNX Runtime where these judge them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from oracles import engines
+
+import irlint
+from irlint.findings.faults import Severity
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+BRANCH = (
+    "g (float[2,3] x, bool c) => (float[2,3] y) {{ z = Relu (x) y = If (c) <then_branch = t () => {}, "
+    "else_branch = e () => (float[2,3] b) {{ b = Neg (z) }}> }}"
+)
+
+#: Bodies of a graph, the rules that they break (in order), and whether ONNX Runtime loads them.
+CASES = [
+    ("g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }", [], True),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Add (x, q) }", ["IRL101"], False),
+    ("g (float[2,3] x) => (float[2,3] y, float[1] w) { y = Relu (x) }", ["IRL101"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }", ["IRL102"], False),
+    ("g (float[2,3] x) => (float[2,3] x) { x = Relu (x) }", ["IRL102"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }", ["IRL104"], True),
+    ("g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }", ["IRL103"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { z = Add (x, w) w = Relu (z) y = Neg (w) }", ["IRL103"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { [n] z = Relu (x) [n] y = Neg (z) }", ["IRL109"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Add (x) }", ["IRL507"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Relu (x, x) }", ["IRL507"], False),
+    ('g (float[2,3] x) => (float[2,3] y) { y = Add (x, "") }', ["IRL507"], False),
+    ('g (float[2,3] x) => (float[2,3] y) { y = Relu (x, "") }', ["IRL507"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }", ["IRL508"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Foo (x) }", ["IRL501"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = other.Foo (x) }", ["IRL502", "IRL801"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }", ["IRL509"], False),
+    ("g (float[2,3] x) => (float[2,3] y) { y = Relu <foo = 1> (x) }", ["IRL503"], False),
+    ("g (float[2,3] x) => (float[2,6] y) { y = Concat <axis = 1.0> (x, x) }", ["IRL505"], False),
+    ("g (float[2,3] x) => (float[2,6] y) { y = Concat (x, x) }", ["IRL504"], False),
+    ("g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }", ["IRL601"], True),
+    ("g (float[2,3] x) => (float[2,3,1] y) { y = Relu (x) }", ["IRL601"], True),
+    ("g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }", ["IRL602"], False),
+    ("g (float[2,3] x) => (float[2,3] y) <float[2,4] z> { z = Relu (x) y = Neg (z) }", ["IRL601"], True),
+    ("g (float[2,3] x) => (float[2,3] y) <int32[2,3] z> { z = Relu (x) y = Neg (z) }", ["IRL602"], False),
+    ("g (float[2,3] x) => (float[2,4] y) <float[2,4] z> { z = Relu (x) y = Neg (z) }", ["IRL601"], True),
+    ("g (float[N,3] x) => (float[M,3] y) { y = Relu (x) }", [], True),
+    ("g (float[2,3] x) => (float[K,L] y) { y = Relu (x) }", [], True),
+    ("g (float[2,3] x, float[4] b) => (float[2,3] y) { y = Add (x, b) z = Relu (y) w = Neg (z) }", ["IRL201"], False),
+    ("g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }", ["IRL401"], False),
+    (BRANCH.format("(float[2,3] a) { a = Relu (x) }"), [], True),
+    (BRANCH.format("(float[2,3] x) { }"), ["IRL112"], False),
+    (BRANCH.format("(float[2,3] a) { a = Relu (q) q = Neg (x) }"), ["IRL104"], False),
+    (BRANCH.format("(float[2,3] z) { z = Relu (x) }"), ["IRL102"], False),
+    (BRANCH.format("(float[2,4] a) { a = Relu (x) }"), ["IRL601"], True),
+    ("g (float[2,3] x, int32[3] b) => (float[2,3] y) { y = Add (x, b) }", ["IRL402"], False),
+]
+
+
+def codes(model: onnx.ModelProto, folder: Path) -> list[str]:
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return [finding.rule.code for finding in irlint.check(path).findings]
+
+
+@pytest.mark.parametrize(("text", "expected", "loads"), CASES, ids=range(len(CASES)))
+def test_graph(text: str, expected: list[str], loads: bool, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(HEAD + text)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    findings = irlint.check(path).findings
+    assert [finding.rule.code for finding in findings] == expected
+    assert isinstance(engines.onnxruntime_verdict(model), str) is not loads
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    assert bool(errors) is not loads
+
+
+def small_model(*initializers: onnx.TensorProto, inputs: tuple[onnx.ValueInfoProto, ...] = ()) -> onnx.ModelProto:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
+    graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g", [x, *inputs], [y], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def bias(size: int = 3, claimed: int = 3, raw: bool = True) -> onnx.TensorProto:
+    array = np.zeros(size, np.float32)
+    tensor = numpy_helper.from_array(array, "b") if raw else helper.make_tensor("b", 1, [size], array)
+    tensor.dims[0] = claimed
+    return tensor
+
+
+@pytest.mark.parametrize(
+    ("tensor", "expected"),
+    [
+        (bias(), []),
+        (bias(5, 3), ["IRL703"]),
+        (bias(2, 3), ["IRL703"]),
+        (bias(5, 3, raw=False), ["IRL703"]),
+        (bias(2, 3, raw=False), ["IRL703"]),
+        (bias(3, -3), ["IRL704"]),
+    ],
+)
+def test_initializer_size(tensor: onnx.TensorProto, expected: list[str], tmp_path: Path) -> None:
+    model = small_model(tensor)
+    assert codes(model, tmp_path) == expected
+    assert isinstance(engines.onnxruntime_verdict(model), str) is bool(expected)
+
+
+def test_initializer_against_the_input_of_its_name(tmp_path: Path) -> None:
+    def declared(*dims: int | str, dtype: int = TensorProto.FLOAT) -> onnx.ModelProto:
+        return small_model(bias(), inputs=(helper.make_tensor_value_info("b", dtype, dims),))
+
+    for model, expected in [
+        (declared(3), []),
+        (declared("N"), []),
+        (declared(4), ["IRL601"]),
+        (declared(1, 3), ["IRL601"]),
+        (declared(3, dtype=TensorProto.INT64), ["IRL602"]),
+    ]:
+        assert codes(model, tmp_path) == expected
+        assert isinstance(engines.onnxruntime_verdict(model), str) is bool(expected)
+
+
+def test_two_initializers_of_one_name_are_a_warning(tmp_path: Path) -> None:
+    model = small_model(bias(), bias())
+    assert codes(model, tmp_path) == ["IRL102"]
+    assert not isinstance(engines.onnxruntime_verdict(model), str)
+
+
+@pytest.mark.parametrize(
+    ("length", "offset", "size", "expected"),
+    [(12, 0, 12, []), (12, 0, None, []), (8, 0, 12, ["IRL702"]), (20, 12, 12, ["IRL702"]), (None, 0, 12, ["IRL701"])],
+)
+def test_external_data(length: int | None, offset: int, size: int | None, expected: list[str], tmp_path: Path) -> None:
+    tensor = bias()
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    entries = {"location": "b.data", "offset": offset, "length": size}
+    for key, value in entries.items():
+        if value is not None:
+            tensor.external_data.add(key=key, value=str(value))
+    if length is not None:
+        (tmp_path / "b.data").write_bytes(bytes(length))
+    assert codes(small_model(tensor), tmp_path) == expected
+
+
+@pytest.mark.parametrize(("source", "result"), [(0, 1), (1, 0), (0, 0)])
+def test_element_type_missing(source: int, result: int, tmp_path: Path) -> None:
+    x, y = helper.make_tensor_value_info("x", source, [2]), helper.make_tensor_value_info("y", result, [2])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    assert set(codes(model, tmp_path)) == {"IRL403"}
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+
+
+def test_many_constants_of_one_missing_file_are_one_finding(tmp_path: Path) -> None:
+    tensors = []
+    for position in range(5):
+        tensor = bias()
+        tensor.name = "b" if not position else f"b{position}"
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="gone.data")
+        tensors.append(tensor)
+    (finding,) = irlint.check(_written(small_model(*tensors), tmp_path)).findings
+    assert finding.rule.code == "IRL701"
+    assert "5 constants" in finding.message
+    assert "gone.data" in finding.message
+
+
+def _written(model: onnx.ModelProto, folder: Path) -> Path:
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_versions(tmp_path: Path) -> None:
+    model = small_model(bias())
+    model.ClearField("ir_version")
+    assert codes(model, tmp_path) == ["IRL802"]
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+    model = small_model(bias())
+    model.opset_import[0].version = 999
+    assert codes(model, tmp_path) == ["IRL803"]
+    model = small_model(bias())
+    model.opset_import[0].domain = "ai.onnx.ml"
+    model.opset_import[0].version = 3
+    findings = irlint.check(_written(model, tmp_path)).findings
+    assert [(f.rule.code, f.severity) for f in findings] == [("IRL801", Severity.WARNING)]
+    assert not isinstance(engines.onnxruntime_verdict(model), str)
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+def ir(tmp_path: Path, xml: bytes, weights: bytes = b"") -> list[str]:
+    path = tmp_path / "model.xml"
+    path.write_bytes(xml)
+    if weights:
+        path.with_suffix(".bin").write_bytes(weights)
+    return [finding.rule.code for finding in irlint.check(path).findings]
+
+
+def relu_chain(*declared: tuple[int, ...], parameter: tuple[int, ...] = (2, 3)) -> bytes:
+    """A Parameter and a chain of Relu layers whose output ports declare the given dims."""
+    layers = [_layer(0, "Parameter", f'<data shape="{",".join(map(str, parameter))}" element_type="f32"/>', (2, 3), 0)]
+    layers += [_layer(at, "Relu", "", dims, 1) for at, dims in enumerate(declared, 1)]
+    end = len(layers)
+    layers.append(f'<layer id="{end}" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>')
+    edges = "".join(
+        f'<edge from-layer="{at}" from-port="{1 if at else 0}" to-layer="{at + 1}" to-port="0"/>' for at in range(end)
+    )
+    return f'<net name="g" version="11"><layers>{"".join(layers)}</layers><edges>{edges}</edges></net>'.encode()
+
+
+def _layer(index: int, kind: str, data: str, dims: tuple[int, ...], inputs: int) -> str:
+    ports = '<input><port id="0"/></input>' if inputs else ""
+    text = "".join(f"<dim>{dim}</dim>" for dim in dims)
+    output = f'<output><port id="{inputs}" precision="FP32">{text}</port></output>'
+    return f'<layer id="{index}" name="n{index}" type="{kind}" version="opset1">{data}{ports}{output}</layer>'
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ([(2, 3), (2, 3)], []),
+        ([(2, -1), (-1, 3)], []),
+        ([(2, 4), (2, 3)], ["IRL601"]),
+        ([(2, 4), (2, 4), (2, 4)], ["IRL601"]),
+        ([(2, 4), (2, 5), (2, 5)], ["IRL601", "IRL601"]),
+        ([(2, 3, 1)], ["IRL601"]),
+        ([()], []),
+    ],
+)
+def test_declared_dims_of_an_ir(declared: list[tuple[int, ...]], expected: list[str], tmp_path: Path) -> None:
+    assert ir(tmp_path, relu_chain(*declared)) == expected
+
+
+def test_parameter_that_contradicts_its_port(tmp_path: Path) -> None:
+    assert ir(tmp_path, relu_chain((2, 3), parameter=(2, 4))) == ["IRL601"]
+
+
+@pytest.mark.parametrize(("stored", "expected"), [(12, []), (8, ["IRL702"]), (0, ["IRL701"]), (16, [])])
+def test_weights_of_an_ir(stored: int, expected: list[str], tmp_path: Path) -> None:
+    xml, _ = engines.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
+    assert ir(tmp_path, xml, bytes(stored)) == expected
+
+
+def test_constant_smaller_than_its_shape(tmp_path: Path) -> None:
+    xml, weights = engines.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
+    assert ir(tmp_path, xml.replace(b'size="12"', b'size="8"'), weights) == ["IRL703"]
+    assert ir(tmp_path, xml.replace(b'size="12"', b'size="16"'), weights + bytes(4)) == []

@@ -1,0 +1,180 @@
+"""The command as a shell calls it: output, exit status, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run
+
+import irlint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((GOOD,), 0),
+        (("check", GOOD), 0),
+        ((BAD,), 1),
+        ((IR,), 1),
+        ((WARNING,), 0),
+        ((WARNING, "--fail-on", "warning"), 1),
+        ((BAD, "--fail-on", "never"), 0),
+        ((BAD, "--ignore", "IRL201"), 0),
+        ((BAD, "--ignore", "IRL2"), 0),
+        ((BAD, "--ignore", "broadcast-mismatch"), 0),
+        ((BAD, "--select", "IRL3,IRL4"), 0),
+        ((BAD, "--select", "IRL3", "--extend-select", "IRL201"), 1),
+        ((BAD, "--severity", "IRL201=note"), 0),
+        ((FIXTURES / "onnx" / "good", FIXTURES / "openvino" / "good"), 0),
+        ((FIXTURES,), 1),
+        ((), 2),
+        (("missing.onnx",), 2),
+        ((BAD, "--select", "IRL999"), 2),
+        ((BAD, "--severity", "IRL201=bad"), 2),
+        ((BAD, "--shape", "nonsense"), 2),
+        ((BAD, "--shape", "nosuch=1,2"), 2),
+        ((BAD, "--format", "nonsense"), 2),
+        ((BAD, "--no-such-option"), 2),
+        (("explain", "IRL201"), 0),
+        (("explain", "broadcast-mismatch"), 0),
+        (("explain", "IRL999"), 2),
+        (("rules",), 0),
+        (("shapes", GOOD), 0),
+        (("shapes", "missing.onnx"), 2),
+        (("shapes", FIXTURES / "onnx" / "bad" / "IRL003-truncated-file.onnx"), 2),
+        (("--help",), 0),
+        (("--version",), 0),
+    ],
+)
+def test_status(arguments: tuple[object, ...], status: int) -> None:
+    for form in ("text", "concise", "json"):
+        extra = (
+            ("--format", form) if arguments and isinstance(arguments[0], Path) and "--format" not in arguments else ()
+        )
+        assert run(*arguments, *extra).returncode == status
+
+
+def test_every_missing_path_is_named() -> None:
+    result = run("one.onnx", GOOD, "two.xml")
+    assert result.returncode == 2
+    assert "one.onnx" in result.stderr
+    assert "two.xml" in result.stderr
+    assert result.stdout == ""
+
+
+def test_unknown_rule_suggests_one() -> None:
+    assert "broadcast-mismatch" in run(BAD, "--ignore", "brodcast-mismatch").stderr
+
+
+def test_nothing_to_check(tmp_path: Path) -> None:
+    (tmp_path / "pom.xml").write_text("<project/>")
+    assert run(tmp_path).returncode == 2
+    assert run(tmp_path, "--allow-empty").returncode == 0
+    (file,) = json.loads(run(tmp_path / "pom.xml", "--allow-empty", "--format", "json").stdout)["files"]
+    assert file["status"] == "skipped"
+    assert file["reason"]
+
+
+def test_exclude(tmp_path: Path) -> None:
+    shutil.copy(BAD, tmp_path / "bad.onnx")
+    shutil.copy(GOOD, tmp_path / "good.onnx")
+    assert run(tmp_path, "--exclude", "bad.onnx").returncode == 0
+    assert run(tmp_path / "bad.onnx", "--exclude", "bad.onnx").returncode == 1
+    assert run(tmp_path / "bad.onnx", "--exclude", "*.onnx", "--force-exclude", "--allow-empty").returncode == 0
+
+
+def test_standard_input() -> None:
+    result = run("-", "--stdin-filename", "models/x.onnx", "--format", "json", data=BAD.read_bytes())
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert result.returncode == 1
+    assert finding["path"] == "models/x.onnx"
+    assert run("-", data=BAD.read_bytes()).returncode == 2
+
+
+def test_json_is_the_public_interface() -> None:
+    report = json.loads(run(BAD, IR, "--format", "json").stdout)
+    assert list(report) == ["schema", "version", "files", "findings", "summary"]
+    assert report["schema"] == "irlint-report-1"
+    assert list(report["files"][0]) == ["path", "format", "format_version", "nodes", "status"]
+    keys = "path code rule severity message help graph node op op_version value input line column related fingerprint"
+    assert all(list(finding) == keys.split() for finding in report["findings"])
+    by_code = {finding["code"]: finding for finding in report["findings"]}
+    onnx, openvino = by_code["IRL201"], by_code["IRL204"]
+    assert onnx["message"] == "input 0 is [1, 64, 56, 56] and input 1 is [32, 1, 1]: axis 1 is 64 against 32"
+    assert (onnx["node"], onnx["op"], onnx["op_version"], onnx["input"], onnx["line"]) == ("y", "Add", "17", 1, None)
+    assert (openvino["node"], openvino["op"], openvino["op_version"]) == ("add", "Add", "opset1")
+    text = IR.read_text().splitlines()
+    assert text[openvino["line"] - 1][openvino["column"] - 1 :].startswith('<layer id="2"')
+    assert report["summary"] == {"files": 2, "errors": 2, "warnings": 0, "notes": 0}
+
+
+def test_two_runs_give_the_same_bytes() -> None:
+    first = run("fixtures", "--format", "json", cwd=FIXTURES.parent, PYTHONHASHSEED="1").stdout
+    assert first == run("fixtures", "--format", "json", cwd=FIXTURES.parent, PYTHONHASHSEED="2").stdout
+    paths = [file["path"] for file in json.loads(first)["files"]]
+    assert paths == sorted(paths)
+    assert len(json.loads(first)["findings"]) > 50
+
+
+def test_one_file_given_twice_is_checked_once(tmp_path: Path) -> None:
+    shutil.copy(BAD, tmp_path / "m.onnx")
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    result = run(tmp_path, tmp_path / "m.onnx", tmp_path / "loop", "--format", "json")
+    assert len(json.loads(result.stdout)["files"]) == 1
+
+
+def test_output_files(tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    result = run(
+        BAD, "--format", "concise", "--output", f"json={target}", "--output", f"text={tmp_path / 'report.txt'}"
+    )
+    assert result.returncode == 1
+    assert json.loads(target.read_text())["summary"]["errors"] == 1
+    assert "IRL201" in (tmp_path / "report.txt").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.txt"]
+    assert run(BAD, "--output", f"json={tmp_path}/no/such/folder.json").returncode == 2
+    assert run(BAD, "--output", "nonsense").returncode == 2
+
+
+def test_concise_is_one_line_for_each_finding() -> None:
+    lines = run(BAD, IR, "--format", "concise").stdout.splitlines()
+    assert lines[0].startswith(f"{BAD.as_posix()}: error[IRL201] Add: input 0 is ")
+    assert lines[1].startswith(f"{IR.as_posix()}:5:1: error[IRL204] Add: ")
+
+
+def test_what_if(tmp_path: Path) -> None:
+    model = FIXTURES / "onnx" / "good" / "small-detector.onnx"
+    assert run(model, "--shape", "images=1,3,64,64").returncode == 0
+    assert run(model, "--shape", "images=1,3,65,65").returncode == 1
+    listed = json.loads(run("shapes", model, "--shape", "images=B,3,64,W", "--format", "json").stdout)
+    (images,) = [value for value in listed["values"] if value["name"] == "images"]
+    assert images["shape"] == ["B", 3, 64, "W"]
+    assert listed["values"][-1]["shape"][:3] == ["B", 8, 32]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_any_standard_output(encoding: str) -> None:
+    for form in ("text", "concise", "json"):
+        assert run(FIXTURES, "--format", form, PYTHONIOENCODING=encoding).returncode == 1
+
+
+def test_closed_pipe() -> None:
+    command = f"{sys.executable} -m irlint {FIXTURES} | head -n 1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+
+
+def test_from_python() -> None:
+    report = irlint.check(GOOD, shapes={"x": (1, 32, 56, 56)})
+    assert [finding.rule.name for finding in report.findings] == ["broadcast-mismatch"]
+    assert irlint.check([GOOD, str(BAD)]).as_dict()["summary"]["errors"] == 1
+    with pytest.raises(FileNotFoundError, match=r"gone\.onnx"):
+        irlint.check("gone.onnx")
+    with pytest.raises(ValueError, match="nosuch"):
+        irlint.check(GOOD, shapes={"nosuch": (1,)})
+    assert irlint.shapes(GOOD)["outputs"] == ["y"]

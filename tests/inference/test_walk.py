@@ -1,0 +1,153 @@
+"""The walk: what reaches a value through chains of shape arithmetic, bodies, functions and declarations."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import onnx
+import pytest
+from cases.ir_documents import edge, layer, net, parameter, result
+
+import irlint
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor, shape_text
+from irlint.parsers.onnx import read
+
+HEAD = '<ir_version: 10, opset_import: ["" : 17, "f" : 1]>\n'
+
+
+def known(text: str, **shapes: tuple[int | str | None, ...]) -> dict[str, str]:
+    """The inferred shape of every value of the main graph, as a text."""
+    from irlint.policy.shape_options import named_shapes
+
+    model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
+    found = propagated(model, named_shapes(shapes))
+    assert not [problem.fault.message for problem in found.problems]
+    return {value.name: shape_text(each.shape) for value, each in found.types.items() if isinstance(each, Tensor)}
+
+
+CHAIN = """g (float[batch,seq,16] x) => (float[a,b,c,d] y) <int64 zero = {0}, int64 one = {1}, int64[1] axes = {0},
+    int64[2] rest = {4, 4}> {
+  shape = Shape (x)
+  b = Gather (shape, zero)
+  s = Gather (shape, one)
+  b1 = Unsqueeze (b, axes)
+  s1 = Unsqueeze (s, axes)
+  target = Concat <axis = 0> (b1, s1, rest)
+  r = Reshape (x, target)
+  y = Transpose <perm = [0, 2, 1, 3]> (r)
+}"""
+
+
+def test_shape_chain_keeps_its_symbols() -> None:
+    assert known(CHAIN)["r"] == "[batch, seq, 4, 4]"
+    assert known(CHAIN)["y"] == "[batch, 4, seq, 4]"
+    assert known(CHAIN, x=(2, "T", 16))["y"] == "[2, 4, T, 4]"
+
+
+def test_declarations_fill_holes_and_override_nothing() -> None:
+    text = "g (float[2,3] x, int64[2] s) => (float[5,N] y) <float[7,7] z> { z = Reshape (x, s) y = Neg (z) }"
+    assert known(text)["z"] == "[7, 7]"
+    model = onnx.parser.parse_model(HEAD + "g (float[2,3] x) => (float[2,4] y) { y = Neg (x) }")
+    found = propagated(read("m.onnx", model.SerializeToString()))
+    assert [shape_text(each.shape) for value, each in found.types.items() if value.name == "y"] == ["[2, 3]"]
+
+
+def test_open_sizes_are_named_after_where_they_stand(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(HEAD + "g (float[?,3,H] images) => (float[?,?] y) { y = Flatten (images) }")
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    listed = irlint.shapes(path)
+    assert listed["values"][0]["shape"] == ["images_0", 3, "H"]
+    assert listed["values"][1]["shape"] == ["images_0", "3*H"]
+    assert listed["symbols"] == {"images_0": "images[0]"}
+
+
+FUNCTION = """g (float[2,N] x, float[3,N] z) => (float[a,b] y, float[c,d] w) {{ y = f.twice {0} (x) w = f.twice {0} (z) }}
+<domain: "f", opset_import: ["" : 17]> twice {1} (t) => (u) {{ u = Concat <axis{2}> (t, t) }}"""
+
+
+@pytest.mark.parametrize(
+    ("call", "declared", "axis", "shapes"),
+    [
+        ("", "", " = 0", ("[4, N]", "[6, N]")),
+        ("<k = 1>", "<k>", ": int = @k", ("[2, 2*N]", "[3, 2*N]")),
+    ],
+)
+def test_function_is_worked_out_for_each_call(call: str, declared: str, axis: str, shapes: tuple[str, str]) -> None:
+    found = known(FUNCTION.format(call, declared, axis))
+    assert (found["y"], found["w"]) == shapes
+
+
+def test_calls_have_unknown_sizes_of_their_own() -> None:
+    text = """g (bool[N] x, bool[N] z) => (int64[a,b] y, int64[c,d] w) { y = f.hits (x) w = f.hits (z) }
+<domain: "f", opset_import: ["" : 17]> hits (t) => (u) { u = NonZero (t) }"""
+    found = known(text)
+    assert found["y"].startswith("[1, _nonzero_")
+    assert found["y"] != found["w"]
+
+
+def test_nested_calls_do_not_multiply() -> None:
+    levels = 40
+    functions = "".join(
+        f'<domain: "f", opset_import: ["" : 17, "f" : 1]> l{n} (t) => (u) {{ a = f.l{n + 1} (t) b = f.l{n + 1} (t) u = Add (a, b) }}\n'
+        for n in range(levels)
+    )
+    last = f'<domain: "f", opset_import: ["" : 17]> l{levels} (t) => (u) {{ u = Neg (t) }}'
+    start = time.perf_counter()
+    assert known(f"g (float[N] x) => (float[M] y) {{ y = f.l0 (x) }}\n{functions}{last}")["y"] == "[N]"
+    assert time.perf_counter() - start < 5
+
+
+def test_recursive_function_ends() -> None:
+    text = """g (float[N] x) => (float[M] y) { y = f.again (x) }
+<domain: "f", opset_import: ["" : 17, "f" : 1]> again (t) => (u) { u = f.again (t) }"""
+    assert "y" in known(text)
+
+
+def test_requirements_are_listed_with_their_node(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(
+        onnx.parser.parse_model(HEAD + "g (float[N,4] x, float[M,4] z) => (float[?,4] y) { y = Add (x, z) }"), path
+    )
+    (requirement,) = irlint.shapes(path)["requires"]
+    assert requirement["condition"] == "N == M or N == 1 or M == 1"
+    assert (requirement["node"], requirement["op"]) == ("y", "Add")
+
+
+def test_one_custom_operator_does_not_silence_the_rest(tmp_path: Path) -> None:
+    text = """g (float[2,3] x, float[4] b) => (float[2,3] y) <float[2,3] z> {
+      z = f.Mystery (x) w = Add (z, b) v = f.Mystery (w) y = Relu (x) }"""
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(HEAD + text), path)
+    assert [finding.rule.code for finding in irlint.check(path).findings] == ["IRL502", "IRL201"]
+
+
+@pytest.mark.parametrize("names", [("a.b", "a_b"), ("a", "a")])
+def test_the_intervals_of_two_parameters_are_two_symbols(names, tmp_path):
+    first, second = (parameter(id, name, "1..8,3") for id, name in enumerate(names))
+    concat = layer(2, "Concat", "01", "2", data='<data axis="1"/>')
+    text = net([first, second, concat, result(3)], [edge(0, 0, 2, 0), edge(1, 0, 2, 1), edge(2, 2, 3, 0)])
+    path = tmp_path / "model.xml"
+    path.write_text(text.replace("<dim>2</dim><dim>3</dim>", "<dim>-1</dim><dim>3</dim>"))
+    listing = irlint.shapes(path)
+    (requirement,) = listing["requires"]
+    assert requirement["condition"] in ("a_b_0 == a_b_0_2", "a_0 == a_0_2")
+    assert [listing["symbols"][name] for name in requirement["condition"].split(" == ")] == [f"{n}[0]" for n in names]
+
+
+def test_equal_nodes_are_worked_out_once_and_each_says_what_it_requires(monkeypatch):
+    from irlint.ops.layout import joining
+
+    asked = []
+    once = joining.concatenated
+    monkeypatch.setattr(joining, "concatenated", lambda shapes, axis: asked.append(axis) or once(shapes, axis))
+    nodes = "".join(f"y{i} = Concat <axis = 1> (a, b) " for i in range(3))
+    text = f"g (float[N,2] a, float[M,3] b) => (float[K,L] y0) {{ {nodes} }}"
+    model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
+    found = propagated(model)
+    assert asked == [1]
+    assert [(node.label, str(requirement.any_of[0])) for _, node, requirement in found.requires] == [
+        (f"y{i}", "N == M") for i in range(3)
+    ]

@@ -1,0 +1,606 @@
+"""Broadcasting and elementwise operators: the specifications' examples in both formats, and the engines on random ones."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.engines import (
+    Input,
+    assert_same_verdict,
+    ir_document,
+    irlint_on_onnx,
+    node_case_difference,
+    node_cases,
+    onnx_model,
+    onnx_verdict,
+    openvino_verdict,
+    verdict,
+)
+
+from irlint.dims import evaluated, symbol
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import stated
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor
+from irlint.ops.kernels.broadcast import along, broadcast, merged, pdpd, stretched
+from irlint.ops.math.elementwise import FOLDS, ov_select
+from irlint.ops.math.elementwise import legacy_arithmetic as legacy
+from irlint.parsers import openvino as parser
+
+F = "float32"
+N, M, H = symbol("N"), symbol("M"), symbol("H")
+PDPD_AXIS = "auto_broadcast.auto_broadcast_axis"
+Shape = tuple[Any, ...]
+
+ARITHMETIC = (
+    "Add",
+    "Subtract",
+    "Multiply",
+    "Divide",
+    "Power",
+    "Maximum",
+    "Minimum",
+    "Mod",
+    "FloorMod",
+    "SquaredDifference",
+)
+COMPARISON = ("Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual")
+LOGICAL = ("LogicalAnd", "LogicalOr", "LogicalXor", "Xor")
+BITWISE = ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+SHIFTS = ("BitwiseLeftShift", "BitwiseRightShift")
+#: The operations with ``auto_broadcast``, each with the first opset that has it and an element type that it takes.
+OPENVINO: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(ARITHMETIC + COMPARISON, ("opset1", F)),
+    **dict.fromkeys(LOGICAL, ("opset1", "bool")),
+    **dict.fromkeys(BITWISE, ("opset13", "int32")),
+    **dict.fromkeys(SHIFTS, ("opset15", "int32")),
+    "Select": ("opset1", F),
+    "FakeQuantize": ("opset1", F),
+}
+
+ONNX_BOOLEAN = ("And", "Or", "Xor")
+ONNX_BITWISE = ("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
+ONNX_NUMBERS = ("Add", "Div", "Equal", "Greater", "Less", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
+ONNX_NUMBERS += ("GreaterOrEqual", "LessOrEqual", "Mod")
+ONNX = (*ONNX_NUMBERS, *ONNX_BOOLEAN, *ONNX_BITWISE, "Where")
+PREDICATES = ("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", *ONNX_BOOLEAN)
+
+UNARY = ("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", "Acos", "Asin")
+UNARY += ("Atan", "Cos", "Sin", "Tan", "Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Sign", "Erf", "Round", "Not")
+UNARY += ("Softplus", "Softsign", "HardSwish", "Mish", "BitwiseNot")
+
+
+@pytest.mark.parametrize("case", node_cases(*ONNX, *UNARY), ids=lambda case: case.name)
+def test_node_cases(case: Any) -> None:
+    assert node_case_difference(case) is None
+
+
+def f32(*dims: Any) -> Tensor:
+    return Tensor(F, dims)
+
+
+def openvino_inputs(op: str, a: Any, b: Any) -> list[Any]:
+    """Two shapes (None: unknown rank) as the inputs of an operation; Select and FakeQuantize get theirs filled up."""
+    dtype = OPENVINO[op][1]
+    left, right = (Input.any_rank(dtype) if dims is None else Input(dtype, *dims) for dims in (a, b))
+    if op == "Select":
+        return [Input("bool", 1), left, right]
+    return [left, right, Input(dtype), Input(dtype), Input(dtype)] if op == "FakeQuantize" else [left, right]
+
+
+def openvino_attributes(op: str, **attributes: Any) -> dict[str, Any]:
+    return {**attributes, "levels": 256} if op == "FakeQuantize" else attributes
+
+
+def onnx_inputs(op: str, a: Any, b: Any) -> list[Input]:
+    dtype = "bool" if op in ONNX_BOOLEAN else "uint8" if op in ONNX_BITWISE else "int32" if op == "Mod" else F
+    pair = [Input(dtype, *dims) for dims in (a, b)]
+    return [Input("bool"), *pair] if op == "Where" else pair
+
+
+# --- the specifications' examples -------------------------------------------------------------------------------------
+
+NUMPY: list[tuple[Shape, Shape, Shape | None]] = [
+    ((), (), ()),
+    ((2, 3), (1,), (2, 3)),
+    ((3,), (2, 3), (2, 3)),
+    ((2, 3, 5), (), (2, 3, 5)),
+    ((2, 1, 5), (1, 4, 5), (2, 4, 5)),
+    ((6, 5), (2, 1, 5), (2, 6, 5)),
+    ((2, 1, 5), (4, 1), (2, 4, 5)),
+    ((3, 2, 1, 4), (5, 4), (3, 2, 5, 4)),
+    ((1, 5, 3), (5, 2, 1, 3), (5, 2, 5, 3)),
+    ((3,), (2,), None),
+    ((3, 1, 5), (4, 4, 5), None),
+]
+
+
+@pytest.mark.parametrize("op", ["Add", "Less", "Select", "LogicalXor", "BitwiseAnd"])
+@pytest.mark.parametrize(("a", "b", "expected"), NUMPY)
+def test_numpy_in_openvino(a: Shape, b: Shape, expected: Shape | None, op: str) -> None:
+    inputs = openvino_inputs(op, a, b)
+    result = assert_same_verdict(op, OPENVINO[op][0], inputs, {"auto_broadcast": "numpy"})
+    if expected is None:
+        assert str(result).startswith("IRL201")
+    elif op == "Select" and not expected:
+        assert result[0][1] == (1,)
+    else:
+        assert result[0][1] == expected
+
+
+@pytest.mark.parametrize("op", ["Add", "Less", "Where", "Xor", "BitwiseAnd", "Max"])
+@pytest.mark.parametrize(("a", "b", "expected"), NUMPY)
+def test_numpy_in_onnx(a: Shape, b: Shape, expected: Shape | None, op: str) -> None:
+    result = irlint_on_onnx(onnx_model(op, onnx_inputs(op, a, b)))
+    assert str(result).startswith("IRL201") if expected is None else result[0][1] == expected
+
+
+def test_the_clash_names_its_axis() -> None:
+    with pytest.raises(Fault, match=r"axis 0 is 3 against 4") as caught:
+        broadcast(((3, 1, 5), (4, 4, 5)))
+    assert caught.value.marks == ((0, 0), (1, 0))
+
+
+@pytest.mark.parametrize("mode", ["none", "explicit"])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((2, 3), (3,)), ((), ()), ((), (1,)), ((2, None), (2, 3)), (None, (2,))],
+)
+def test_none_in_openvino(a: Any, b: Any, mode: str) -> None:
+    result = assert_same_verdict("Multiply", "opset1", openvino_inputs("Multiply", a, b), {"auto_broadcast": mode})
+    assert isinstance(result, str) == (a != b and None not in (a, *(a or ())))
+
+
+A = (2, 3, 4, 5)
+PDPD: list[tuple[Shape, int]] = [
+    ((3, 4), 1),
+    ((3, 1), 1),
+    ((4, 5), -1),
+    ((4, 5), 2),
+    ((1, 3), 0),
+    ((), -1),
+    ((), 0),
+    ((5,), -1),
+    ((5,), 3),
+]
+
+
+@pytest.mark.parametrize("op", ["Add", "GreaterEqual", "LogicalOr", "BitwiseXor", "Select"])
+@pytest.mark.parametrize(("b", "axis"), PDPD)
+def test_pdpd_in_openvino(b: Shape, axis: int, op: str) -> None:
+    inputs = openvino_inputs(op, A, b)
+    if op == "Select":
+        inputs[0] = Input("bool", *b)
+    result = assert_same_verdict(op, OPENVINO[op][0], inputs, {"auto_broadcast": "pdpd", PDPD_AXIS: axis})
+    assert result[0][1] == A
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "axis"), [((8, 1, 6, 1), (7, 1, 5), 1), (A, (4, 5), -2), (A, (3,), 4), ((4, 5), A, -1), (A, (4, 3), 1)]
+)
+def test_pdpd_refused(a: Shape, b: Shape, axis: int) -> None:
+    attributes = {"auto_broadcast": "pdpd", PDPD_AXIS: axis}
+    assert str(assert_same_verdict("Add", "opset1", openvino_inputs("Add", a, b), attributes)).startswith("IRL204")
+
+
+LEGACY: list[tuple[Shape, int | None]] = [((3, 4), 1), ((4, 5), None), ((2,), 0), ((), None), ((5,), None), ((5,), 3)]
+
+
+@pytest.mark.parametrize("opset", [1, 6])
+@pytest.mark.parametrize("op", ["Add", "Pow", "Greater", "And"])
+@pytest.mark.parametrize(("b", "axis"), [*LEGACY, ((1, 1), None), ((4, 5), -2), (A, None)])
+def test_legacy_broadcasting(b: Shape, axis: int | None, op: str, opset: int) -> None:
+    attributes = {"broadcast": 1} if axis is None else {"broadcast": 1, "axis": axis}
+    dtype = "bool" if op == "And" else F
+    result = irlint_on_onnx(onnx_model(op, [Input(dtype, *A), Input(dtype, *b)], attributes, opset))
+    assert result == [(F if op in ("Add", "Pow") else "bool", A)]
+
+
+@pytest.mark.parametrize(
+    ("b", "attributes", "expected"),
+    [
+        ((5,), {}, "IRL203"),
+        ((1, 3, 4, 5), {}, "IRL203"),
+        ((3, 5), {"broadcast": 1, "axis": 1}, "IRL206"),
+        ((3, 4), {"broadcast": 1}, "IRL206"),
+        ((4, 5), {"broadcast": 1, "axis": 3}, "IRL206"),
+        ((7, *A), {"broadcast": 1}, "IRL206"),
+    ],
+)
+def test_legacy_faults(b: Shape, attributes: dict[str, int], expected: str) -> None:
+    result = irlint_on_onnx(onnx_model("Mul", [Input(F, *A), Input(F, *b)], attributes, 6))
+    assert str(result).startswith(expected)
+
+
+def test_legacy_ones_inside_are_a_warning() -> None:
+    with stated() as statements:
+        assert legacy(f32(*A), f32(3, 1), broadcast=1, axis=1).shape == A
+        assert legacy(f32(N, 3, H), f32(3), broadcast=1, axis=1).shape == (N, 3, H)
+        assert legacy(Tensor(F), f32(3), broadcast=1).shape is None
+    assert [(fault.rule.code, fault.severity) for fault in statements.faults] == [("IRL206", Severity.WARNING)]
+
+
+MULTIDIRECTIONAL = [(A, ()), (A, (5,)), ((4, 5), A), ((1, 4, 5), (2, 3, 1, 1)), ((3, 4, 5), (2, 1, 1, 1))]
+
+
+@pytest.mark.parametrize("op", ONNX)
+@pytest.mark.parametrize(("a", "b"), MULTIDIRECTIONAL)
+def test_multidirectional(a: Shape, b: Shape, op: str) -> None:
+    model = onnx_model(op, onnx_inputs(op, a, b), {"direction": "LEFT"} if op == "BitShift" else {}, 18)
+    result = irlint_on_onnx(model)
+    assert result == onnx_verdict(model)
+    assert result[0][1] == A
+    assert (result[0][0] == "bool") == (op in PREDICATES)
+
+
+@pytest.mark.parametrize("op", ["Max", "Min", "Sum", "Mean"])
+def test_any_number_of_inputs(op: str) -> None:
+    dims = [(), (5,), (4, 1), (1, 1, 5), (2, 3, 1, 1)]
+    assert irlint_on_onnx(onnx_model(op, [Input(F, *shape) for shape in dims], {}, 8)) == [(F, A)]
+    assert irlint_on_onnx(onnx_model(op, [Input(F, 5)], {}, 13)) == [(F, (5,))]
+    assert str(irlint_on_onnx(onnx_model(op, [Input(F, 4, 5), Input(F, 5)], {}, 6))).startswith("IRL203")
+    assert str(irlint_on_onnx(onnx_model(op, [Input(F, 2), Input(F, 1), Input(F, 3)], {}, 8))).startswith("IRL201")
+
+
+@pytest.mark.parametrize("b", [(), (5,), (2, 1, 1, 5), (1, 3, 1, 5)])
+def test_unidirectional(b: Shape) -> None:
+    assert irlint_on_onnx(onnx_model("PRelu", [Input(F, *A), Input(F, *b)])) == [(F, A)]
+    assert irlint_on_onnx(onnx_model("LayerNormalization", [Input(F, *A), Input(F, *b), Input(F, *b)])) == [(F, A)]
+    assert stretched(A, b, 1) == A
+
+
+@pytest.mark.parametrize("c", [(), (5,), (1, 5), (4, 1), (4, 5)])
+def test_unidirectional_onto_a_matrix(c: Shape) -> None:
+    assert irlint_on_onnx(onnx_model("Gemm", [Input(F, 4, 2), Input(F, 2, 5), Input(F, *c)])) == [(F, (4, 5))]
+
+
+def test_onnxruntime_stretches_both_ways() -> None:
+    model = onnx_model("PRelu", [Input(F, *A), Input(F, 2, *A)])
+    assert irlint_on_onnx(model) == [(F, (2, *A))]
+
+
+@pytest.mark.parametrize("b", [(3,), (2, 1, 5, 1), (2, 3, 3, 4, 5)])
+def test_unidirectional_refused(b: Shape) -> None:
+    assert str(irlint_on_onnx(onnx_model("PRelu", [Input(F, *A), Input(F, *b)]))).startswith("IRL202")
+
+
+def test_leading_ones_too_many_are_a_warning() -> None:
+    with stated() as statements:
+        assert stretched(A, (1, 1, 3, 1, 1), 1) == A
+    assert [(fault.rule.code, fault.severity) for fault in statements.faults] == [("IRL202", Severity.WARNING)]
+
+
+# --- the two readings of pdpd -----------------------------------------------------------------------------------------
+
+
+def checked(op: str, inputs: list[Any], attributes: dict[str, Any]) -> tuple[Any, Any, set[str]]:
+    """What OpenVINO and irlint make of a layer, and the codes of irlint's warnings."""
+    xml, weights = ir_document(op, OPENVINO[op][0], inputs, attributes)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xml"
+        path.write_bytes(xml)
+        model = parser.read(path)
+    codes = {problem.fault.rule.code for problem in propagated(model).problems}
+    return openvino_verdict(xml, weights), verdict(model), codes
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "attributes", "warned"),
+    [
+        (A, (3, 4), {PDPD_AXIS: 1}, False),
+        (A, (3, 4), {"axis": 1, PDPD_AXIS: 1}, False),
+        (A, (3, 4), {"axis": 1}, True),
+        (A, (2, 3), {}, True),
+        (A, (4, 5), {}, True),
+        (A, (4, 5), {"axis": -1}, True),
+        (A, (5, 1), {PDPD_AXIS: 3}, True),
+        (A, (3, 4, 1, 1), {PDPD_AXIS: 1}, True),
+        (A, (3, 1, 1, 1), {PDPD_AXIS: 1}, True),
+        (A, A, {}, False),
+        (A, (), {}, False),
+        ((3, 3), (3,), {"axis": 1}, True),
+        ((3, 3), (3,), {"axis": 0}, False),
+    ],
+)
+def test_readings_that_differ(a: Shape, b: Shape, attributes: dict[str, Any], warned: bool) -> None:
+    theirs, ours, codes = checked("Add", openvino_inputs("Add", a, b), {"auto_broadcast": "pdpd", **attributes})
+    assert ours == [(F, a)]
+    assert ("IRL205" in codes) == warned
+    assert warned or theirs == ours
+
+
+def test_both_readings_are_quoted() -> None:
+    with stated() as statements:
+        assert pdpd(A, (4, 5), library_axis=None, specified_axis=None) == A
+    (fault,) = statements.faults
+    assert "OpenVINO reads no `auto_broadcast.auto_broadcast_axis`, hence axis 0: input 1 is [4, 5]" in fault.message
+    assert "the specification reads axis -1 (the default): [2, 3, 4, 5]" in fault.message
+    assert 'auto_broadcast.auto_broadcast_axis="2"' in fault.help
+
+
+def test_an_error_where_both_readings_fail() -> None:
+    with pytest.raises(Fault) as caught:
+        pdpd(A, (7,), library_axis=None, specified_axis=None)
+    assert caught.value.rule.code == "IRL204"
+
+
+# --- unknown and symbolic sizes ---------------------------------------------------------------------------------------
+
+
+def test_broadcasting_symbols() -> None:
+    with stated() as statements:
+        assert broadcast(((N, 3), (1, 3))) == (N, 3)
+        assert broadcast(((N, 3), (N, 1))) == (N, 3)
+        assert broadcast(((N + 2, 3), (1,))) == (N + 2, 3)
+        assert broadcast(((None, 3), (1, 3))) == (None, 3)
+        assert broadcast(((None, 3), (5, 1))) == (5, 3)
+        assert broadcast((None, (5, 1))) is None
+        assert broadcast(((), (N,), (M + 2,))) == (M + 2,)
+    assert [requirement.condition for requirement in statements.requirements] == ["N == M + 2 or N == 1"]
+
+
+def test_two_symbols_make_the_larger_one_unless_one_is_0() -> None:
+    with stated() as statements:
+        size = (broadcast(((N,), (M,))) or (None,))[0]
+    assert all(
+        evaluated(size, {"N": n, "M": m}) == s for n, m, s in [(3, 3, 3), (1, 4, 4), (4, 1, 4), (0, 1, 0), (1, 0, 0)]
+    )
+    assert [requirement.condition for requirement in statements.requirements] == ["N == M or N == 1 or M == 1"]
+
+
+def test_a_symbol_and_an_unknown_size_make_a_hole() -> None:
+    assert broadcast(((N,), (symbol("_nonzero_0"),))) == (None,)
+
+
+@pytest.mark.parametrize("shapes", [((N + 2,), (N + 3,)), ((2 * N + 2,), (2 * N + 3,)), ((N + 2,), (0,))])
+def test_symbols_that_can_never_agree(shapes: Any) -> None:
+    with pytest.raises(Fault, match="axis 0 is"):
+        broadcast(shapes)
+
+
+@pytest.mark.parametrize("shapes", [((N,), (N + 1,)), ((N,), (3,)), ((N,), (0,)), ((None,), (7,))])
+def test_symbols_that_may_agree(shapes: Any) -> None:
+    assert len(broadcast(shapes) or ()) == 1
+
+
+def test_a_clash_is_found_beside_an_unknown_rank() -> None:
+    with pytest.raises(Fault) as caught:
+        broadcast((None, (3,), (2,)))
+    assert caught.value.input == 2
+
+
+def test_merging_and_stretching_symbols() -> None:
+    with stated() as statements:
+        assert merged(((N, None), (4, H))) == (4, H)
+        assert merged((None, (N,))) == (N,)
+        assert stretched((N, 64), (64,), 1) == (N, 64)
+        assert stretched((N, H), (64,), 1) == (N, H)
+        assert stretched(None, (64,), 1) is None
+        assert stretched((N,), None, 1) == (N,)
+    assert [requirement.condition for requirement in statements.requirements] == ["N == 4", "64 == H"]
+    with pytest.raises(Fault):
+        stretched((N, H), (2, N, H), 1)
+    with pytest.raises(Fault):
+        merged(((N,), (N + 1,)))
+
+
+def test_pdpd_of_symbols() -> None:
+    with stated() as statements:
+        assert pdpd((N, 3, H), (3,), library_axis=1, specified_axis=None) == (N, 3, H)
+        assert pdpd((N, 64), (M,), library_axis=1, specified_axis=None) == (N, 64)
+        assert pdpd(None, (3,), library_axis=9, specified_axis=None) is None
+    conditions = {requirement.condition for requirement in statements.requirements}
+    assert conditions == {"M == 64 or M == 1"}
+    assert not statements.faults
+
+
+@pytest.mark.parametrize("dims", [None, (None, None), ("N", 3), ("N", "M")])
+@pytest.mark.parametrize("op", ["Add", "Where", "Max", "And", "BitwiseOr"])
+def test_onnx_on_open_shapes(op: str, dims: Any) -> None:
+    inputs = onnx_inputs(op, dims or (), (2, 1))
+    if dims is None:
+        inputs[-2].dims = None
+    result = irlint_on_onnx(onnx_model(op, inputs, {}, 18))
+    expected = None if dims is None else (2, None if dims[1] != 3 else 3)
+    assert result[0][1] == expected
+
+
+def test_select_may_be_enlarged_by_its_condition() -> None:
+    cond, then, otherwise = Tensor("bool", (4, 2, 3)), f32(3), f32(1)
+    assert ov_select(cond, then, otherwise).shape == (4, 2, 3)
+    assert_same_verdict("Select", "opset1", [Input("bool", 4, 2, 3), Input(F, 3), Input(F, 1)])
+    for mode in ("none", "pdpd"):
+        attributes = {"auto_broadcast": mode}
+        assert_same_verdict("Select", "opset1", [Input("bool", 4, 2, 3), Input(F, 3), Input(F, 1)], attributes)
+
+
+# --- element types of OpenVINO ----------------------------------------------------------------------------------------
+
+TYPES = (F, "float16", "bfloat16", "float64", "int32", "int64", "uint8", "int8", "int4", "uint4", "bool")
+OPENVINO_UNARY = {
+    "opset1": "Abs Acos Asin Atan Ceiling Cos Cosh Erf Exp Floor Log LogicalNot Negative Relu Sigmoid Sign Sin Sinh Sqrt "
+    "Tan Tanh",
+    "opset4": "Acosh Asinh Atanh HSwish Mish SoftPlus",
+    "opset5": "HSigmoid",
+    "opset9": "SoftSign",
+    "opset13": "BitwiseNot",
+    "opset17": "ErfInv",
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("version", "op"), [(v, op) for v, ops in OPENVINO_UNARY.items() for op in ops.split()])
+def test_openvino_unary_types(version: str, op: str, dtype: str) -> None:
+    assert_same_verdict(op, version, [Input(dtype, 2, None)])
+
+
+@pytest.mark.parametrize("mode", [None, "half_to_even", "HALF_AWAY_FROM_ZERO", "x"])
+def test_openvino_round(mode: str | None) -> None:
+    assert_same_verdict("Round", "opset5", [Input("bool", 2)], {} if mode is None else {"mode": mode})
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("op", [op for op in OPENVINO if op not in ("Select", "FakeQuantize")])
+def test_openvino_binary_types(op: str, dtype: str) -> None:
+    assert_same_verdict(op, OPENVINO[op][0], [Input(dtype, 2, 3), Input(dtype, 3)])
+
+
+@pytest.mark.parametrize("op", ["Add", "Equal", "BitwiseOr"])
+def test_openvino_takes_one_type(op: str) -> None:
+    assert_same_verdict(op, "opset13", [Input("int32", 2), Input("int64", 2)])
+
+
+# --- contents ---------------------------------------------------------------------------------------------------------
+
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "Add": np.add,
+    "Subtract": np.subtract,
+    "Multiply": np.multiply,
+    "Divide": np.floor_divide,
+    "FloorMod": np.mod,
+    "Mod": np.fmod,
+    "Maximum": np.maximum,
+    "Minimum": np.minimum,
+    "SquaredDifference": lambda a, b: (a - b) ** 2,
+    "Equal": operator.eq,
+    "NotEqual": operator.ne,
+    "Less": operator.lt,
+    "LessEqual": operator.le,
+    "Greater": operator.gt,
+    "GreaterEqual": operator.ge,
+    "BitwiseAnd": np.bitwise_and,
+    "BitwiseOr": np.bitwise_or,
+    "BitwiseXor": np.bitwise_xor,
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(UFUNCS)), st.integers(-99, 99), st.integers(-99, 99))
+def test_folds_are_numpys(op: str, a: int, b: int) -> None:
+    if b == 0 and op in ("Divide", "FloorMod", "Mod"):
+        with pytest.raises(ArithmeticError):
+            FOLDS[op](a, b)
+        return
+    assert FOLDS[op](a, b) == UFUNCS[op](np.int64(a), np.int64(b))
+
+
+@pytest.mark.parametrize(
+    ("op", "a", "b", "expected"),
+    [
+        ("Add", H, 2, "H + 2"),
+        ("Mul", H, 2.0, "2*H"),
+        ("Mul", H, 0.5, "None"),
+        ("Div", H, 2, "H//2"),
+        ("Div", 7, -2, "-3"),
+        ("Divide", 7, -2, "-4"),
+        ("Sub", H, H, "0"),
+        ("Equal", H, H, "True"),
+        ("Equal", H, 3, "None"),
+        ("Less", H, 0, "False"),
+        ("Pow", H, 2, "H**2"),
+        ("Max", H, 0, "H"),
+    ],
+)
+def test_folds_of_symbols(op: str, a: Any, b: Any, expected: str) -> None:
+    assert str(FOLDS[op](a, b)).replace("H*H", "H**2") == expected
+
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+DIMS = st.lists(st.integers(0, 4), max_size=4).map(tuple)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(DIMS, min_size=1, max_size=4))
+def test_broadcast_is_numpys(shapes: list[tuple[int, ...]]) -> None:
+    try:
+        expected: Any = np.broadcast_shapes(*shapes)
+    except ValueError:
+        expected = None
+    try:
+        found: Any = broadcast(shapes)
+    except Fault as fault:
+        found, marks = None, fault.marks
+    else:
+        marks = ()
+    assert found == expected
+    assert all(0 <= axis < len(shapes[index]) for index, axis in marks)
+
+
+@settings(max_examples=300, deadline=None)
+@given(DIMS, DIMS)
+def test_stretching_is_numpys_broadcast_to(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    try:
+        fits = np.broadcast_to(np.empty(shape), target).shape == target
+    except ValueError:
+        fits = False
+    with stated() as statements:
+        try:
+            found = stretched(target, shape, 1) == target and not statements.faults
+        except Fault:
+            found = False
+    assert found == fits
+
+
+@settings(max_examples=300, deadline=None)
+@given(DIMS, DIMS, st.integers(-2, 4), st.booleans())
+def test_along_is_the_specifications_rule(a: Any, b: Any, axis: int, ignore_trailing: bool) -> None:
+    """The library's own ways with 0 apart."""
+    kept = list(b)
+    while ignore_trailing and kept and kept[-1] == 1:
+        kept.pop()
+    start = len(a) - len(b) if axis == -1 else axis
+    fits = axis >= -1 and start >= 0 and start + len(kept) <= len(a)
+    fits = fits and all(dim in (1, a[start + position]) for position, dim in enumerate(kept))
+    odd = 0 in (*a, *b) and 1 in (*a, *b)
+    try:
+        assert along(a, b, axis, ignore_trailing) == a or odd
+        assert fits or odd
+    except Fault:
+        assert not fits or odd
+
+
+OPEN_DIMS = st.lists(st.sampled_from([0, 1, 1, 2, 3, None]), max_size=3).map(tuple) | st.none()
+MODES = st.sampled_from(["none", "numpy", "numpy", None])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(sorted(OPENVINO)), OPEN_DIMS, OPEN_DIMS, MODES)
+def test_random_layers_against_openvino(op: str, a: Any, b: Any, mode: str | None) -> None:
+    attributes = {} if mode is None else {"auto_broadcast": mode}
+    assert_same_verdict(
+        op, OPENVINO[op][0], openvino_inputs(op, a, b), openvino_attributes(op, **attributes), finer=True
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(sorted(OPENVINO)),
+    OPEN_DIMS,
+    OPEN_DIMS,
+    st.sampled_from([PDPD_AXIS, "axis"]),
+    st.integers(-2, 3) | st.none(),
+)
+def test_random_pdpd_layers_against_openvino(op: str, a: Any, b: Any, spelling: str, axis: int | None) -> None:
+    """Where the verdicts differ, irlint has warned of the two readings."""
+    attributes = openvino_attributes(op, auto_broadcast="pdpd", **({} if axis is None else {spelling: axis}))
+    theirs, ours, codes = checked(op, openvino_inputs(op, a, b), attributes)
+    if isinstance(theirs, str) != isinstance(ours, str):
+        assert "IRL205" in codes, f"openvino: {theirs}\nirlint: {ours}"
+        assert isinstance(theirs, str)
+        return
+    if isinstance(ours, str):
+        return
+    (dtype, mine), (other_dtype, other) = ours[0], theirs[0]
+    assert dtype == other_dtype
+    if other is not None:
+        assert mine is not None
+        assert all(theirs_dim in (None, dim) for dim, theirs_dim in zip(mine, other))

@@ -1,0 +1,526 @@
+"""The configuration: where it is found, what it says, what it refuses, and its schema."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run
+
+from irlint.command.check import configurations
+from irlint.policy import configuration as config
+from irlint.policy import template
+from irlint.policy.rulebook import every_rule
+
+DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
+POINTER = FIXTURES / "onnx" / "bad" / "IRL002-lfs-pointer.onnx"
+SCHEMA: dict[str, Any] = json.loads((Path(config.__file__).parents[1] / "irlint.schema.json").read_text("utf-8"))
+
+
+def codes(*arguments: object, cwd: Path) -> list[str]:
+    """The codes of the findings of a run, in order."""
+    result = run(*arguments, "--format", "json", cwd=cwd)
+    assert result.returncode in (0, 1), result.stderr
+    return [finding["code"] for finding in json.loads(result.stdout)["findings"]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with three models: one has an error, one a warning, one nothing."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "models").mkdir()
+    for name, model in {"bad": BAD, "unsorted": WARNING, "detector": DETECTOR}.items():
+        shutil.copy(model, tmp_path / "models" / f"{name}.onnx")
+    return tmp_path
+
+
+def written(folder: Path, text: str, name: str = "irlint.toml") -> Path:
+    (folder / name).write_text(text, "utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "found"),
+    [
+        ("", (), ["IRL201", "IRL104"]),
+        ('select = ["IRL1"]', (), ["IRL104"]),
+        ('ignore = ["broadcast-mismatch"]', (), ["IRL104"]),
+        ('select = ["IRL3"]\nextend-select = ["IRL104"]', (), ["IRL104"]),
+        ('select = ["IRL201"]\nignore = ["IRL2"]', (), ["IRL201"]),
+        ('extend-select = ["IRL2"]\nignore = ["IRL201"]', (), ["IRL104"]),
+        ('select = ["IRL1"]', ("--select", "IRL2"), ["IRL201"]),
+        ('ignore = ["IRL201"]', ("--select", "IRL2"), ["IRL201"]),
+        ('select = ["IRL2"]', ("--extend-select", "IRL1"), ["IRL201", "IRL104"]),
+        ('select = ["IRL201"]', ("--ignore", "IRL2"), []),
+        ('ignore = ["IRL2"]', ("--ignore", "IRL1"), []),
+        ('exclude = ["bad.onnx"]', (), ["IRL104"]),
+        ('exclude = ["models/bad.onnx", "unsorted*"]', (), []),
+        ('exclude = ["models/**"]', ("--allow-empty",), []),
+        ('exclude = ["bad.onnx"]', ("--exclude", "unsorted.onnx"), ["IRL201"]),
+        ('[per-file-ignores]\n"models/b*" = ["IRL2"]', (), ["IRL104"]),
+        ('[per-file-ignores]\n"*.xml" = ["IRL2"]\n"unsorted.onnx" = ["nodes-not-sorted"]', (), ["IRL201"]),
+        ('[[models]]\nfile = "models/det*"\nshapes = { images = "1,3,65,65" }', (), ["IRL201", "IRL340", "IRL104"]),
+        (
+            '[[models]]\nfile = "models/det*"\nshapes = { images = "1,3,65,65" }',
+            ("--shape", "images=1,3,64,64"),
+            ["IRL201", "IRL104"],
+        ),
+        ("", ("--isolated",), ["IRL201", "IRL104"]),
+        ('select = ["IRL1"]', ("--isolated",), ["IRL201", "IRL104"]),
+    ],
+)
+def test_what_is_reported(text: str, arguments: tuple[str, ...], found: list[str], folder: Path) -> None:
+    written(folder, text)
+    assert codes(".", *arguments, cwd=folder) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "status"),
+    [
+        ("", (), 1),
+        ('fail-on = "never"', (), 0),
+        ('fail-on = "never"', ("--fail-on", "error"), 1),
+        ('severity = { IRL201 = "warning" }', (), 0),
+        ('severity = { IRL201 = "warning" }', ("--fail-on", "warning"), 1),
+        ('severity = { IRL201 = "warning" }', ("--severity", "IRL201=error"), 1),
+        ('severity = { broadcast-mismatch = "note", IRL2 = "error" }', (), 0),
+        ('severity = { IRL2 = "error", IRL201 = "note" }', (), 0),
+        ('ignore = ["IRL201"]\nseverity = { IRL1 = "error" }', (), 1),
+    ],
+)
+def test_status(text: str, arguments: tuple[str, ...], status: int, folder: Path) -> None:
+    written(folder, text)
+    for form in ("text", "concise", "json", "sarif", "github", "gitlab", "junit"):
+        assert run(".", "--format", form, *arguments, cwd=folder).returncode == status
+
+
+def test_severity_reaches_every_form(folder: Path) -> None:
+    written(folder, 'ignore = ["IRL104"]\nseverity = { IRL201 = "note" }')
+    told = {form: run(".", "--format", form, cwd=folder).stdout for form in ("text", "concise", "sarif", "github")}
+    assert told["text"].startswith("note[IRL201]")
+    assert "note[IRL201]" in told["concise"]
+    assert '"level": "note"' in told["sarif"]
+    assert told["github"].startswith("::notice ")
+    assert all("Found 1 note in 1 of 3 models" in told[form] for form in ("text", "concise", "github"))
+
+
+def test_output_format(folder: Path) -> None:
+    written(folder, 'output-format = "json"')
+    assert json.loads(run(".", cwd=folder).stdout)["schema"] == "irlint-report-1"
+    assert run(".", "--format", "concise", cwd=folder).stdout.startswith("models/bad.onnx: error")
+
+
+def test_lfs_pointers(folder: Path) -> None:
+    shutil.copy(POINTER, folder / "models" / "pointer.onnx")
+    written(folder, 'select = ["IRL0"]')
+    assert codes(".", cwd=folder) == ["IRL002"]
+    written(folder, 'select = ["IRL0"]\nlfs-pointers = "skip"')
+    result = run(".", cwd=folder)
+    assert (result.returncode, result.stdout) == (
+        0,
+        "No findings.\nChecked 3 ONNX models; skipped 1 Git LFS pointer.\n",
+    )
+    (entry,) = (
+        file
+        for file in json.loads(run(".", "--format", "json", cwd=folder).stdout)["files"]
+        if file["status"] == "skipped"
+    )
+    assert "Git LFS pointer" in entry["reason"]
+    alone = run("models/pointer.onnx", cwd=folder)
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "nothing to check (1 skipped: Git LFS pointers)" in alone.stderr
+
+
+def test_nearest_configuration_counts(folder: Path) -> None:
+    written(folder, 'ignore = ["IRL201", "IRL104"]')
+    inner = folder / "models" / "deep"
+    inner.mkdir()
+    assert codes("..", cwd=inner) == []
+    written(folder / "models", '[tool.other]\nname = "irlint"', "pyproject.toml")
+    assert codes("..", cwd=inner) == []
+    written(folder / "models", '[tool.irlint]\nignore = ["IRL104"]', "pyproject.toml")
+    assert codes("..", cwd=inner) == ["IRL201"]
+    written(folder / "models", 'ignore = ["IRL201"]', ".irlint.toml")
+    assert codes("..", cwd=inner) == ["IRL104"]
+    written(folder / "models", "", "irlint.toml")
+    assert codes("..", cwd=inner) == ["IRL201", "IRL104"]
+    assert codes("models", cwd=folder) == []
+
+
+def test_configuration_ends_at_the_repository(folder: Path) -> None:
+    written(folder, 'ignore = ["IRL2"]')
+    (folder / "models" / ".git").write_text("gitdir: elsewhere")
+    assert codes(".", cwd=folder / "models") == ["IRL201", "IRL104"]
+    assert list(configurations(str(folder / "models"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool.irlint]\nselect = ["IRL3"]',
+        '[ tool . "irlint" ]\nselect = ["IRL3"]',
+        '[tool]\nirlint.select = ["IRL3"]',
+        'tool.irlint.select = ["IRL3"]',
+        'tool = { irlint = { select = ["IRL3"] } }',
+        '[[tool.irlint.suppress]]\nreason = "known"\nfile = "*"',
+        '\ufeff[tool.irlint]\r\nselect = ["IRL3"]\r\n',
+    ],
+)
+def test_table_of_pyproject(text: str, folder: Path) -> None:
+    written(folder, text, "pyproject.toml")
+    assert codes(".", cwd=folder) == []
+
+
+def test_named_configuration(folder: Path) -> None:
+    written(folder, 'ignore = ["IRL104"]')
+    (folder / "ci").mkdir()
+    named = written(folder / "ci", 'ignore = ["IRL201"]\nexclude = ["../nothing"]', "other.toml")
+    assert codes(".", "--config", named, cwd=folder) == ["IRL104"]
+    for arguments in (("--config", "gone.toml"), ("--config", named, "--isolated")):
+        result = run(".", *arguments, cwd=folder)
+        assert (result.returncode, result.stdout) == (2, "")
+    written(folder, "[project]", "pyproject.toml")
+    assert "no table [tool.irlint]" in run(".", "--config", "pyproject.toml", cwd=folder).stderr
+
+
+def test_error_shows_the_place() -> None:
+    text = '[project]\nname = "x"\n\n[tool.irlint]\n\tslect = ["IRL2"]\n'
+    assert refused(text, "pyproject.toml").splitlines() == [
+        "irlint: error: unknown key `slect`, did you mean `select`?",
+        "   --> pyproject.toml:5:2",
+        "    |",
+        "  4 | [tool.irlint]",
+        '  5 |     slect = ["IRL2"]',
+        "    |     ^^^^^",
+        "    = help: keys allowed here: baseline, exclude, extend-select, fail-on, ignore, lfs-pointers,",
+        "            models, output-format, per-file-ignores, select, severity, suppress",
+        "Nothing was linted.",
+    ]
+
+
+def refused(text: str, name: str = "irlint.toml") -> str:
+    """What the parser says to a text that it refuses."""
+    document = config._parsed(text, name)
+    prefix = () if name == "irlint.toml" else ("tool", "irlint")
+    for part in prefix:
+        document = document[part]
+    with pytest.raises(config.ConfigError) as error:
+        config._Reader(text, name, prefix).config(document, name)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "place"),
+    [
+        ('ignore = ["IRL2",\n  "brodcast-mismatch"]', "did you mean `broadcast-mismatch`?", "2:3"),
+        ('select = ["IRL9999"]', "unknown rule `IRL9999`", "1:11"),
+        ("select = []", "`select` is empty", "1:10"),
+        ('select = "IRL2"', 'write ["IRL2"]', "1:10"),
+        ("ignore = [1]", "`ignore` holds the number 1, where a text is expected", "1:11"),
+        ('fail-on = "warn"', "did you mean `warning`?", "1:11"),
+        ("fail-on = true", "`fail-on` is true", "1:11"),
+        ('output-format = "xml"', '"text", "concise", "json"', "1:17"),
+        ('lfs-pointers = "ignore"', '"error", "skip"', "1:16"),
+        ('baseline = ""', "`baseline` is an empty text", "1:12"),
+        ('[severity]\nIRL2 = "warn"', "did you mean `warning`?", "2:8"),
+        ('[severity]\n"nodes-not-sortd" = "note"', "did you mean `nodes-not-sorted`?", "2:1"),
+        ("severity = 3", "`severity` is the number 3", "1:12"),
+        ('[per-file-ignores]\n"*" = ["IRL8", "IR9"]', "unknown rule `IR9`", "2:16"),
+        ('[per-file-ignores]\n"*" = "IRL9"', 'write ["IRL9"]', "2:7"),
+        ('[suppress]\nreason = "x"', "`suppress` is a table, where tables [[suppress]] are expected", "1:2"),
+        ("suppress = [1]", "`suppress` is the number 1", "1:13"),
+        ('[[suppress]]\nnode = "a"', "has no `reason`", "1:3"),
+        ('[[suppress]]\nnode = "a"\nreason = ""', "`suppress.reason` is an empty text", "3:10"),
+        ('[[suppress]]\nreason = "x"', "would hide every finding", "1:3"),
+        ('[[suppress]]\nreason = "x"\nrule = "IRL2*x"', "the code and the name of no rule fit `IRL2*x`", "3:8"),
+        ('[[suppress]]\nreason = "x"\nrules = "IRL2"', "did you mean `rule`?", "3:1"),
+        ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = "soon"', "a date such as", "4:11"),
+        ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = 2027-01-31T00:00:00', "a date such as", "4:11"),
+        ('[[models]]\nfile = "a"', "has no `shapes`", "1:3"),
+        ('[[models]]\nfile = "a"\nshapes = { x = "N;3" }', "'N;3' is no size", "3:16"),
+        ('[[models]]\nfile = "a"\nshapes = { x = [1, 3] }', "the shape of `x` is a list", "3:16"),
+        ('[[models]]\nfile = "a"\n[models.shapes]\nx = -1', "the shape of `x` is the number -1", "4:5"),
+        ('[[suppress]]\nnode = "a"\nreason = "b"\n[[suppress]]\nnode = "a"', "has no `reason`", "4:3"),
+        ('ignore = [\n  # one\n  \'IRL1\', # two\n  """IRL_"""]', "unknown rule `IRL_`", "4:3"),
+    ],
+)
+def test_refused(text: str, told: str, place: str) -> None:
+    message = refused(text)
+    assert told in " ".join(message.replace("\n            ", " ").split("\n"))
+    assert f"--> irlint.toml:{place}\n" in message
+    assert message.endswith("Nothing was linted.\n")
+
+
+@pytest.mark.parametrize("text", ["slect = 1", 'select = ["IRL2"', "a = = 1", 'ignore = ["IRL77"]'])
+def test_broken_configuration_ends_the_run(text: str, folder: Path) -> None:
+    written(folder, text)
+    result = run(".", cwd=folder)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "--> irlint.toml:1:" in result.stderr
+    assert run(".", "--isolated", cwd=folder).returncode == 1
+
+
+def test_bytes_that_are_no_text(folder: Path) -> None:
+    (folder / "irlint.toml").write_bytes(b'select = ["IRL2"]\nignore = ["\xff"]')
+    result = run(".", cwd=folder)
+    assert (result.returncode, "irlint.toml:2:1" in result.stderr) == (2, True)
+
+
+def test_shape_of_an_input_that_no_model_has(folder: Path) -> None:
+    written(folder, '\n[[models]]\nfile = "detector.onnx"\nshapes = { imges = "1,3,64,64" }')
+    result = run(".", cwd=folder)
+    assert result.returncode == 2
+    assert "irlint.toml:2: no input named imges; the inputs of models/detector.onnx are images" in result.stderr
+    assert run("models/bad.onnx", cwd=folder).returncode == 1
+
+
+# The template, and the schema.
+
+
+def accepted(text: str) -> bool:
+    try:
+        config._Reader(text, "irlint.toml", ()).config(config._parsed(text, "irlint.toml"), "irlint.toml")
+    except config.ConfigError:
+        return False
+    return True
+
+
+def test_init(folder: Path) -> None:
+    assert run("init", cwd=folder).returncode == 0
+    assert (folder / "irlint.toml").read_text("utf-8") == template.TEXT
+    assert codes(".", cwd=folder) == ["IRL201", "IRL104"]
+    (folder / "irlint.toml").write_text("ignore = []")
+    again = run("init", cwd=folder)
+    assert (again.returncode, "nothing was written" in again.stderr) == (2, True)
+    assert (folder / "irlint.toml").read_text() == "ignore = []"
+
+
+def test_template_without_its_comment_marks_has_every_key() -> None:
+    setting = re.compile(r'# (\[+[a-z-]+\]+|"?[\w./*-]+"? = .*)')
+    lines = [found[1] for line in template.TEXT.splitlines() if (found := setting.fullmatch(line))]
+    document = config._parsed("\n".join(lines), "irlint.toml")
+    assert set(document) == set(config.KEYS)
+    assert set(document["models"][0]) == set(config.MODEL_KEYS)
+    assert set(document["suppress"][0]) == set(config.SUPPRESS_KEYS)
+    assert accepted(template.TEXT)
+    assert accepted("\n".join(lines))
+
+
+def test_schema_has_the_keys_and_values_of_the_parser() -> None:
+    properties = SCHEMA["properties"]
+    assert set(properties) == set(config.KEYS)
+    assert {key: tuple(properties[key]["enum"]) for key in config.CHOICES} == dict(config.CHOICES)
+    assert tuple(properties["severity"]["additionalProperties"]["enum"]) == config.LEVELS
+    assert tuple(properties["models"]["items"]["properties"]) == config.MODEL_KEYS
+    assert tuple(properties["suppress"]["items"]["properties"]) == config.SUPPRESS_KEYS
+
+
+def fits(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether a value is valid, by those words of JSON Schema that the schema uses."""
+    schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    kinds = {"object": dict, "array": list, "string": (str, datetime.date)}
+    if "type" in schema and not isinstance(value, kinds[schema["type"]]):
+        return False
+    if "enum" in schema and value not in schema["enum"]:
+        return False
+    if "pattern" in schema and not re.search(schema["pattern"], str(value)):
+        return False
+    if isinstance(value, list):
+        return len(value) >= schema.get("minItems", 0) and all(fits(each, schema.get("items", {})) for each in value)
+    if not isinstance(value, dict):
+        return True
+    if any(key not in value for key in schema.get("required", ())):
+        return False
+    if "anyOf" in schema and not any(fits(value, each) for each in schema["anyOf"]):
+        return False
+    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    if others is False and not value.keys() <= known.keys():
+        return False
+    return all(fits(each, known.get(key, others if isinstance(others, dict) else {})) for key, each in value.items())
+
+
+#: A sound value of every key, and values that no key of its kind may have.
+SOUND: dict[str, Any] = {
+    "select": ["IRL2", "IRL104", "broadcast-mismatch"],
+    "ignore": ["IRL201"],
+    "extend-select": [],
+    "severity": {"IRL201": "note", "nodes-not-sorted": "error"},
+    "per-file-ignores": {"models/*": ["IRL1"], "*.xml": []},
+    "exclude": ["a/**", "b"],
+    "fail-on": "warning",
+    "output-format": "junit",
+    "lfs-pointers": "skip",
+    "baseline": "a.json",
+    "models": [{"file": "a*", "shapes": {"x": "N, 3, ?", "y": "", "z": "1"}}],
+    "suppress": [
+        {"file": "a.onnx", "rule": "IRL2*", "node": "n*", "reason": "known", "expires": datetime.date(2030, 1, 31)},
+        {"node": "n", "reason": "known", "expires": "2030-01-31"},
+    ],
+}
+WRONG = (
+    3,
+    True,
+    1.5,
+    "",
+    " ",
+    "no value",
+    [3],
+    [""],
+    {"no-key": 1},
+    {"IRL201": 3},
+    [[]],
+    {"x": []},
+    [{}],
+    [{"file": "a"}],
+)
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """A document with one part of it changed: an entry taken away, one too many, or another value."""
+    if isinstance(value, dict):
+        for key in value:
+            yield {other: each for other, each in value.items() if other != key}
+            yield from ({**value, key: each} for each in variants(value[key]))
+        yield {**value, "no-key": "x"}
+    if isinstance(value, list):
+        for at in range(len(value)):
+            yield value[:at] + value[at + 1 :]
+            yield from (value[:at] + [each] + value[at + 1 :] for each in variants(value[at]))
+    yield from copy.deepcopy(WRONG)
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value) if isinstance(value, (str, bool)) else str(value)
+
+
+def document(value: dict[str, Any]) -> str:
+    return "\n".join(f"{key} = {toml(each)}" for key, each in value.items())
+
+
+#: Names that stand for a rule: the schema leaves these to the parser.
+NO_RULE = re.compile(r'"(no value|no-key)"')
+
+
+def test_schema_and_parser_agree() -> None:
+    names = {text for rule in every_rule() for text in (rule.code, rule.name)}
+    assert {"IRL201", "nodes-not-sorted"} <= names
+    assert fits(SOUND, SCHEMA)
+    assert accepted(document(SOUND))
+    decided = {True: 0, False: 0}
+    for each in (each for each in variants(SOUND) if isinstance(each, dict)):
+        valid = fits(each, SCHEMA)
+        if valid and NO_RULE.search(document(each)):
+            continue
+        assert accepted(document(each)) == valid, document(each)
+        decided[valid] += 1
+    assert decided[True] > 20
+    assert decided[False] > 200
+
+
+# What else the command line has.
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_offered(shell: str, tmp_path: Path) -> None:
+    result = run(cwd=tmp_path, _IRLINT_COMPLETE=f"{shell}_source")
+    assert "_IRLINT_COMPLETE" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("irlint exp", "explain"),
+        ("irlint check --upd", "--update-baseline"),
+        ("irlint check --format sa", "sarif"),
+        ("irlint check --select IRL1,broadcast-m", "IRL1,broadcast-mismatch"),
+        ("irlint explain IRL20", "IRL201"),
+        ("irlint models/", "file"),
+    ],
+)
+def test_completion_answers(words: str, found: str, tmp_path: Path) -> None:
+    given = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_IRLINT_COMPLETE": "bash_complete"}
+    assert found in re.split(r"[\n,]", run(cwd=tmp_path, **given).stdout) or found in run(cwd=tmp_path, **given).stdout
+
+
+def test_show_files(folder: Path) -> None:
+    (folder / "pom.xml").write_text("<project/>")
+    written(folder, 'exclude = ["unsorted.onnx"]')
+    result = run(".", "./models/bad.onnx", "--show-files", cwd=folder)
+    assert (result.returncode, result.stdout) == (0, "models/bad.onnx\nmodels/detector.onnx\n")
+    assert run("pom.xml", "--show-files", cwd=folder).returncode == 2
+    assert run("pom.xml", "--show-files", "--allow-empty", cwd=folder).returncode == 0
+
+
+def test_statistics_quiet_and_verbose(folder: Path) -> None:
+    counted = "     1  IRL104  nodes-not-sorted\n     1  IRL201  broadcast-mismatch\n"
+    assert run(".", "--statistics", cwd=folder).stdout.endswith(counted)
+    assert run(".", "--statistics", "--format", "concise", cwd=folder).stdout.endswith(counted)
+    document = run(".", "--statistics", "--format", "json", cwd=folder)
+    assert (document.stderr, json.loads(document.stdout)["summary"]["files"]) == (counted, 3)
+    assert "Checked" not in run(".", "-q", cwd=folder).stdout
+    assert run("models/detector.onnx", "-q", cwd=folder).stdout == ""
+    told = run(".", "-v", cwd=folder).stderr
+    assert told.splitlines()[0] == "irlint: no configuration"
+    assert "irlint: models/bad.onnx: checked, 1 node, 1 finding" in told.splitlines()
+
+
+def test_nothing_is_said_before_nothing_to_check(tmp_path: Path) -> None:
+    result = run(tmp_path, "--output", f"json={tmp_path / 'report.json'}")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert not (tmp_path / "report.json").exists()
+
+
+HEAVY = (
+    "tomllib",
+    "tomli",
+    "click",
+    "re",
+    "typing",
+    "multiprocessing",
+    "json",
+    "datetime",
+    "rich",
+    "numpy",
+    "onnx",
+    "lxml",
+)
+
+
+@pytest.mark.parametrize("form", [(), ("--no-progress", "--")])
+def test_a_plain_check_loads_nothing_that_it_does_not_need(form: tuple[str, ...], tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "m.onnx")
+    written(tmp_path, '[project]\nname = "x"\ndependencies = ["irlint"]', "pyproject.toml")
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from irlint.command.entry import main\n"
+        f"sys.argv = ['irlint', *{form!r}, 'm.onnx']\n"
+        "try: main()\n"
+        f"finally: print(*sorted(({set(HEAVY)!r} & set(sys.modules)) - before), file=sys.stderr)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{code}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "\n")
+
+
+def test_an_ir_is_found_by_its_configuration(folder: Path) -> None:
+    shutil.copy(IR, folder / "models" / "ir.xml")
+    written(folder, 'select = ["IRL204"]')
+    assert codes(".", cwd=folder) == ["IRL204"]

@@ -1,0 +1,297 @@
+"""Many files: the same report whatever the number of processes, whatever becomes of one, and whoever interrupts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command.process import BAD, FIXTURES, GOOD, run
+
+from irlint.command.progress import wanted
+from irlint.run import files as run_module
+from irlint.run import processes as jobs
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
+
+#: Runs irlint with a check that does to files, by their names, what can happen to a process.
+PATCHED = """
+import os, signal, sys, time
+from irlint.run import one_file as inspection
+from irlint.command.entry import main
+
+sound = inspection.inspected
+
+def inspected(path, *rest, **options):
+    name = os.path.basename(path)
+    if name.startswith("exit"):
+        os._exit(3)
+    if name.startswith("kill"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if name.startswith("raise"):
+        raise RecursionError("too deep")
+    if name.startswith("slow"):
+        open(f"started-{os.getpid()}", "w").close()
+        time.sleep(float(os.environ["SLOW"]))
+    return sound(path, *rest, **options)
+
+inspection.inspected = inspected
+main()
+"""
+
+
+def patched(*arguments: str, cwd: Path, **env: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PATCHED, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two dozen models: good and broken ones, one that cannot be opened, a pointer, and no models."""
+    for kind in ("good", "bad"):
+        for file in (
+            sorted((FIXTURES / "onnx" / kind).glob("*"))[:12] + sorted((FIXTURES / "openvino" / kind).glob("*"))[:8]
+        ):
+            shutil.copy(file, tmp_path / f"{kind}-{file.name}")
+    (tmp_path / "pom.xml").write_text("<project/>")
+    (tmp_path / "empty.onnx").touch()
+    (tmp_path / "dangling.onnx").symlink_to("nowhere")
+    (tmp_path / "known.json").write_text(
+        '{"schema": "irlint-baseline-1", "findings": {"gone.onnx": {"IRL201": ["x"]}}}'
+    )
+    (tmp_path / "irlint.toml").write_text(
+        'severity = { IRL1 = "note" }\nlfs-pointers = "skip"\nbaseline = "known.json"\n'
+        '[per-file-ignores]\n"*IRL005*" = ["IRL005"]\n'
+        '[[suppress]]\nrule = "IRL004"\nreason = "known"\n[[suppress]]\nnode = "nobody"\nreason = "known"\n'
+        '[[models]]\nfile = "good-*"\nshapes = { x = "?,?" }\n'
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "json", "sarif", "github", "gitlab", "junit"])
+def test_same_bytes_whatever_the_number(form: str, folder: Path) -> None:
+    first, *others = (
+        run(".", "-v", "--format", form, "--jobs", count, cwd=folder, PYTHONHASHSEED=str(count)) for count in (1, 2, 5)
+    )
+    assert first.returncode == 1
+    assert len(first.stdout) > 200
+    for other in others:
+        assert (other.returncode, other.stdout, other.stderr) == (first.returncode, first.stdout, first.stderr)
+    if form == "json":
+        statuses = [file["status"] for file in json.loads(first.stdout)["files"]]
+        assert statuses.count("checked") > 20
+        assert {"skipped", "unreadable"} <= set(statuses)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("kill.onnx", "was ended by SIGKILL"), ("exit.onnx", "ended with status 3"), ("raise.onnx", "RecursionError")],
+)
+def test_a_process_that_ends_costs_one_finding(name: str, told: str, tmp_path: Path) -> None:
+    for other in ("a.onnx", "b.onnx", "y.onnx", "z.onnx", name):
+        shutil.copy(BAD if other == "z.onnx" else GOOD, tmp_path / other)
+    for options in (("--jobs", "2"), ("--jobs", "2", "--select", "IRL2"), ("--jobs", "3", "--ignore", "IRL008")):
+        with patched(".", *options, "--format", "json", cwd=tmp_path) as process:
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (1, "")
+        report = json.loads(out)
+        found = {finding["path"]: finding for finding in report["findings"]}
+        assert sorted(found) == sorted([name, "z.onnx"])
+        assert (found[name]["code"], found["z.onnx"]["code"]) == ("IRL008", "IRL201")
+        assert told in found[name]["message"]
+        statuses = {file["path"]: file["status"] for file in report["files"]}
+        assert statuses == dict.fromkeys(["a.onnx", "b.onnx", "y.onnx", "z.onnx"], "checked") | {name: "unreadable"}
+
+
+@posix
+def test_every_process_ends(tmp_path: Path) -> None:
+    for index in range(4):
+        shutil.copy(GOOD, tmp_path / f"kill{index}.onnx")
+    with patched(".", "--jobs", "2", "--format", "json", cwd=tmp_path) as process:
+        out, _ = process.communicate(timeout=60)
+    assert [finding["code"] for finding in json.loads(out)["findings"]] == ["IRL008"] * 4
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def gone(pids: list[int], seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
+
+
+def started(folder: Path, count: int) -> list[int]:
+    """The processes that have begun a slow file, once there are so many."""
+    until = time.monotonic() + 30
+    while len(found := sorted(folder.glob("started-*"))) < count:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return [int(path.name.partition("-")[2]) for path in found]
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Path:
+    for index in range(4):
+        shutil.copy(GOOD, tmp_path / f"slow{index}.onnx")
+    return tmp_path
+
+
+linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are seen in /proc")
+
+
+@linux
+@pytest.mark.parametrize(
+    ("sent", "status", "seconds"), [(signal.SIGINT, 130, 5), (signal.SIGTERM, -15, 20), (signal.SIGKILL, -9, 20)]
+)
+def test_nothing_is_left_behind(sent: signal.Signals, status: int, seconds: float, slow: Path) -> None:
+    patience = "60" if sent is signal.SIGINT else "2"
+    with patched(".", "--jobs", "2", cwd=slow, SLOW=patience) as process:
+        pids = started(slow, 2)
+        if sent is signal.SIGINT:
+            for pid in pids:
+                os.kill(pid, sent)
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (status, "", "")
+    assert process.pid not in pids
+    assert gone(pids, seconds)
+
+
+@posix
+def test_closed_pipe(folder: Path) -> None:
+    for options in ("--jobs 2", "--jobs 1", "--jobs 2 --format json", "--show-files"):
+        command = f'{{ "{sys.executable}" -m irlint . -q {options}; echo $? >status; }} | head -n 1'
+        result = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+        assert result.stderr == ""
+        assert len(result.stdout.splitlines()) == 1
+        assert (folder / "status").read_text().strip() in ("0", "1")
+
+
+# The progress bar.
+
+
+@pytest.mark.parametrize("variable", ["CI", "PRE_COMMIT"])
+def test_no_bar_where_nobody_watches(variable: str) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    assert wanted(Terminal(), {"TERM": "xterm"})  # type: ignore[arg-type]
+    assert not wanted(Terminal(), {"TERM": "xterm", variable: "1"})  # type: ignore[arg-type]
+    assert not wanted(Terminal(), {"TERM": "dumb"})  # type: ignore[arg-type]
+    assert not wanted(None, {})
+
+
+def seen(folder: Path, *arguments: str, **env: str) -> tuple[str, str, int]:
+    """What a run writes to a terminal that is its standard error, what to its standard output, and its status."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    quiet = {name: value for name, value in os.environ.items() if name not in ("CI", "PRE_COMMIT")}
+    with subprocess.Popen(
+        [sys.executable, "-c", PATCHED, ".", *arguments],
+        cwd=folder,
+        env={**quiet, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm", "SLOW": "0.8", **env},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = b"".join(chunks(ours))
+        out = process.stdout.read() if process.stdout is not None else b""
+    os.close(ours)
+    return shown.decode(), out.decode(), process.returncode
+
+
+def chunks(terminal: int) -> Iterator[bytes]:
+    while True:
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:
+            return
+        if not data:
+            return
+        yield data
+
+
+@posix
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_bar_on_a_terminal(count: str, slow: Path) -> None:
+    shown, out, status = seen(slow, "--jobs", count)
+    assert re.search(r"Checking [^ ]+ [234]/4 models", re.sub(r"\x1b\[[0-9;]*m", "", shown))
+    assert shown.endswith("\x1b[2K")
+    assert (out, status) == ("No findings.\nChecked 4 ONNX models.\n", 0)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        (("--no-progress",), {}),
+        ((), {"CI": "true"}),
+        ((), {"PRE_COMMIT": "1"}),
+        ((), {"TERM": "dumb"}),
+        ((), {"SLOW": "0"}),
+    ],
+)
+def test_no_bar(arguments: tuple[str, ...], env: dict[str, str], slow: Path) -> None:
+    assert seen(slow, *arguments, **env) == ("", "No findings.\nChecked 4 ONNX models.\n", 0)
+
+
+# The machinery.
+
+
+def squared(number: int) -> int:
+    if number == 13:
+        os._exit(7)
+    return number * number
+
+
+def died(number: int, ending: str) -> int:
+    assert ending == "ended with status 7"
+    return -number
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_results_come_in_the_order_of_the_items(count: int) -> None:
+    heard: list[int] = []
+    found = jobs.results(squared, range(30), count, died=died, advance=heard.append)
+    assert found == [-13 if number == 13 else number * number for number in range(30)]
+    assert heard == sorted(heard)
+    assert heard[-1] == 30
+
+
+@pytest.mark.parametrize("patience", [-1.0, 1e-9, 60.0])
+def test_more_processes_where_a_run_lasts(patience: float, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irlint.run.files.PATIENCE", patience)
+    monkeypatch.setattr("irlint.run.files._processors", lambda: 2)
+    shared: list[int] = []
+    several = run_module._shared
+    monkeypatch.setattr(
+        "irlint.run.files._shared", lambda files, *rest: shared.append(len(files)) or several(files, *rest)
+    )
+    alone, patient = (run_module.checked([str(folder)], jobs=jobs) for jobs in (1, None))
+    assert patient.as_dict() == alone.as_dict()
+    assert bool(shared) is (patience < 1)
