@@ -8,7 +8,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Function
 from irlint.ops import Operator
-from irlint.ops.signatures import Signature
+from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
 
@@ -184,7 +184,7 @@ def counts(lowest: int, highest: int) -> str:
 def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
     """The texts that an attribute annotated as a ``Literal`` (or a name for one) allows; () for any other."""
     name = annotation.removesuffix(" | None")
-    alias = function.__globals__.get(name)
+    alias = named(name, function)
     return tuple(getattr(alias, "__args__", ())) if getattr(alias, "__origin__", None) is not None or alias else ()
 
 

@@ -50,33 +50,36 @@ class Statements:
         self.faults: list[Fault] = []
 
 
-_current = Statements()
+_current: Statements | None = None
 
 
 @contextmanager
 def stated() -> Iterator[Statements]:
     """Collects what operator rules state inside the block."""
     global _current
-    outer, _current = _current, Statements()
+    outer, inner = _current, Statements()
+    _current = inner
     try:
-        yield _current
+        yield inner
     finally:
         _current = outer
 
 
 def statements() -> Statements:
-    """What has been stated so far in the innermost block of ``stated``."""
-    return _current
+    """What has been stated so far in the innermost block of ``stated``; outside of any block nothing is kept."""
+    return _current if _current is not None else Statements()
 
 
 def warn(fault: Fault) -> None:
     """States a fault that leaves the node's outputs as they are."""
-    _current.faults.append(fault)
+    if _current is not None:
+        _current.faults.append(fault)
 
 
 def require(*any_of: Relation, why: str) -> None:
     """States that one of the relations has to hold."""
-    _current.requirements.append(Requirement(any_of, why))
+    if _current is not None:
+        _current.requirements.append(Requirement(any_of, why))
 
 
 def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:

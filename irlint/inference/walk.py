@@ -348,7 +348,7 @@ class _Walk:
             if call.schema is None:
                 return None
             return [_typed(UNKNOWN, call, port, variables) for port in range(len(node.outputs))]
-        arguments = dict(call.attributes or {})
+        arguments = call.signature.bound(call.attributes or {})
         if call.signature.context:
             arguments["context"] = self.context(node, call)
         given = list(inputs) if call.signature.variadic else list(inputs[: len(call.signature.inputs)])

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from irlint.lazy_typing import Any
-from irlint.records import record
+from irlint.lazy_typing import Any, TypeVar
+from irlint.records import record, replaced
 
 _VARIADIC = 0x04
 
 
 REQUIRED = object()
 
+Class = TypeVar("Class", bound=type)
+
+_groups: set[type] = set()
+
+
+def group(cls: Class) -> Class:
+    """Makes a record a group of attributes: a rule names it once, as a keyword-only parameter annotated with the record.
+
+    Its fields are attributes of the operator. The parameter's own default, where it has one, states theirs.
+    """
+    _groups.add(cls)
+    return cls
+
 
 @record
 class Signature:
     """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
 
-    ``attributes`` maps each keyword-only parameter to its annotation's text and its default (``REQUIRED`` where it has
-    none).
+    ``attributes`` maps each attribute to its annotation's text and its default (``REQUIRED`` where it has none); ``groups``
+    are the parameters that take several of them as a record, with the record's class and the default.
     """
 
     inputs: tuple[str, ...]
@@ -27,6 +41,15 @@ class Signature:
     variadic: str | None
     attributes: Mapping[str, tuple[str, object]]
     context: bool
+    groups: tuple[tuple[str, type, object], ...] = ()
+
+    def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments for the rule, those of each group as its record."""
+        arguments = dict(attributes)
+        for name, cls, default in self.groups:
+            given = {field: arguments.pop(field) for field in _names(cls) if field in arguments}
+            arguments[name] = cls(**given) if default is REQUIRED else replaced(default, **given)
+        return arguments
 
 
 @cache
@@ -38,11 +61,42 @@ def signature(function: Callable[..., Any]) -> Signature:
     defaults = function.__defaults__ or ()
     keyword_defaults = function.__kwdefaults__ or {}
     annotations = function.__annotations__
-    attributes = {
-        name: (str(annotations.get(name, "")), keyword_defaults.get(name, REQUIRED))
-        for name in names[positional : positional + keywords]
-        if name != "context"
-    }
+    attributes: dict[str, tuple[str, object]] = {}
+    groups = []
+    for name in names[positional : positional + keywords]:
+        annotation, default = str(annotations.get(name, "")), keyword_defaults.get(name, REQUIRED)
+        cls = function.__globals__.get(annotation)
+        if isinstance(cls, type) and cls in _groups:
+            groups.append((name, cls, default))
+            attributes |= _fields(cls, default)
+        elif name != "context":
+            attributes[name] = (annotation, default)
     variadic = names[positional + keywords] if code.co_flags & _VARIADIC else None
     context = "context" in names[positional : positional + keywords]
-    return Signature(names[:positional], positional - len(defaults), variadic, attributes, context)
+    return Signature(names[:positional], positional - len(defaults), variadic, attributes, context, tuple(groups))
+
+
+def _names(cls: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = cls.__match_args__
+    return names
+
+
+def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
+    """The attributes that a group's fields are, with their annotations and defaults."""
+    names = _names(cls)
+    if default is not REQUIRED:
+        return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
+    own = cls.__init__.__defaults__ or ()
+    defaults = (REQUIRED,) * (len(names) - len(own)) + own
+    return {name: (cls.__annotations__[name], value) for name, value in zip(names, defaults)}
+
+
+def named(annotation: str, function: Callable[..., Any]) -> object:
+    """What a name in the annotation of an attribute stands for: in the rule's module, or in that of one of its groups."""
+    for scope in (
+        function.__globals__,
+        *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),
+    ):
+        if annotation in scope:
+            return scope[annotation]
+    return None

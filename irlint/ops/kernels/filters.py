@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from irlint.dims import MaybeDim, Shape, product, quotient, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, divides
@@ -10,7 +12,8 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.windows import (
     RANK_MISMATCH,
-    PadType,
+    OnnxWindow,
+    OpenvinoWindow,
     arranged,
     channel_axis,
     expect_no_dilated_same,
@@ -96,7 +99,9 @@ def surer(a: MaybeDim, b: MaybeDim) -> MaybeDim:
     return b if a is None or isinstance(b, int) else a
 
 
-def expect_channels(x: Shape | None, w: Shape | None, wanted: MaybeDim, first: int, weights: int, text: str) -> None:
+def expect_channels(
+    x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
+) -> None:
     """Makes sure that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
 
     Raises a ``CHANNELS_MISMATCH`` fault.
@@ -119,7 +124,7 @@ def expect_channels(x: Shape | None, w: Shape | None, wanted: MaybeDim, first: i
     )
 
 
-def expect_groups(group: int, dim: MaybeDim, index: int, axis: int, what: str, name: str = "group") -> None:
+def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
     """Makes sure that ``group`` is at least 1 and divides ``dim``, the ``what`` on an axis of input ``index``.
 
     Raises a ``GROUPS_MISMATCH`` fault.
@@ -154,12 +159,12 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
     )
 
 
-def kernel_of(kernel_shape: Ints | None, w: Shape | None, count: int, weights: int) -> Shape:
+def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
     """The spatial sizes of ONNX weights. Raises a ``KERNEL_SHAPE_MISMATCH`` fault where ``kernel_shape`` denies them."""
     own: Shape = (None,) * count if w is None else w[2:]
     if kernel_shape is None:
         return own
-    kernel_shape = per_axis(kernel_shape, count, "kernel_shape", 1)
+    kernel_shape = per_axis(kernel_shape, count, "kernel_shape")
     for position, (written, dim) in enumerate(zip(kernel_shape, own)):
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
@@ -173,7 +178,7 @@ def kernel_of(kernel_shape: Ints | None, w: Shape | None, count: int, weights: i
     return kernel_shape
 
 
-def spatial_count(x: Shape | None, w: Shape | None, weights: int, *lists: Ints | None) -> int | None:
+def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None], *, weights: int = 1) -> int | None:
     """The number of spatial axes by the ranks of input and weights, else by the attributes that have one entry each.
 
     Raises a ``RANK_MISMATCH`` fault.
@@ -196,13 +201,10 @@ def spatial_count(x: Shape | None, w: Shape | None, weights: int, *lists: Ints |
 def convolved(
     x: Shape | None,
     w: Shape | None,
-    group: int,
-    kernel_shape: Ints | None,
-    strides: Ints | None,
-    dilations: Ints | None,
-    pads: Ints | None,
-    auto_pad: str = "NOTSET",
+    window: OnnxWindow,
     *,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
     first: int = 2,
     weights: int = 1,
     blocked: bool = False,
@@ -212,22 +214,24 @@ def convolved(
 
     ``blocked`` leaves the channels unjudged, which are in blocks.
     """
-    count = spatial_count(x, w, weights, kernel_shape, strides, dilations)
-    expect_one_padding(auto_pad, pads)
+    count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
+    expect_one_padding(window)
     if count is None:
         return None
-    kernel = kernel_of(kernel_shape, w, count, weights)
-    window = onnx_window(count, kernel, strides, dilations, pads, auto_pad, first=first)
-    expect_no_dilated_same(window)
+    kernel = kernel_of(w, count, kernel_shape, weights=weights)
+    placed = onnx_window(window, count, kernel, first=first)
+    expect_no_dilated_same(placed)
     if not blocked:
-        expect_groups(group, dim_of(w, 0), weights, 0, "output channels")
+        expect_groups(group, dim_of(w, 0), "output channels", index=weights, axis=0)
         text = f" ({w[1]} for each of {group} groups)" if w is not None and group > 1 else ""
-        expect_channels(x, w, product((dim_of(w, 1), group)), first, weights, text)
-    sizes = window_sizes(x, window, count, lenient=lenient)
-    return arranged(dim_of(x, 0), dim_of(w, 0), sizes, first)
+        expect_channels(x, w, product((dim_of(w, 1), group)), first=first, weights=weights, text=text)
+    sizes = window_sizes(x, placed, count, lenient=lenient)
+    return arranged(dim_of(x, 0), dim_of(w, 0), sizes, first=first)
 
 
-def ov_spatial_count(x: Shape | None, w: Shape | None, weights: int, extra: int, *lists: Ints) -> int | None:
+def ov_spatial_count(
+    x: Shape | None, w: Shape | None, lists: Sequence[Ints], *, weights: int = 1, extra: int = 0
+) -> int | None:
     """The number of spatial axes; filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
     expect_spatial_rank(x, highest=5)
     if x is not None:
@@ -247,22 +251,16 @@ def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
 
 
 def ov_convolved(
-    x: Shape | None,
-    w: Shape | None,
-    attributes: tuple[Ints, Ints, Ints, Ints, PadType],
-    weights: int = 1,
-    extra: int = 0,
+    x: Shape | None, w: Shape | None, window: OpenvinoWindow, *, dilations: Ints, weights: int = 1, extra: int = 0
 ) -> Shape | None:
-    """The spatial sizes of an OpenVINO convolution, None where their number is not known.
-
-    ``attributes`` are strides, dilations, pads_begin, pads_end and auto_pad.
-    """
-    count = ov_spatial_count(x, w, weights, extra, *attributes[:4])
+    """The spatial sizes of an OpenVINO convolution, None where their number is not known."""
+    lists = (window.strides, dilations, window.pads_begin, window.pads_end)
+    count = ov_spatial_count(x, w, lists, weights=weights, extra=extra)
     if count is None:
         return None
     kernel, sound = ov_kernel(w, count)
-    window = openvino_window(count, kernel, *attributes)
-    return window_sizes(x, window if sound else None, count)
+    placed = openvino_window(window, count, kernel, dilations=dilations)
+    return window_sizes(x, placed if sound else None, count)
 
 
 def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
@@ -273,10 +271,10 @@ def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
     if x is None or w is None:
         return dim_of(w, 0)
     wanted = product((w[0], w[own]))
-    expect_channels(x, w, wanted, 2, 1, f" ({w[own]} for each of {w[0]} groups)")
+    expect_channels(x, w, wanted, text=f" ({w[own]} for each of {w[0]} groups)")
     part = w[own]
     if isinstance(w[0], int) or x[1] is None or part is None:
         return w[0]
     if isinstance(part, int) and part:
-        expect_groups(part, x[1], 0, 1, "input channels", "channels of a group")
+        expect_groups(part, x[1], "input channels", index=0, axis=1, name="channels of a group")
     return surer(w[0], quotient(x[1], part))

@@ -12,6 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.signatures import group
 from irlint.records import record, replaced
 
 #: ONNX Runtime reads the empty text as NOTSET.
@@ -165,9 +166,34 @@ def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], fir
 # --- attributes -------------------------------------------------------------------------------------------------------
 
 
+@group
+@record
+class OnnxWindow:
+    """The attributes of an ONNX window that mean the same in convolution and pooling.
+
+    ``kernel_shape`` does not: it is the window of a pooling, and repeats what the weights say of a convolution's.
+    """
+
+    auto_pad: AutoPad = "NOTSET"
+    dilations: Ints | None = None
+    pads: Ints | None = None
+    strides: Ints | None = None
+
+
+@group
+@record
+class OpenvinoWindow:
+    """The attributes of an OpenVINO window that every convolution and pooling has: not all poolings have ``dilations``."""
+
+    strides: Ints
+    pads_begin: Ints
+    pads_end: Ints
+    auto_pad: PadType = "explicit"
+
+
 @record
 class Window:
-    """A window's attributes, one entry for each spatial axis; ``same`` pads as much as the input needs."""
+    """A window as it stands, one entry for each spatial axis; ``same`` pads as much as the input needs."""
 
     kernel: Shape
     strides: Ints
@@ -189,7 +215,7 @@ class Window:
         return f"the window spans {self.span(position)} on axis {axis} (kernel {kernel}, dilation {dilation})"
 
 
-def per_axis(given: Ints | None, count: int, name: str, default: int, times: int = 1) -> Ints:
+def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
     """An attribute with ``times`` entries for each of ``count`` spatial axes. Raises a ``RANK_MISMATCH`` fault."""
     if given is None:
         return (default,) * (count * times)
@@ -227,37 +253,28 @@ def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, severity: S
     return False
 
 
-def onnx_window(
-    count: int,
-    kernel: Shape,
-    strides: Ints | None,
-    dilations: Ints | None = None,
-    pads: Ints | None = None,
-    auto_pad: str = "NOTSET",
-    *,
-    ceil: bool = False,
-    first: int = 2,
-) -> Window:
+def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = False, first: int = 2) -> Window:
     """The window that ONNX attributes describe. Raises faults of their lengths and ranges.
 
     Of ``pads`` and ``auto_pad`` given together the latter is taken; ``expect_one_padding`` judges them.
     """
-    strides = per_axis(strides, count, "strides", 1)
-    dilations = per_axis(dilations, count, "dilations", 1)
-    pads = per_axis(pads, count, "pads", 0, times=2)
+    strides = per_axis(given.strides, count, "strides", default=1)
+    dilations = per_axis(given.dilations, count, "dilations", default=1)
+    pads = per_axis(given.pads, count, "pads", default=0, times=2)
     expect_range(strides, 1, "strides")
     expect_range(dilations, 1, "dilations")
     expect_range(pads, 0, "pads")
     expect_range(kernel, 1, "kernel_shape")
     window = Window(kernel, strides, dilations, pads[:count], pads[count:], first=first)
     window = replaced(window, rounding="ceil_torch" if ceil else "floor")
-    if auto_pad in ("NOTSET", ""):
+    if given.auto_pad in ("NOTSET", ""):
         return window
-    return replaced(window, begin=(0,) * count, end=(0,) * count, same=auto_pad != "VALID")
+    return replaced(window, begin=(0,) * count, end=(0,) * count, same=given.auto_pad != "VALID")
 
 
-def expect_one_padding(auto_pad: str, pads: Ints | None, severity: Severity | None = None) -> None:
+def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
     """Raises an ``AUTO_PAD_CONFLICT`` fault, or states one of ``severity``, where ``auto_pad`` meets ``pads``."""
+    auto_pad, pads = given.auto_pad, given.pads
     if auto_pad in ("NOTSET", "") or pads is None:
         return
     if severity is not None and auto_pad == "VALID" and not any(pads):
@@ -305,35 +322,28 @@ def expect_pads_below_kernel(window: Window) -> None:
 
 
 def openvino_window(
-    count: int,
-    kernel: Shape,
-    strides: Ints,
-    dilations: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
-    auto_pad: str,
-    rounding: Rounding = "floor",
+    given: OpenvinoWindow, count: int, kernel: Shape, *, dilations: Ints = (), rounding: Rounding = "floor"
 ) -> Window | None:
     """The window that OpenVINO attributes describe, an empty list being the default for each axis.
 
     None where the library takes numbers in silence that the specification forbids. Raises faults of their lengths, and
     of zeros among ``strides`` and ``dilations``.
     """
-    strides = per_axis(strides or None, count, "strides", 1)
-    dilations = per_axis(dilations or None, count, "dilations", 1)
-    begin = per_axis(pads_begin or None, count, "pads_begin", 0)
-    end = per_axis(pads_end or None, count, "pads_end", 0)
+    strides = per_axis(given.strides or None, count, "strides", default=1)
+    dilations = per_axis(dilations or None, count, "dilations", default=1)
+    begin = per_axis(given.pads_begin or None, count, "pads_begin", default=0)
+    end = per_axis(given.pads_end or None, count, "pads_end", default=0)
     sound = True
     for name, values in (("strides", strides), ("dilations", dilations)):
         sound &= expect_range(values, 1, name, None if 0 in values else Severity.WARNING)
-    if auto_pad == "explicit":
+    if given.auto_pad == "explicit":
         sound &= expect_range(begin, 0, "pads_begin", Severity.WARNING)
         sound &= expect_range(end, 0, "pads_end", Severity.WARNING)
     else:
         begin = end = (0,) * count
     if not sound:
         return None
-    return Window(kernel, strides, dilations, begin, end, auto_pad.startswith("same"), rounding)
+    return Window(kernel, strides, dilations, begin, end, given.auto_pad.startswith("same"), rounding)
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

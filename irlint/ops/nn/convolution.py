@@ -17,7 +17,7 @@ from irlint.ops.kernels.filters import (
     grouped_channels,
     ov_convolved,
 )
-from irlint.ops.kernels.windows import AutoPad, PadType, arranged, expect_range, expect_rank, expect_shape
+from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged, expect_range, expect_rank, expect_shape
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 BinaryMode = Literal["xnor-popcount"]
@@ -33,16 +33,13 @@ def conv(
     W: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
 ) -> Tensor:
     """ONNX Conv of every version."""
     expect_bias(B, dim_of(W.shape, 0), 2)
-    return Tensor(X.dtype, convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad))
+    return Tensor(X.dtype, convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape))
 
 
 @onnx("FusedConv", domain=MICROSOFT)
@@ -53,12 +50,9 @@ def fused_conv(
     B: Tensor | None = None,
     Z: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
     activation: str = "",
     activation_params: Floats | None = None,
     context: Context,
@@ -66,7 +60,7 @@ def fused_conv(
     """com.microsoft FusedConv and NhwcFusedConv: Z, of the output's shape, is added before the activation."""
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
-    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, first=first)
+    shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, first=first)
     if shape is not None:
         expect_shape(Z, 3, "Z", shape, "the shape of the output")
     return Tensor(X.dtype, shape)
@@ -79,18 +73,15 @@ def nhwc_conv(
     W: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
     activation: str = "",
     activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft NhwcConv, com.ms.internal.nhwc Conv: the channels are the last axis of X and Y."""
     expect_bias(B, dim_of(W.shape, 0), 2)
-    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, first=1)
+    shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, first=1)
     return Tensor(X.dtype, shape)
 
 
@@ -101,17 +92,14 @@ def nchwc_conv(
     B: Tensor | None = None,
     Sum: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
     activation: str = "",
     activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft.nchwc Conv: channels in blocks, so that their number is not judged."""
-    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, auto_pad, blocked=True)
+    shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
 
 
@@ -145,22 +133,19 @@ def ov_convolution(
     data: Tensor,
     filters: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO Convolution-1: filters [C_out, C_in, k1, …]."""
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, filters))
-    return Tensor(dtype, _plain(data, filters, (strides, dilations, pads_begin, pads_end, auto_pad)))
+    return Tensor(dtype, _plain(data, filters, window, dilations=dilations))
 
 
-def _plain(data: Tensor, filters: Tensor, attributes: tuple[Ints, Ints, Ints, Ints, PadType]) -> Shape | None:
+def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: Ints) -> Shape | None:
     x, w = data.shape, filters.shape
-    sizes = ov_convolved(x, w, attributes)
-    expect_channels(x, w, dim_of(w, 1), 2, 1, "")
+    sizes = ov_convolved(x, w, window, dilations=dilations)
+    expect_channels(x, w, dim_of(w, 1))
     return None if sizes is None else arranged(dim_of(x, 0), dim_of(w, 0), sizes)
 
 
@@ -169,18 +154,15 @@ def ov_binary_convolution(
     data: Tensor,
     filters: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
     mode: BinaryMode,
     pad_value: float,
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
     expect_type(data, 0, ARITHMETIC)
     expect_rank(data.shape, 4, 0, "batch, channels, height and width")
-    return Tensor(data.dtype, _plain(data, filters, (strides, dilations, pads_begin, pads_end, auto_pad)))
+    return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 
 @openvino("GroupConvolution", absent=ABSENT_LISTS)
@@ -188,16 +170,13 @@ def ov_group_convolution(
     data: Tensor,
     filters: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO GroupConvolution-1: filters [G, C_out / G, C_in / G, k1, …]."""
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, filters))
     x, w = data.shape, filters.shape
-    sizes = ov_convolved(x, w, (strides, dilations, pads_begin, pads_end, auto_pad), extra=1)
+    sizes = ov_convolved(x, w, window, dilations=dilations, extra=1)
     groups = grouped_channels(x, w, 2)
     return Tensor(dtype, None if sizes is None else arranged(dim_of(x, 0), product((groups, dim_of(w, 1))), sizes))

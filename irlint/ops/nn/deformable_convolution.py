@@ -17,7 +17,7 @@ from irlint.ops.kernels.filters import (
     ov_convolved,
     surer,
 )
-from irlint.ops.kernels.windows import PadType, arranged, expect_rank, expect_shape
+from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged, expect_rank, expect_shape
 
 
 @onnx("DeformConv", since=19)
@@ -36,9 +36,10 @@ def deform_conv(
     strides: Ints | None = None,
 ) -> Tensor:
     """ONNX DeformConv-19: an offset along each axis, and a weight in ``mask``, for each element of each window."""
-    shape = convolved(X.shape, W.shape, group, kernel_shape, strides, dilations, pads, lenient=True)
+    window = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
+    shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, lenient=True)
     expect_bias(B, dim_of(W.shape, 0), 3)
-    expect_groups(offset_group, None if X.shape is None else X.shape[1], 0, 1, "input channels", "offset_group")
+    expect_groups(offset_group, dim_of(X.shape, 1), "input channels", index=0, axis=1, name="offset_group")
     if shape is not None:
         elements = None if W.shape is None else product((*W.shape[2:], offset_group))
         sizes = shape[2:]
@@ -55,17 +56,14 @@ def ov_deformable_convolution_1(
     offsets: Tensor,
     filters: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
-    auto_pad: PadType = "explicit",
     group: int,
     deformable_group: int,
 ) -> Tensor:
     """OpenVINO DeformableConvolution-1."""
-    attributes = (strides, dilations, pads_begin, pads_end, auto_pad)
-    return _ov_deformed(data, offsets, filters, None, attributes, group, deformable_group)
+    tensors = (data, offsets, filters, None)
+    return _ov_deformed(tensors, window, dilations=dilations, group=group, deformable_group=deformable_group)
 
 
 @openvino("DeformableConvolution", since=8, absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0})
@@ -75,40 +73,39 @@ def ov_deformable_convolution_8(
     filters: Tensor,
     mask: Tensor | None = None,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
-    auto_pad: PadType = "explicit",
     group: int,
     deformable_group: int,
     bilinear_interpolation_pad: bool = False,
 ) -> Tensor:
     """OpenVINO DeformableConvolution-8, with a weight for each element of each window."""
     expect_type(mask, 3, ARITHMETIC)
-    attributes = (strides, dilations, pads_begin, pads_end, auto_pad)
-    return _ov_deformed(data, offsets, filters, mask, attributes, group, deformable_group)
+    tensors = (data, offsets, filters, mask)
+    return _ov_deformed(tensors, window, dilations=dilations, group=group, deformable_group=deformable_group)
 
 
 def _ov_deformed(
-    data: Tensor,
-    offsets: Tensor,
-    filters: Tensor,
-    mask: Tensor | None,
-    attributes: tuple[Ints, Ints, Ints, Ints, PadType],
+    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None],
+    window: OpenvinoWindow,
+    *,
+    dilations: Ints,
     group: int,
     deformable_group: int,
 ) -> Tensor:
+    """What ``tensors`` give: data, offsets, filters and, where there are any, the weights of a mask."""
+    data, offsets, filters, mask = tensors
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, offsets, filters))
     x, w = data.shape, filters.shape
-    for index, tensor in enumerate((data, offsets, filters, mask)):
+    for index, tensor in enumerate(tensors):
         expect_rank(None if tensor is None else tensor.shape, 4, index, "two of them spatial")
-    expect_groups(group, dim_of(x, 1), 0, 1, "input channels")
-    expect_groups(group, dim_of(w, 0), 2, 0, "output channels")
-    expect_groups(deformable_group, dim_of(offsets.shape, 1), 1, 1, "offsets", "deformable_group")
-    expect_channels(x, w, product((dim_of(w, 1), group)), 2, 2, f" ({dim_of(w, 1)} for each of {group} groups)")
-    sizes = ov_convolved(x, w, attributes, weights=2)
+    expect_groups(group, dim_of(x, 1), "input channels", index=0, axis=1)
+    expect_groups(group, dim_of(w, 0), "output channels", index=2, axis=0)
+    expect_groups(deformable_group, dim_of(offsets.shape, 1), "offsets", index=1, axis=1, name="deformable_group")
+    text = f" ({dim_of(w, 1)} for each of {group} groups)"
+    expect_channels(x, w, product((dim_of(w, 1), group)), weights=2, text=text)
+    sizes = ov_convolved(x, w, window, dilations=dilations, weights=2)
     if sizes is None:
         if offsets.shape is None:
             return Tensor(dtype)

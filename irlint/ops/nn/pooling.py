@@ -15,7 +15,8 @@ from irlint.ops.kernels.windows import (
     RANK_MISMATCH,
     WINDOW_EXCEEDS_INPUT,
     AutoPad,
-    PadType,
+    OnnxWindow,
+    OpenvinoWindow,
     Rounding,
     Window,
     arranged,
@@ -46,34 +47,28 @@ _EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "k
 
 
 def _pooled(
-    x: Shape | None,
-    kernel_shape: Ints | None,
-    strides: Ints | None,
-    pads: Ints | None,
-    auto_pad: str,
-    dilations: Ints | None = None,
-    ceil_mode: int = 0,
-    first: int = 2,
+    x: Shape | None, kernel_shape: Ints | None, window: OnnxWindow, *, ceil_mode: int, first: int = 2
 ) -> Shape | None:
     """The shape of an ONNX pooling.
 
     With ``ceil_mode`` no window begins in the padding at the end: ONNX since opset 22, ONNX Runtime in every opset.
     """
     expect_spatial_rank(x)
-    expect_one_padding(auto_pad, pads, Severity.WARNING)
+    expect_one_padding(window, Severity.WARNING)
     count = len(x) - 2 if x is not None else len(kernel_shape or ())
     if not count:
         return None
     if kernel_shape is None:
-        return None if x is None else arranged(x[0], x[channel_axis(len(x), first)], (None,) * count, first)
-    kernel = per_axis(kernel_shape, count, "kernel_shape", 1)
-    window = onnx_window(count, kernel, strides, dilations, pads, auto_pad, ceil=ceil_mode == 1, first=first)
-    expect_pads_below_kernel(window)
-    expect_no_dilated_same(window)
+        return None if x is None else arranged(x[0], x[channel_axis(len(x), first)], (None,) * count, first=first)
+    kernel = per_axis(kernel_shape, count, "kernel_shape")
+    placed = onnx_window(window, count, kernel, ceil=ceil_mode == 1, first=first)
+    expect_pads_below_kernel(placed)
+    expect_no_dilated_same(placed)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, first)
-    return arranged(x[0], x[channel_axis(len(x), first)], window_sizes(x, window, count, lenient=True), first)
+    sizes = window_sizes(x, placed, count, lenient=True)
+    return arranged(x[0], x[channel_axis(len(x), first)], sizes, first=first)
 
 
 def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
@@ -95,164 +90,38 @@ def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
             )
 
 
-def _storage_order(value: int) -> None:
-    if value not in (0, 1):
+@onnx("MaxPool", since=1)
+def max_pool(
+    X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints, storage_order: int = 0
+) -> tuple[Tensor, Tensor]:
+    """ONNX MaxPool; ``ceil_mode`` and ``dilations`` from opset 10 on.
+
+    The second output, from 8 on, holds where each maximum stands, in the order that ``storage_order`` says.
+    """
+    if storage_order not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `storage_order` is {value}; it is 0 (row major) or 1 (column major)",
+            f"attribute `storage_order` is {storage_order}; it is 0 (row major) or 1 (column major)",
             help="write 0 or 1",
             attribute="storage_order",
         )
-
-
-def _with_indices(dtype: str | None, shape: Shape | None) -> tuple[Tensor, Tensor]:
-    return Tensor(dtype, shape), Tensor("int64", shape)
-
-
-@onnx("MaxPool", since=1)
-def max_pool_1(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX MaxPool-1."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
+    shape = _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode)
+    return Tensor(X.dtype, shape), Tensor("int64", shape)
 
 
 @onnx("AveragePool", since=1)
-def average_pool_1(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
+def average_pool(
+    X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, count_include_pad: int = 0, kernel_shape: Ints
 ) -> Tensor:
-    """ONNX AveragePool-1."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
-
-
-@onnx("MaxPool", since=8)
-def max_pool_8(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    storage_order: int = 0,
-    strides: Ints | None = None,
-) -> tuple[Tensor, Tensor]:
-    """ONNX MaxPool-8: the second output holds where each maximum stands."""
-    _storage_order(storage_order)
-    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
-
-
-@onnx("MaxPool", since=10)
-def max_pool_10(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Ints | None = None,
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    storage_order: int = 0,
-    strides: Ints | None = None,
-) -> tuple[Tensor, Tensor]:
-    """ONNX MaxPool-10 and later."""
-    _storage_order(storage_order)
-    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
-
-
-@onnx("AveragePool", since=7)
-def average_pool_7(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    count_include_pad: int = 0,
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX AveragePool-7."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
-
-
-@onnx("AveragePool", since=10)
-def average_pool_10(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX AveragePool-10."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, None, ceil_mode))
-
-
-@onnx("AveragePool", since=19)
-def average_pool_19(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    dilations: Ints | None = None,
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX AveragePool-19 and later."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
+    """ONNX AveragePool; ``count_include_pad`` from opset 7, ``ceil_mode`` from 10, ``dilations`` from 19 on."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
 @onnx("LpPool", since=1)
-def lp_pool_1(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints | None = None,
-    p: float = 2.0,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
+def lp_pool(
+    X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints | None = None, p: float = 2.0
 ) -> Tensor:
-    """ONNX LpPool-1."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
-
-
-@onnx("LpPool", since=2)
-def lp_pool_2(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints,
-    p: int = 2,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX LpPool-2."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad))
-
-
-@onnx("LpPool", since=18)
-def lp_pool_18(
-    X: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Ints | None = None,
-    kernel_shape: Ints,
-    p: int = 2,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX LpPool-18 and later."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode))
+    """ONNX LpPool; ``kernel_shape`` may be left out, and ``p`` is a float, in opset 1; ``ceil_mode`` and ``dilations`` from 18 on."""
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxPool", "AveragePool", "LpPool", domain=NHWC)
@@ -261,22 +130,20 @@ def lp_pool_18(
 def ms_pool(
     X: Tensor,
     *,
-    auto_pad: AutoPad = "NOTSET",
+    window: OnnxWindow,
     ceil_mode: int = 0,
     count_include_pad: int = 0,
-    dilations: Ints | None = None,
     kernel_shape: Ints,
     p: int = 2,
-    pads: Ints | None = None,
     storage_order: int = 0,
-    strides: Ints | None = None,
     activation: str = "",
     activation_params: Floats | None = None,
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """ONNX Runtime's poolings: channels last, or in blocks as the second axis (com.microsoft.nchwc)."""
     first = 2 if context.node.domain == NCHWC else 1
-    return _with_indices(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, dilations, ceil_mode, first))
+    shape = _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
+    return Tensor(X.dtype, shape), Tensor("int64", shape)
 
 
 @onnx("QLinearAveragePool", domain=MICROSOFT)
@@ -300,7 +167,8 @@ def qlinear_average_pool(
     """com.microsoft QLinearAveragePool."""
     expect_scales(x_scale, x_zero_point, y_scale, y_zero_point)
     first = 1 if channels_last or context.node.domain == NHWC else 2
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, strides, pads, auto_pad, None, ceil_mode, first))
+    window = OnnxWindow(auto_pad, pads=pads, strides=strides)
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first))
 
 
 def expect_scales(*tensors: Tensor | None) -> None:
@@ -315,7 +183,7 @@ def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: 
     """ONNX MaxRoiPool of every version: regions [n, 5], each with its batch index."""
     expect_rank(X.shape, 4, 0, "batch, channels, height and width")
     expect_rank(rois.shape, 2, 1, "regions, and 5 numbers for each")
-    per_axis(pooled_shape, 2, "pooled_shape", 1)
+    per_axis(pooled_shape, 2, "pooled_shape")
     expect_range(pooled_shape, 1, "pooled_shape")
     if spatial_scale <= 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -334,32 +202,31 @@ def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: 
 def _ov_pooled(
     data: Tensor,
     kernel: Ints,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
-    auto_pad: PadType,
+    window: OpenvinoWindow,
+    *,
     rounding: Rounding,
     dilations: Ints = (),
     exclude_pad: bool = False,
 ) -> Shape:
     """The shape of an OpenVINO pooling; the number of spatial axes is the kernel's."""
     x, count = data.shape, len(kernel)
-    for name, values in (("pads_begin", pads_begin), ("pads_end", pads_end), ("dilations", dilations)):
+    begin, end = window.pads_begin, window.pads_end
+    for name, values in (("pads_begin", begin), ("pads_end", end), ("dilations", dilations)):
         _as_kernel(values or None, count, name)
-    _as_kernel(strides, count, "strides")
+    _as_kernel(window.strides, count, "strides")
     expect_spatial_rank(x, highest=5)
     if x is not None:
-        per_axis(kernel, len(x) - 2, "kernel", 1)
+        per_axis(kernel, len(x) - 2, "kernel")
     expect_range(kernel, 1, "kernel")
-    if auto_pad == "explicit":
-        _expect_added(pads_begin, pads_end, exclude_pad)
-    window = openvino_window(count, kernel, strides, dilations, pads_begin, pads_end, auto_pad, rounding)
-    if exclude_pad and window is not None and x is not None:
-        _expect_data_in_windows(window)
+    if window.auto_pad == "explicit":
+        _expect_added(begin, end, exclude_pad)
+    placed = openvino_window(window, count, kernel, dilations=dilations, rounding=rounding)
+    if exclude_pad and placed is not None and x is not None:
+        _expect_data_in_windows(placed)
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, batch=True)
-    return arranged(x[0], x[1], window_sizes(x, window, count))
+    return arranged(x[0], x[1], window_sizes(x, placed, count))
 
 
 def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
@@ -409,56 +276,47 @@ def _expect_data_in_windows(window: Window) -> None:
 def ov_max_pool_1(
     data: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     kernel: Ints,
     rounding_type: WholeRounding = "floor",
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO MaxPool-1."""
-    return Tensor(data.dtype, _ov_pooled(data, kernel, strides, pads_begin, pads_end, auto_pad, rounding_type))
+    return Tensor(data.dtype, _ov_pooled(data, kernel, window, rounding=rounding_type))
 
 
 @openvino("MaxPool", since=8, until=13, absent=_EMPTY)
 def ov_max_pool_8(
     data: Tensor,
     *,
-    strides: Ints,
+    window: OpenvinoWindow,
     dilations: Ints = (),
-    pads_begin: Ints,
-    pads_end: Ints,
     kernel: Ints,
     rounding_type: WholeRounding = "floor",
-    auto_pad: PadType = "explicit",
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO MaxPool-8, with the indices of the maxima counted from ``axis`` on."""
-    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
-    return _indexed(data, _ov_pooled(data, *window), index_element_type, axis)
+    shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
+    return _indexed(data, shape, index_element_type, axis=axis)
 
 
 @openvino("MaxPool", since=14, absent=_EMPTY)
 def ov_max_pool_14(
     data: Tensor,
     *,
-    strides: Ints,
+    window: OpenvinoWindow,
     dilations: Ints = (),
-    pads_begin: Ints,
-    pads_end: Ints,
     kernel: Ints,
     rounding_type: Rounding = "floor",
-    auto_pad: PadType = "explicit",
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO MaxPool-14, which rounds in PyTorch's way too."""
-    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
-    return _indexed(data, _ov_pooled(data, *window), index_element_type, axis)
+    shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
+    return _indexed(data, shape, index_element_type, axis=axis)
 
 
-def _indexed(data: Tensor, shape: Shape, index_type: DType | None, axis: int) -> tuple[Tensor, Tensor]:
+def _indexed(data: Tensor, shape: Shape, index_type: DType | None, *, axis: int) -> tuple[Tensor, Tensor]:
     if data.shape is not None:
         axis_of(axis, len(data.shape))
     if index_type not in ("int32", "int64"):
@@ -479,49 +337,40 @@ def refused_index_type(index_type: DType | None) -> Fault:
 def ov_avg_pool_1(
     data: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     kernel: Ints,
     exclude_pad: bool,
     rounding_type: WholeRounding = "floor",
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO AvgPool-1."""
-    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type)
-    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))
+    shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
+    return Tensor(data.dtype, shape)
 
 
 @openvino("AvgPool", since=14, until=15, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
 def ov_avg_pool_14(
     data: Tensor,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     kernel: Ints,
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO AvgPool-14, which rounds in PyTorch's way too."""
-    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type)
-    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))
+    shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
+    return Tensor(data.dtype, shape)
 
 
 @openvino("AvgPool", since=16, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
 def ov_avg_pool_16(
     data: Tensor,
     *,
-    strides: Ints,
+    window: OpenvinoWindow,
     dilations: Ints = (),
-    pads_begin: Ints,
-    pads_end: Ints,
     kernel: Ints,
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
-    auto_pad: PadType = "explicit",
 ) -> Tensor:
     """OpenVINO AvgPool-16, with dilations."""
-    window = (kernel, strides, pads_begin, pads_end, auto_pad, rounding_type, dilations)
-    return Tensor(data.dtype, _ov_pooled(data, *window, exclude_pad=exclude_pad))
+    shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations, exclude_pad=exclude_pad)
+    return Tensor(data.dtype, shape)

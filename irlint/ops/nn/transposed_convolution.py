@@ -24,8 +24,8 @@ from irlint.ops.kernels.filters import (
 )
 from irlint.ops.kernels.windows import (
     OPERAND_MISMATCH,
-    AutoPad,
-    PadType,
+    OnnxWindow,
+    OpenvinoWindow,
     Window,
     arranged,
     expect_one_padding,
@@ -38,6 +38,7 @@ from irlint.ops.kernels.windows import (
     transposed_size,
     transposed_sizes,
 )
+from irlint.records import replaced
 from irlint.schemas import NHWC
 
 OUTPUT_SHAPE_UNREACHABLE = Rule(
@@ -66,18 +67,22 @@ def conv_transpose(
     W: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
     output_padding: Ints | None = None,
     output_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
 ) -> Tensor:
     """ONNX ConvTranspose of every version; W is [C, M / group, k1, …]."""
-    window = (kernel_shape, strides, dilations, pads, auto_pad)
-    shape = _transposed(X.shape, W.shape, group, window, output_padding, output_shape, 2)
+    shape = _transposed(
+        X.shape,
+        W.shape,
+        window,
+        group=group,
+        kernel_shape=kernel_shape,
+        output_padding=output_padding,
+        output_shape=output_shape,
+    )
     expect_bias(B, None if shape is None else shape[1], 2)
     return Tensor(X.dtype, shape)
 
@@ -88,49 +93,55 @@ def nhwc_conv_transpose(
     W: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
     output_padding: Ints | None = None,
     output_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
     activation: str = "",
     activation_params: Floats | None = None,
 ) -> Tensor:
     """com.ms.internal.nhwc ConvTranspose: the channels are the last axis of X and Y."""
-    window = (kernel_shape, strides, dilations, pads, auto_pad)
-    return Tensor(X.dtype, _transposed(X.shape, W.shape, group, window, output_padding, output_shape, 1))
+    shape = _transposed(
+        X.shape,
+        W.shape,
+        window,
+        group=group,
+        kernel_shape=kernel_shape,
+        output_padding=output_padding,
+        output_shape=output_shape,
+        first=1,
+    )
+    return Tensor(X.dtype, shape)
 
 
 def _transposed(
     x: Shape | None,
     w: Shape | None,
+    window: OnnxWindow,
+    *,
     group: int,
-    attributes: tuple[Ints | None, Ints | None, Ints | None, Ints | None, str],
+    kernel_shape: Ints | None,
     output_padding: Ints | None,
     output_shape: Ints | None,
-    first: int,
+    first: int = 2,
 ) -> Shape | None:
-    """The shape of an ONNX transposed convolution; ``attributes`` are kernel_shape, strides, dilations, pads, auto_pad."""
-    kernel_shape, strides, dilations, pads, auto_pad = attributes
-    count = spatial_count(x, w, 1, kernel_shape, strides, dilations, output_shape)
-    expect_one_padding(auto_pad, pads)
+    """The shape of an ONNX transposed convolution."""
+    count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations, output_shape))
+    expect_one_padding(window)
     if count is None:
         return None
-    kernel = kernel_of(kernel_shape, w, count, 1)
-    window = onnx_window(count, kernel, strides, dilations, pads, auto_pad, first=first)
-    expect_groups(group, dim_of(w, 0), 1, 0, "input channels")
-    expect_channels(x, w, dim_of(w, 0), first, 1, "")
-    added = _output_padding(output_padding, window, output_shape is not None)
+    placed = onnx_window(window, count, kernel_of(w, count, kernel_shape), first=first)
+    expect_groups(group, dim_of(w, 0), "input channels", index=1, axis=0)
+    expect_channels(x, w, dim_of(w, 0), first=first)
+    added = _output_padding(output_padding, placed, output_shape is not None)
     channels = product((dim_of(w, 1), group))
     if output_shape is None:
-        return arranged(dim_of(x, 0), channels, transposed_sizes(x, window, count, added), first)
-    sizes = per_axis(output_shape, count, "output_shape", 1)
+        return arranged(dim_of(x, 0), channels, transposed_sizes(x, placed, count, added), first=first)
+    sizes = per_axis(output_shape, count, "output_shape")
     expect_range(sizes, 1, "output_shape")
-    _expect_reachable(x, window, sizes)
-    return arranged(dim_of(x, 0), channels, sizes, first)
+    _expect_reachable(x, placed, sizes)
+    return arranged(dim_of(x, 0), channels, sizes, first=first)
 
 
 def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
@@ -138,7 +149,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; states one of ``OUTPUT_SHAPE_UNREACHABLE`` between the two.
     """
-    added = per_axis(given, len(window.strides), "output_padding", 0)
+    added = per_axis(given, len(window.strides), "output_padding", default=0)
     expect_range(added, 0, "output_padding")
     for position, extra in enumerate(added):
         stride, dilation = window.strides[position], window.dilations[position]
@@ -188,11 +199,8 @@ def ov_convolution_backprop_data(
     filters: Tensor,
     output_shape: Tensor | None = None,
     *,
-    strides: Ints,
-    pads_begin: Ints,
-    pads_end: Ints,
+    window: OpenvinoWindow,
     dilations: Ints,
-    auto_pad: PadType = "explicit",
     output_padding: Ints = (),
     context: Context,
 ) -> Tensor:
@@ -205,22 +213,24 @@ def ov_convolution_backprop_data(
     expect_type(output_shape, 2, INTEGERS)
     dtype = common_type((data, filters))
     x, w = data.shape, filters.shape
-    count = ov_spatial_count(x, w, 1, extra, _as_list(output_shape), strides, dilations, pads_begin, pads_end)
+    lists = (_as_list(output_shape), window.strides, dilations, window.pads_begin, window.pads_end)
+    count = ov_spatial_count(x, w, lists, extra=extra)
     if count is None:
         return Tensor(dtype)
     kernel, sound = ov_kernel(w, count)
-    pad_type = "valid" if auto_pad.startswith("same") else auto_pad
-    window = openvino_window(count, kernel, strides, dilations, pads_begin, pads_end, pad_type)
-    added = per_axis(output_padding or None, count, "output_padding", 0)
+    if window.auto_pad.startswith("same"):
+        window = replaced(window, auto_pad="valid")
+    placed = openvino_window(window, count, kernel, dilations=dilations)
+    added = per_axis(output_padding or None, count, "output_padding", default=0)
     if extra:
         channels = product((grouped_channels(x, w, 1), dim_of(w, 2)))
     else:
-        expect_channels(x, w, dim_of(w, 0), 2, 1, "")
+        expect_channels(x, w, dim_of(w, 0))
         channels = dim_of(w, 1)
     if output_shape is not None:
         sizes = _given_sizes(output_shape, count)
     else:
-        sizes = transposed_sizes(x, window if sound else None, count, added, lenient=True)
+        sizes = transposed_sizes(x, placed if sound else None, count, added, lenient=True)
     return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
 
 

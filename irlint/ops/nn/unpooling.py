@@ -11,6 +11,7 @@ from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.windows import (
     OPERAND_MISMATCH,
     WINDOW_EXCEEDS_INPUT,
+    OnnxWindow,
     Window,
     expect_pads_below_kernel,
     expect_range,
@@ -40,8 +41,8 @@ def max_unpool(
     if x is not None:
         expect_shape(I, 1, "I", x, "a place for each element of input 0")
     count = len(kernel_shape) if x is None else len(x) - 2
-    kernel = per_axis(kernel_shape, count, "kernel_shape", 1)
-    window = onnx_window(count, kernel, strides, None, pads)
+    kernel = per_axis(kernel_shape, count, "kernel_shape")
+    window = onnx_window(OnnxWindow(strides=strides, pads=pads), count, kernel)
     expect_pads_below_kernel(window)
     given = None if output_shape is None else output_shape.ints
     if output_shape is not None:
@@ -92,7 +93,8 @@ def col2im(
     block: Shape = block_shape.ints or (None,) * count
     expect_range(image, 1, "image_shape")
     expect_range(block, 1, "block_shape")
-    window = onnx_window(count, block, strides, dilations, pads)
+    given = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
+    window = onnx_window(given, count, block)
     if x is None:
         return Tensor(input.dtype, (None, None, *image))
     _expect_blocks(x, _blocks(image, window))

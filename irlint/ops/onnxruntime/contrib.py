@@ -408,6 +408,6 @@ def nchwc_upsample(
     """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
     if X.shape is None or scales is None:
         return Tensor(X.dtype)
-    per_axis(scales, len(X.shape), "scales", 1)
+    per_axis(scales, len(X.shape), "scales")
     expect_range(scales, 1, "scales")
     return Tensor(X.dtype, tuple(product((dim, scale)) for dim, scale in zip(X.shape, scales)))

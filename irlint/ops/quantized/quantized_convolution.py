@@ -9,7 +9,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.filters import convolved, dim_of, expect_bias
-from irlint.ops.kernels.windows import OPERAND_MISMATCH, AutoPad, expect_single
+from irlint.ops.kernels.windows import OPERAND_MISMATCH, OnnxWindow, expect_single
 from irlint.schemas import MICROSOFT, NHWC
 
 
@@ -20,12 +20,9 @@ def conv_integer(
     x_zero_point: Tensor | None = None,
     w_zero_point: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
 ) -> Tensor:
     """ONNX ConvInteger-10."""
     expect_single(x_zero_point, 2, "x_zero_point")
@@ -40,7 +37,7 @@ def conv_integer(
                 severity=Severity.NOTE,
             )
         )
-    return Tensor("int32", convolved(x.shape, w.shape, group, kernel_shape, strides, dilations, pads, auto_pad))
+    return Tensor("int32", convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape))
 
 
 def _expect_per_channel(tensor: Tensor | None, index: int, name: str, channels: MaybeDim) -> None:
@@ -71,17 +68,14 @@ def qlinear_conv(
     y_zero_point: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
 ) -> Tensor:
     """ONNX QLinearConv-10: weights are quantized as a whole, or by output channel."""
     _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
-    window = (kernel_shape, strides, dilations, pads, auto_pad)
-    return Tensor(y_zero_point.dtype, convolved(x.shape, w.shape, group, *window, weights=3))
+    shape = convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape, weights=3)
+    return Tensor(y_zero_point.dtype, shape)
 
 
 @onnx("QLinearConv", domain=NHWC)
@@ -97,20 +91,17 @@ def ms_qlinear_conv(
     y_zero_point: Tensor,
     B: Tensor | None = None,
     *,
-    auto_pad: AutoPad = "NOTSET",
-    dilations: Ints | None = None,
+    window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
     channels_last: int = 0,
     context: Context,
 ) -> Tensor:
     """com.microsoft QLinearConv, with the channels as the last axis by ``channels_last`` or by the domain."""
     _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
     first = 1 if channels_last or context.node.domain == NHWC else 2
-    window = (kernel_shape, strides, dilations, pads, auto_pad)
-    return Tensor(y_zero_point.dtype, convolved(x.shape, w.shape, group, *window, first=first, weights=3))
+    shape = convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape, first=first, weights=3)
+    return Tensor(y_zero_point.dtype, shape)
 
 
 def _expect_quantization(

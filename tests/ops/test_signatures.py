@@ -1,0 +1,59 @@
+"""Signatures as schemas: inputs, attributes, and groups of attributes that a record holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irlint.binding.calls import choices
+from irlint.ops.kernels.windows import OnnxWindow
+from irlint.ops.nn.convolution import conv, ov_convolution
+from irlint.ops.nn.pooling import ov_max_pool_8
+from irlint.ops.signatures import REQUIRED, group, signature
+from irlint.records import record
+
+Ints = tuple[int, ...]
+
+
+@group
+@record
+class Pair:
+    left: int
+    right: Ints = (1,)
+
+
+_TWO = Pair(2, (2,))
+
+
+def first(x: Any, y: Any = None, *, before: float = 0.5, pair: Pair, after: bool = False) -> Any:
+    return pair
+
+
+def second(*xs: Any, pair: Pair = _TWO, context: Any) -> Any:
+    return pair
+
+
+def test_a_group_stands_for_its_fields_in_their_place() -> None:
+    known = signature(first)
+    assert known.inputs == ("x", "y") and known.required == 1
+    assert list(known.attributes) == ["before", "left", "right", "after"]
+    assert known.attributes["left"] == ("int", REQUIRED) and known.attributes["right"] == ("Ints", (1,))
+
+
+def test_the_default_of_a_group_states_the_defaults_of_its_fields() -> None:
+    known = signature(second)
+    assert known.context and known.variadic == "xs"
+    assert known.attributes == {"left": ("int", 2), "right": ("Ints", (2,))}
+    assert known.bound({"right": (3,)}) == {"pair": Pair(2, (3,))}
+
+
+def test_attributes_are_bound_to_their_group() -> None:
+    assert signature(first).bound({"left": 1, "after": True}) == {"pair": Pair(1, (1,)), "after": True}
+    assert signature(conv).bound({"group": 2}) == {"group": 2, "window": OnnxWindow()}
+
+
+def test_choices_of_a_field_are_those_of_its_record() -> None:
+    names: tuple[str, ...] = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", "")
+    assert choices(signature(conv).attributes["auto_pad"][0], conv) == names
+    names = ("explicit", "same_upper", "same_lower", "valid")
+    for rule in (ov_convolution, ov_max_pool_8):
+        assert choices(signature(rule).attributes["auto_pad"][0], rule) == names
