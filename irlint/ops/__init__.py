@@ -18,31 +18,50 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
+from irlint.findings.faults import Fault
 from irlint.lazy_typing import Any, TypeVar
-from irlint.model import Graph, Node
+from irlint.model import Attribute, Graph, Node
 from irlint.model.tensor import Type
 from irlint.ops import index
 from irlint.records import NOTHING, record
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
+#: The domain under which ``index`` has types that no opset of OpenVINO has.
+OPENVINO = "openvino"
+
+#: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
+LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+
 
 @record
 class Operator:
-    """The rule of an operator from one opset version on.
+    """The rule of an operator from one opset version on, and what else is known of it there.
 
-    ``until`` is the last opset that has the operator in this form, None for no end. ``absent`` tells, for OpenVINO
-    attributes that the specification requires, what the library takes where they are missing. ``spelled`` maps a
-    parameter to the attribute's name where that is no identifier. ``missing`` are opsets in between that lack it.
+    ``until`` is the last opset that has the operator in this form, None for no end; ``missing`` are opsets in between that
+    lack it. The other fields are the keywords of ``onnx`` and ``openvino``.
     """
 
     name: str
     since: int
     function: Callable[..., Any]
     until: int | None = None
-    absent: Mapping[str, object] = NOTHING
-    spelled: Mapping[str, str] = NOTHING
     missing: tuple[int, ...] = ()
+    early: bool = False
+    unchecked: bool = False
+    lenient: tuple[str, ...] = ()
+    read_if: Mapping[str, tuple[str, str]] = NOTHING
+    kinds: Mapping[str, str] = NOTHING
+    taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
+    spelled: Mapping[str, str] = NOTHING
+    absent: Mapping[str, object] = NOTHING
+    documented: Mapping[str, object] = NOTHING
+    refused_without: Mapping[str, object] = NOTHING
+    legacy: tuple[str, ...] = ()
+    strict: tuple[str, ...] = ()
+    labels: Mapping[str, int] = NOTHING
+    fills_in: bool = False
+    spellings: tuple[str, ...] = ()
 
 
 @record
@@ -69,14 +88,50 @@ class Context:
 
 _onnx: dict[tuple[str, str], list[Operator]] = {}
 _openvino: dict[str, list[Operator]] = {}
+_without_rule: dict[str, str] = {}
+_openvino_modules = {name.lower(): module for name, module in index.OPENVINO.items()}
 
 
-def onnx(*names: str, since: int = 1, until: int | None = None, domain: str = "") -> Callable[[Rule], Rule]:
-    """Registers a rule for ONNX operators from opset version ``since`` of ``domain`` on."""
+def onnx(
+    *names: str,
+    since: int = 1,
+    until: int | None = None,
+    domain: str = "",
+    early: bool = False,
+    unchecked: bool = False,
+    lenient: tuple[str, ...] = (),
+    read_if: Mapping[str, tuple[str, str]] = NOTHING,
+    kinds: Mapping[str, str] = NOTHING,
+    taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
+) -> Callable[[Rule], Rule]:
+    """Registers a rule for ONNX operators from opset version ``since`` of ``domain`` to ``until``.
+
+    The others say where ONNX Runtime takes more than the standard does:
+
+    * ``early``: it has the operator in every opset, also before the standard has it.
+    * ``unchecked``: it passes over attributes that the operator does not have.
+    * ``lenient``: attributes of which it takes any text that it does not know for the default.
+    * ``read_if``: attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
+    * ``kinds``: another kind that it takes an attribute as.
+    * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
+      alone does not tell it; None where it refuses the node.
+    """
 
     def register(function: Rule) -> Rule:
         for name in names:
-            _onnx.setdefault((domain, name), []).append(Operator(name, since, function, until))
+            operator = Operator(
+                name,
+                since,
+                function,
+                until,
+                early=early,
+                unchecked=unchecked,
+                lenient=lenient,
+                read_if=read_if,
+                kinds=kinds,
+                taken_as=taken_as,
+            )
+            _onnx.setdefault((domain, name), []).append(operator)
         return function
 
     return register
@@ -86,24 +141,71 @@ def openvino(
     *names: str,
     since: int = 1,
     until: int = 16,
-    absent: Mapping[str, object] | None = None,
-    spelled: Mapping[str, str] | None = None,
     missing: tuple[int, ...] = (),
+    spelled: Mapping[str, str] = NOTHING,
+    absent: Mapping[str, object] = NOTHING,
+    documented: Mapping[str, object] = NOTHING,
+    refused_without: Mapping[str, object] = NOTHING,
+    legacy: tuple[str, ...] = (),
+    strict: tuple[str, ...] = (),
+    labels: Mapping[str, int] = NOTHING,
+    fills_in: bool = False,
+    spellings: tuple[str, ...] = (),
 ) -> Callable[[Rule], Rule]:
-    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``."""
+    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
+
+    Of attributes, by parameter:
+
+    * ``spelled``: the name of the attribute where that is no identifier.
+    * ``absent``: what the library takes where an attribute is not written that the specification requires.
+    * ``documented``: the default of the specification, which the library does not take: it takes ``absent``.
+    * ``refused_without``: the default of the specification where the library refuses the layer without the attribute.
+    * ``legacy``: attributes that older writers put on the operation, which has not got them.
+    * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
+
+    Of the operation, in all its versions, wherever one of them states it:
+
+    * ``labels``: the opset that is meant where a layer of this type has another label as its ``version``.
+    * ``fills_in``: the library fills in last inputs that no edge leads to.
+    * ``spellings``: other types that the library takes for it.
+    """
 
     def register(function: Rule) -> Rule:
         for name in names:
-            operator = Operator(name, since, function, until, absent or NOTHING, spelled or NOTHING, missing)
+            operator = Operator(
+                name,
+                since,
+                function,
+                until,
+                missing,
+                spelled=spelled,
+                absent=absent,
+                documented=documented,
+                refused_without=refused_without,
+                legacy=legacy,
+                strict=strict,
+                labels=labels,
+                fills_in=fills_in,
+                spellings=spellings,
+            )
             _openvino.setdefault(name.lower(), []).append(operator)
         return function
 
     return register
 
 
+def without_rule(*names: str, domain: str = "", help: str = "") -> None:
+    """Names ONNX operators that are known and have no rule, or types that no opset of OpenVINO has (``domain="openvino"``).
+
+    ``help`` says what to write for them.
+    """
+    for name in names:
+        _without_rule[f"{domain}:{name}"] = help
+
+
 def load_all() -> None:
     """Imports every module that has operators."""
-    for module in sorted({*index.ONNX.values(), *index.OPENVINO.values()}):
+    for module in sorted({*index.ONNX.values(), *index.OPENVINO.values(), *index.WITHOUT_RULE.values()}):
         import_module(f"{__name__}.{module}")
 
 
@@ -128,11 +230,26 @@ def onnx_versions(domain: str, name: str) -> list[Operator]:
 
 def openvino_versions(name: str) -> list[Operator]:
     """Every rule of an OpenVINO operation, looked up without regard to case as the library does."""
-    module = index.OPENVINO.get(name.lower())
+    module = _openvino_modules.get(name.lower())
     if module is None:
         return []
     import_module(f"{__name__}.{module}")
     return _openvino[name.lower()]
+
+
+def is_without_rule(domain: str, name: str) -> bool:
+    """Whether an ONNX operator is known, though there is no rule for it."""
+    return f"{domain}:{name}" in index.WITHOUT_RULE
+
+
+def instead_of(name: str) -> str:
+    """What to write for the type of an operation that no opset of OpenVINO has; "" where nothing is known of it."""
+    wanted = f"{OPENVINO}:{name}".lower()
+    for key, module in index.WITHOUT_RULE.items():
+        if key.lower() == wanted:
+            import_module(f"{__name__}.{module}")
+            return _without_rule[key]
+    return ""
 
 
 def onnx_operator(domain: str, name: str, version: int) -> Operator | None:

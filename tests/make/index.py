@@ -1,12 +1,18 @@
-"""Writes where each operator and each rule stands: ``irlint/ops/index.py`` and ``irlint/policy/rule_index.py``."""
+"""Writes where each operator and each rule stands, ``irlint/ops/index.py`` and ``irlint/policy/rule_index.py``, and what
+reading an IR takes from the operations, ``irlint/parsers/openvino/operations.py``."""
 
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from irlint.ops import Operator
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "irlint"
@@ -22,28 +28,65 @@ def dotted(path: Path) -> str:
     return ".".join(part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__")
 
 
-def operator_index() -> str:
-    """The text of ``irlint/ops/index.py``."""
-    from irlint import ops
-
+def _operators() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
+    """The operators of both formats, without what is written of them."""
     for path in modules(PACKAGE / "ops"):
         import_module(f"irlint.{dotted(path)}")
-    onnx, openvino = ops.registered()
+    from irlint.ops import registered
+
+    return registered()
+
+
+def operator_index() -> str:
+    """The text of ``irlint/ops/index.py``."""
+    onnx, openvino = _operators()
     by_name = {f"{domain}:{op}": _home(f"{domain}:{op}", versions) for (domain, op), versions in onnx.items()}
     return (
         '"""Which module has the rules of an operator; written by ``tests/make/index.py``."""\n\n'
         "#: By domain and name.\n"
         f"ONNX = {_literal(by_name)}\n\n"
-        "#: By the name in lower case.\n"
-        f"OPENVINO = {_literal({op: _home(op, versions) for op, versions in openvino.items()})}\n"
+        "#: By name.\n"
+        f"OPENVINO = {_literal({versions[0].name: _home(op, versions) for op, versions in openvino.items()})}\n\n"
+        "#: What is known and has no rule, by domain and name.\n"
+        f"WITHOUT_RULE = {_literal(dict(_without_rule()))}\n"
     )
 
 
-def _home(name: str, versions: Collection[object]) -> str:
-    found = {operator.function.__module__.removeprefix("irlint.ops.") for operator in versions}  # type: ignore[attr-defined]
+def _without_rule() -> Iterator[tuple[str, str]]:
+    """What modules name by ``without_rule``, with the module."""
+    from irlint import ops
+
+    for path in modules(PACKAGE / "ops"):
+        for call in _calls(path, "without_rule"):
+            domain = [getattr(ops, keyword.value.id) for keyword in call.keywords if keyword.arg == "domain"]
+            for name in call.args:
+                yield f"{''.join(domain)}:{ast.literal_eval(name)}", dotted(path).removeprefix("ops.")
+
+
+def _home(name: str, versions: Collection[Operator]) -> str:
+    found = {operator.function.__module__.removeprefix("irlint.ops.") for operator in versions}
     if len(found) > 1:
         raise SystemExit(f"{name} stands in {' and '.join(sorted(found))}: its versions belong into one module")
     return found.pop()
+
+
+def openvino_operations() -> str:
+    """The text of ``irlint/parsers/openvino/operations.py``."""
+    from irlint.ops.signatures import signature
+
+    filled_in: dict[str, int] = {}
+    spellings: dict[str, str] = {}
+    for operator in (operator for versions in _operators()[1].values() for operator in versions):
+        spellings |= dict.fromkeys(operator.spellings, operator.name)
+        if operator.fills_in:
+            filled_in[operator.name] = max(filled_in.get(operator.name, 0), len(signature(operator.function).inputs))
+    return (
+        '"""What reading an IR takes from the operations; written by ``tests/make/index.py``."""\n\n'
+        "#: How many inputs an operation has whose last ones OpenVINO fills in where no edge leads to them.\n"
+        f"FILLED_IN = {_literal(filled_in)}\n\n"
+        "#: The operation that OpenVINO takes a type for, where the type is spelled in another way.\n"
+        f"SPELLINGS = {_literal(spellings)}\n"
+    )
 
 
 def rule_index() -> str:
@@ -58,15 +101,21 @@ def rule_index() -> str:
 
 def _codes(path: Path) -> Iterator[str]:
     """The codes of the rules that a module states."""
+    for call in _calls(path, "Rule"):
+        code = call.args[0] if call.args else None
+        if isinstance(code, ast.Constant) and isinstance(code.value, str):
+            yield code.value
+
+
+def _calls(path: Path, function: str) -> Iterator[ast.Call]:
+    """Where a module calls a function of that name."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Rule" and node.args:
-            code = node.args[0]
-            if isinstance(code, ast.Constant) and isinstance(code.value, str):
-                yield code.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+            yield node
 
 
-def _literal(table: Mapping[str, str]) -> str:
-    return "{\n" + "".join(f'    "{name}": "{table[name]}",\n' for name in sorted(table)) + "}"
+def _literal(table: Mapping[str, str | int]) -> str:
+    return "{\n" + "".join(f'    "{name}": {json.dumps(table[name])},\n' for name in sorted(table)) + "}"
 
 
 def free_codes() -> list[str]:
@@ -82,6 +131,7 @@ def free_codes() -> list[str]:
 #: What is written, and by what.
 WRITTEN = {
     PACKAGE / "ops" / "index.py": operator_index,
+    PACKAGE / "parsers" / "openvino" / "operations.py": openvino_operations,
     PACKAGE / "policy" / "rule_index.py": rule_index,
 }
 

@@ -11,7 +11,7 @@ from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
-from irlint.ops import Context, openvino
+from irlint.ops import OPENVINO, Context, openvino, without_rule
 from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, out_of_range
 from irlint.ops.kernels.broadcast import merged
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
@@ -123,7 +123,7 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
             raise fault
 
 
-@openvino("EmbeddingBagOffsetsSum", since=3)
+@openvino("EmbeddingBagOffsetsSum", since=3, fills_in=True)
 def embedding_bag_offsets_sum(
     emb_table: Tensor,
     indices: Tensor,
@@ -135,7 +135,7 @@ def embedding_bag_offsets_sum(
     return embedding_bag_offsets(emb_table, indices, offsets, default_index, per_sample_weights)
 
 
-@openvino("EmbeddingBagOffsets", since=15)
+@openvino("EmbeddingBagOffsets", since=15, fills_in=True)
 def embedding_bag_offsets(
     emb_table: Tensor,
     indices: Tensor,
@@ -157,13 +157,13 @@ def embedding_bag_offsets(
     return _bags(emb_table, count)
 
 
-@openvino("EmbeddingBagPackedSum", since=3)
+@openvino("EmbeddingBagPackedSum", since=3, fills_in=True)
 def embedding_bag_packed_sum(emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
     """OpenVINO EmbeddingBagPackedSum-3: one bag for each row of indices."""
     return embedding_bag_packed(emb_table, indices, per_sample_weights)
 
 
-@openvino("EmbeddingBagPacked", since=15)
+@openvino("EmbeddingBagPacked", since=15, fills_in=True)
 def embedding_bag_packed(
     emb_table: Tensor,
     indices: Tensor,
@@ -180,7 +180,7 @@ def embedding_bag_packed(
     return _bags(emb_table, None if shape is None else shape[0])
 
 
-@openvino("EmbeddingSegmentsSum", since=3)
+@openvino("EmbeddingSegmentsSum", since=3, fills_in=True)
 def embedding_segments_sum(
     emb_table: Tensor,
     indices: Tensor,
@@ -211,7 +211,7 @@ def _counted(count: MaybeDim) -> MaybeDim:
 FillMode = Literal["zero", "lowest"]
 
 
-@openvino("SegmentMax", since=16, absent={"fill_mode": "zero"})
+@openvino("SegmentMax", since=16, absent={"fill_mode": "zero"}, fills_in=True)
 def segment_max(
     data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
 ) -> Tensor:
@@ -308,3 +308,6 @@ def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
     if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
         return None
     return len(numbers) // 2 + rows - len(set(numbers[::2]))
+
+
+without_rule("FillEmptyRows", domain=OPENVINO, help="write `SparseFillEmptyRows`, as OpenVINO calls this operation")

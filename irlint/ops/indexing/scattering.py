@@ -146,7 +146,7 @@ def scatter_elements_11(data: Tensor, indices: Tensor, updates: Tensor, *, axis:
     return _scatter_elements(data, indices, updates, axis, "none")
 
 
-@onnx("ScatterElements", since=16)
+@onnx("ScatterElements", since=16, lenient=("reduction",))
 def scatter_elements_16(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction16 = "none"
 ) -> Tensor:
@@ -154,7 +154,7 @@ def scatter_elements_16(
     return _scatter_elements(data, indices, updates, axis, reduction)
 
 
-@onnx("ScatterElements", since=18)
+@onnx("ScatterElements", since=18, lenient=("reduction",))
 def scatter_elements_18(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction18 = "none"
 ) -> Tensor:
@@ -265,13 +265,13 @@ def scatter_nd_11(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     return _scatter_nd(data, indices, updates, "none")
 
 
-@onnx("ScatterND", since=16)
+@onnx("ScatterND", since=16, lenient=("reduction",))
 def scatter_nd_16(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction16 = "none") -> Tensor:
     """ONNX ScatterND-16."""
     return _scatter_nd(data, indices, updates, reduction)
 
 
-@onnx("ScatterND", since=18)
+@onnx("ScatterND", since=18, lenient=("reduction",))
 def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction18 = "none") -> Tensor:
     """ONNX ScatterND-18."""
     return _scatter_nd(data, indices, updates, reduction)

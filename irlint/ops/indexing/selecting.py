@@ -11,7 +11,7 @@ from irlint.findings.statements import agree, reaches
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.contents import fits, positions, strides
@@ -297,7 +297,7 @@ def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     return values, inverse, counts
 
 
-@openvino("Unique", since=10)
+@openvino("Unique", since=10, fills_in=True)
 def ov_unique(
     data: Tensor,
     axis: Tensor | None = None,
@@ -344,7 +344,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
 # --- sorted lists -----------------------------------------------------------------------------------------------------
 
 
-@openvino("Bucketize", since=3)
+@openvino("Bucketize", since=3, refused_without={"output_type": "i64"})
 def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
     """OpenVINO Bucketize-3; without ``output_type`` the library refuses it, though i64 is the documented default."""
     expect_type(data, 0, ARITHMETIC)
@@ -385,3 +385,6 @@ def search_sorted(
             )
         shape.append(a if b is None or isinstance(a, int) else b)
     return Tensor(dtype, (*shape, looked[-1]))
+
+
+without_rule("Bincount", domain=OPENVINO, help=LATER)

@@ -244,7 +244,7 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
     return Tensor(data.dtype, data.shape)
 
 
-@openvino("ReorgYolo", since=2)
+@openvino("ReorgYolo", since=2, labels={"opset1": 2})
 def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]; the library reads the first entry."""
     expect_rank(data, 0, 4)

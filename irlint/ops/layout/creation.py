@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, largest, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.lazy_typing import Literal
+from irlint.model import Attribute, Node
 from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
@@ -59,8 +61,33 @@ g () => (int64[5] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {1}> {
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
+#: The attribute that holds a value, by its kind.
+FORMS: Mapping[str, str] = {
+    "TENSOR": "value",
+    "SPARSE_TENSOR": "sparse_value",
+    "FLOAT": "value_float",
+    "FLOATS": "value_floats",
+    "INT": "value_int",
+    "INTS": "value_ints",
+    "STRING": "value_string",
+    "STRINGS": "value_strings",
+}
 
-@onnx("Constant")
+
+def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
+    """What ONNX Runtime takes a Constant that breaks its schema for: it looks at the kind of its first attribute alone."""
+    first = next(iter(node.attributes.values()), None)
+    form = FORMS.get(first.kind) if first is not None else None
+    if first is None or form is None or len(node.outputs) != 1:
+        return None
+    if len(node.attributes) == 1:
+        return {form: first}, None
+    names = " and ".join(f"`{name}`" for name in node.attributes)
+    fault = CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")
+    return {form: first}, fault
+
+
+@onnx("Constant", kinds={"value": "SPARSE_TENSOR"}, taken_as=_first_by_kind)
 def constant(
     *,
     value: Tensor | None = None,
@@ -101,7 +128,8 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
     return Tensor(dtype, (len(items),), items if len(items) <= CONTENTS_LIMIT else None)
 
 
-@openvino("Const", "Constant")
+@openvino("Const", spellings=("Constant", "CONSTANT", "constant"))
+@openvino("Constant")
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: int = 0, size: int = 0, value: str = ""
 ) -> Tensor:
@@ -262,7 +290,7 @@ def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Co
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
 
 
-@openvino("Eye", since=9, absent={"output_type": None})
+@openvino("Eye", since=9, absent={"output_type": None}, fills_in=True)
 def ov_eye(
     num_rows: Tensor,
     num_columns: Tensor,

@@ -329,7 +329,7 @@ def _negative(position: int, entry: int) -> Fault:
     )
 
 
-@openvino("Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"})
+@openvino("Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"}, fills_in=True)
 def ov_legacy_broadcast(
     data: Tensor,
     target_shape: Tensor,
@@ -370,7 +370,7 @@ def ov_legacy_broadcast(
     return _broadcast(data, target_shape, axes_mapping, chosen, axis)
 
 
-@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"})
+@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"}, fills_in=True)
 def ov_broadcast(
     data: Tensor,
     target_shape: Tensor,

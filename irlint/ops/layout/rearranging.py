@@ -303,8 +303,8 @@ def microsoft_pad(data: Tensor, pads: Tensor, value: Tensor | None = None, *, mo
     return pad(data, flat, value, mode=mode)
 
 
-@openvino("Pad", until=11, absent={"pad_mode": "constant"})
-@openvino("Pad", since=12, absent={"pad_mode": "constant"})
+@openvino("Pad", until=11, absent={"pad_mode": "constant"}, fills_in=True)
+@openvino("Pad", since=12, absent={"pad_mode": "constant"}, fills_in=True)
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:

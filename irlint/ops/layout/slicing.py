@@ -328,7 +328,7 @@ def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
     return Tensor(result.dtype, shape, result.value)
 
 
-@openvino("Slice", since=8)
+@openvino("Slice", since=8, fills_in=True)
 def ov_slice(
     data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None = None, *, context: Context
 ) -> Tensor:
@@ -340,7 +340,7 @@ def ov_slice(
     return bounded(_sliced_by_inputs(data, lists, start, stop, step, axes, 3), data, context)
 
 
-@openvino("SliceScatter", since=15)
+@openvino("SliceScatter", since=15, fills_in=True)
 def slice_scatter(
     data: Tensor,
     updates: Tensor,

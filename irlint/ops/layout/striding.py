@@ -130,7 +130,7 @@ def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, masks: Masks,
     return Range(begin, end, stride)
 
 
-@openvino("StridedSlice", absent={"begin_mask": (), "end_mask": ()})
+@openvino("StridedSlice", absent={"begin_mask": (), "end_mask": ()}, fills_in=True)
 def strided_slice(
     data: Tensor,
     begin: Tensor,

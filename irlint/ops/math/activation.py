@@ -57,7 +57,7 @@ def leaky_relu_1(x: Tensor, *, alpha: float = 0.01, consumed_inputs: Ints | None
 
 @onnx("Elu", since=6)
 @onnx("Celu", since=12)
-@onnx("ThresholdedRelu", since=10)
+@onnx("ThresholdedRelu", since=10, early=True)
 @onnx("Swish", since=24)
 def with_alpha(x: Tensor, *, alpha: float = 1.0) -> Tensor:
     """ONNX Elu-6, Celu-12, ThresholdedRelu-10 and Swish-24."""
@@ -224,7 +224,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     )
 
 
-@openvino("PRelu")
+@openvino("PRelu", spellings=("PReLU",))
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
     """OpenVINO PRelu-1: a slope for each channel, or one that is stretched; the library looks only when it compiles."""
     if x.shape is None or slope.shape is None or _per_channel(x.shape, slope.shape):
@@ -372,7 +372,7 @@ def softmax_of_matrix(x: Tensor, *, axis: int = 1) -> Tensor:
     return along_axis(x, axis)
 
 
-@openvino("Softmax", until=7, absent={"axis": 0})
+@openvino("Softmax", until=7, absent={"axis": 0}, documented={"axis": 1}, spellings=("SoftMax",))
 def ov_softmax_1(x: Tensor, *, axis: int) -> Tensor:
     """OpenVINO Softmax-1; the specification's default axis is 1, the library's 0."""
     return along_axis(x, axis, scalar=True, negative=False)

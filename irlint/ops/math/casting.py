@@ -118,7 +118,7 @@ def convert_like(data: Tensor, like: Tensor) -> Tensor:
     return retyped(data, like.dtype)
 
 
-@openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"})
+@openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"}, fills_in=True)
 def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
     """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the data."""
     if destination_type not in _EIGHT_BITS:

@@ -11,7 +11,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import broadcast, merged, pdpd, stretches
@@ -430,7 +430,8 @@ def unary(x: Tensor, *, context: Context) -> Tensor:
 
 
 @openvino("Abs", "Acos", "Asin", "Atan", "Ceiling", "Cos", "Cosh", "Erf", "Exp", "Floor", "Log", "Negative")
-@openvino("Relu", "Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")
+@openvino("Relu", spellings=("ReLU",))
+@openvino("Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")
 @openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
 @openvino("HSigmoid", since=5)
 def ov_unary(x: Tensor, *, context: Context) -> Tensor:
@@ -465,3 +466,6 @@ def ov_bitwise_not(x: Tensor) -> Tensor:
 def legacy_unary(x: Tensor, *, consumed_inputs: object = None) -> Tensor:
     """The first versions of ONNX activations, with the attribute ``consumed_inputs``."""
     return Tensor(x.dtype, x.shape)
+
+
+without_rule("Atan2", domain=OPENVINO, help=LATER)

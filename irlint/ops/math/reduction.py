@@ -280,7 +280,7 @@ def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -
     return _accumulation(x, number(axis), bool(exclusive), bool(reverse), fold.times, 1)
 
 
-@openvino("CumSum", since=3)
+@openvino("CumSum", since=3, fills_in=True)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """OpenVINO CumSum-3: the library refuses it without the axis, and looks at its value only when it runs."""
     expect_type(axis, 1, ("int32", "int64"))

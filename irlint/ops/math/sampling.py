@@ -6,7 +6,7 @@ from irlint.dims import Shape
 from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attribute_values import numbered_type
 from irlint.ops.kernels.axes import Ints
@@ -190,3 +190,6 @@ def ov_multinomial(
         return Tensor(convert_type)
     count = number(num_samples)
     return Tensor(convert_type, (probs.shape[0], max(count, 0) if isinstance(count, int) else count))
+
+
+without_rule("RandomPoisson", domain=OPENVINO, help=LATER)

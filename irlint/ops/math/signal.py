@@ -268,7 +268,7 @@ def mel_weight_matrix(
 # --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------
 
 
-@openvino("DFT", "IDFT", since=7)
+@openvino("DFT", "IDFT", since=7, fills_in=True)
 def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO DFT-7 and IDFT-7: complex numbers to complex numbers, on axes before the last one."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
@@ -416,7 +416,7 @@ def ov_stft(
     return Tensor(signal.dtype, (*signal.shape[:-1], *middle, 2))
 
 
-@openvino("ISTFT", since=16, absent={"center": False, "normalized": False})
+@openvino("ISTFT", since=16, absent={"center": False, "normalized": False}, fills_in=True)
 def ov_istft(
     data: Tensor,
     window: Tensor,

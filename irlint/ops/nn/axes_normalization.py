@@ -100,7 +100,7 @@ def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -
     return Tensor(data.dtype, data.shape)
 
 
-@openvino("MVN", since=2, until=5, absent={"normalize_variance": False, "eps": 0.0})
+@openvino("MVN", since=2, until=5, absent={"normalize_variance": False, "eps": 0.0}, labels={"opset1": 2})
 def ov_mvn_2(
     data: Tensor,
     *,

@@ -128,7 +128,7 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-@openvino("Convolution", absent=ABSENT_LISTS)
+@openvino("Convolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"))
 def ov_convolution(
     data: Tensor,
     filters: Tensor,
@@ -165,7 +165,7 @@ def ov_binary_convolution(
     return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 
-@openvino("GroupConvolution", absent=ABSENT_LISTS)
+@openvino("GroupConvolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"))
 def ov_group_convolution(
     data: Tensor,
     filters: Tensor,

@@ -45,7 +45,7 @@ def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeate
     return Tensor(data.dtype, (batch, steps, 1, 1))
 
 
-@openvino("CTCGreedyDecoderSeqLen", since=6)
+@openvino("CTCGreedyDecoderSeqLen", since=6, fills_in=True)
 def ctc_greedy_decoder_seq_len(
     data: Tensor,
     sequence_length: Tensor,
@@ -65,7 +65,9 @@ def ctc_greedy_decoder_seq_len(
     return Tensor(classes_index_type, (batch, size(data, 1, 3))), Tensor(sequence_length_type, (batch,))
 
 
-@openvino("CTCLoss", since=4, absent={"ctc_merge_repeated": False})
+@openvino(
+    "CTCLoss", since=4, absent={"ctc_merge_repeated": False}, fills_in=True, documented={"ctc_merge_repeated": True}
+)
 def ctc_loss(
     logits: Tensor,
     logit_length: Tensor,

@@ -50,7 +50,13 @@ def deform_conv(
     return Tensor(X.dtype, shape)
 
 
-@openvino("DeformableConvolution", until=7, absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0})
+@openvino(
+    "DeformableConvolution",
+    until=7,
+    absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0},
+    fills_in=True,
+    refused_without={"group": 1, "deformable_group": 1},
+)
 def ov_deformable_convolution_1(
     data: Tensor,
     offsets: Tensor,
@@ -66,7 +72,13 @@ def ov_deformable_convolution_1(
     return _ov_deformed(tensors, window, dilations=dilations, group=group, deformable_group=deformable_group)
 
 
-@openvino("DeformableConvolution", since=8, absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0})
+@openvino(
+    "DeformableConvolution",
+    since=8,
+    absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0},
+    fills_in=True,
+    refused_without={"group": 1, "deformable_group": 1},
+)
 def ov_deformable_convolution_8(
     data: Tensor,
     offsets: Tensor,

@@ -383,7 +383,7 @@ def _stash(stash_type: int, context: Context) -> str | None:
     return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
 
 
-@onnx("LayerNormalization")
+@onnx("LayerNormalization", early=True, unchecked=True)
 def layer_normalization(
     x: Tensor,
     scale: Tensor,

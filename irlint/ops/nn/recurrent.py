@@ -8,7 +8,7 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
-from irlint.ops import onnx, openvino
+from irlint.ops import OPENVINO, onnx, openvino, without_rule
 from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
 from irlint.ops.kernels.gates import (
@@ -197,6 +197,10 @@ def attn_lstm(
     return outputs(x.dtype, sizes, 3)
 
 
+#: An experimental operator of ONNX.
+without_rule("GRUUnit")
+
+
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
@@ -213,7 +217,7 @@ def _cell(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor, ...
 _NO_HIDDEN_SIZE = {"hidden_size": 0}
 
 
-@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE)
+@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True)
 def ov_lstm_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -233,7 +237,7 @@ def ov_lstm_cell(
     return _cell(layer, hidden_size, activations)
 
 
-@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE)
+@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True)
 def ov_lstm_cell_with_peepholes(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -266,7 +270,7 @@ def ov_lstm_cell_with_peepholes(
     return outputs
 
 
-@openvino("GRUCell", since=3, absent=_NO_HIDDEN_SIZE)
+@openvino("GRUCell", since=3, absent=_NO_HIDDEN_SIZE, fills_in=True, labels={"experimental": 6, "extension": 6})
 def ov_gru_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -286,7 +290,9 @@ def ov_gru_cell(
     return _cell(layer, hidden_size, activations)
 
 
-@openvino("RNNCell", since=1, absent=_NO_HIDDEN_SIZE, missing=(2,))
+@openvino(
+    "RNNCell", since=1, absent=_NO_HIDDEN_SIZE, missing=(2,), fills_in=True, labels={"experimental": 6, "extension": 6}
+)
 def ov_rnn_cell(
     x: Tensor,
     h: Tensor,
@@ -404,3 +410,11 @@ def ov_rnn_sequence(
     """OpenVINO RNNSequence-5."""
     layer = Layer("RNN", x, (h,), w, r, b, sequence_lengths, _count(direction))
     return _sequence(layer, hidden_size, activations)
+
+
+without_rule(
+    "AUGRUCell",
+    "AUGRUSequence",
+    domain=OPENVINO,
+    help="write the operations that it stands for: OpenVINO makes this one for itself, and reads it from no file",
+)

@@ -80,7 +80,7 @@ def _loss_fault(
     )
 
 
-@onnx("NegativeLogLikelihoodLoss", since=12)
+@onnx("NegativeLogLikelihoodLoss", since=12, lenient=("reduction",))
 def negative_log_likelihood_loss(
     input: Tensor,
     target: Tensor,
@@ -96,7 +96,7 @@ def negative_log_likelihood_loss(
     return Tensor(input.dtype, shape if reduction == "none" else ())
 
 
-@onnx("SoftmaxCrossEntropyLoss", since=12)
+@onnx("SoftmaxCrossEntropyLoss", since=12, lenient=("reduction",))
 def softmax_cross_entropy_loss(
     scores: Tensor,
     labels: Tensor,

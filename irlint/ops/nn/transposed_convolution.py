@@ -193,7 +193,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 
 @openvino("ConvolutionBackpropData", absent=ABSENT_LISTS)
-@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS)
+@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS, fills_in=True)
 def ov_convolution_backprop_data(
     data: Tensor,
     filters: Tensor,

@@ -7,7 +7,7 @@ from irlint.findings.statements import agree, divides, reaches
 from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.model.tensor import Tensor, shape_text
-from irlint.ops import Context, onnx
+from irlint.ops import Context, onnx, without_rule
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.bodies import BODY_TYPES, check_arity, check_input_types
@@ -371,6 +371,10 @@ def word_conv_embedding(
     """com.microsoft WordConvEmbedding-1: an embedding for each word."""
     width = w.shape[0] if w.shape else None
     return Tensor(w.dtype, None if sequence.shape is None else (*sequence.shape[:1], width))
+
+
+#: An experimental operator of ONNX, which stands for any of PyTorch.
+without_rule("ATen")
 
 
 # --- channels in blocks -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
@@ -162,7 +162,7 @@ def _most(stated: Tensor | None) -> MaybeDim:
     return int(known) if isinstance(known, (int, float)) else known
 
 
-@openvino("NonMaxSuppression", until=2)
+@openvino("NonMaxSuppression", until=2, fills_in=True)
 def ov_nms_1(
     boxes: Tensor,
     scores: Tensor,
@@ -180,7 +180,7 @@ def ov_nms_1(
     return Tensor("int64", (None if negative else smallest(found.boxes, product((most, found.classes))), 3))
 
 
-@openvino("NonMaxSuppression", since=3, until=3)
+@openvino("NonMaxSuppression", since=3, until=3, fills_in=True)
 def ov_nms_3(
     boxes: Tensor,
     scores: Tensor,
@@ -197,7 +197,7 @@ def ov_nms_3(
     return Tensor(INDEX_NAMES[output_type], indices.shape)
 
 
-@openvino("NonMaxSuppression", since=4, until=4)
+@openvino("NonMaxSuppression", since=4, until=4, fills_in=True)
 def ov_nms_4(
     boxes: Tensor,
     scores: Tensor,
@@ -215,7 +215,7 @@ def ov_nms_4(
     return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
 
 
-@openvino("NonMaxSuppression", since=5)
+@openvino("NonMaxSuppression", since=5, fills_in=True)
 def ov_nms_5(
     boxes: Tensor,
     scores: Tensor,
@@ -369,3 +369,9 @@ def ov_matrix_nms(
     """OpenVINO MatrixNms-8."""
     _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
     return _kept(boxes, scores, candidates(boxes, scores), nms_top_k, keep_top_k, output_type, context)
+
+
+without_rule("MatrixNonMaxSuppression", domain=OPENVINO, help="write `MatrixNms`, as OpenVINO calls this operation")
+without_rule(
+    "MulticlassNonMaxSuppression", domain=OPENVINO, help="write `MulticlassNms`, as OpenVINO calls this operation"
+)

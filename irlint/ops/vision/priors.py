@@ -214,7 +214,7 @@ def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
     )
 
 
-@openvino("DetectionOutput", until=7, absent={**_DETECTION_ABSENT, "num_classes": 0})
+@openvino("DetectionOutput", until=7, absent={**_DETECTION_ABSENT, "num_classes": 0}, fills_in=True)
 def ov_detection_output_1(
     box_logits: Tensor,
     class_preds: Tensor,
@@ -250,7 +250,7 @@ def ov_detection_output_1(
     return _detections(tensors, num_classes, share_location, normalized, variance_encoded_in_target, keep)
 
 
-@openvino("DetectionOutput", since=8, absent=_DETECTION_ABSENT)
+@openvino("DetectionOutput", since=8, absent=_DETECTION_ABSENT, fills_in=True)
 def ov_detection_output_8(
     box_logits: Tensor,
     class_preds: Tensor,
@@ -377,7 +377,7 @@ def ov_prior_box_8(
     return _laid_out(output_size, image_size, priors_of_cell(ratios, *sizes, density, len(fixed_ratio)))
 
 
-@openvino("PriorBoxClustered", absent=_NO_OFFSET)
+@openvino("PriorBoxClustered", absent=_NO_OFFSET, fills_in=True)
 def ov_prior_box_clustered(
     output_size: Tensor,
     image_size: Tensor,

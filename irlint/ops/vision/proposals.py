@@ -112,7 +112,7 @@ def ov_proposal_1(
     return Tensor(class_probs.dtype, (count, 5))
 
 
-@openvino("Proposal", since=4, absent=_PROPOSAL_ABSENT)
+@openvino("Proposal", since=4, absent=_PROPOSAL_ABSENT, labels={"experimental": 6, "extension": 6})
 def ov_proposal_4(
     class_probs: Tensor,
     bbox_deltas: Tensor,
@@ -197,6 +197,7 @@ def _of_one_float_type(*tensors: Tensor) -> str | None:
 @openvino(
     "ExperimentalDetectronDetectionOutput",
     since=6,
+    labels={"experimental": 6, "extension": 6},
     absent={
         "score_threshold": 0.0,
         "nms_threshold": 0.0,
@@ -240,6 +241,7 @@ def ov_detectron_detection_output(
 @openvino(
     "ExperimentalDetectronGenerateProposalsSingleImage",
     since=6,
+    labels={"experimental": 6, "extension": 6},
     absent={"min_size": 0.0, "nms_threshold": 0.0, "pre_nms_count": 0, "post_nms_count": 0},
 )
 def ov_detectron_proposals(
@@ -270,7 +272,13 @@ def ov_detectron_proposals(
     return Tensor(dtype, (kept, 4)), Tensor(dtype, (kept,))
 
 
-@openvino("ExperimentalDetectronPriorGridGenerator", since=6, absent={"flatten": False})
+@openvino(
+    "ExperimentalDetectronPriorGridGenerator",
+    since=6,
+    absent={"flatten": False},
+    labels={"experimental": 6, "extension": 6},
+    documented={"flatten": True},
+)
 def ov_detectron_prior_grid(
     priors: Tensor,
     feature_map: Tensor,
@@ -297,7 +305,7 @@ def ov_detectron_prior_grid(
     return Tensor(dtype, (height, width, count, 4))
 
 
-@openvino("ExperimentalDetectronTopKROIs", since=6)
+@openvino("ExperimentalDetectronTopKROIs", since=6, labels={"experimental": 6, "extension": 6})
 def ov_detectron_top_rois(rois: Tensor, rois_probs: Tensor, *, max_rois: int = 0) -> Tensor:
     """OpenVINO ExperimentalDetectronTopKROIs-6: ``max_rois`` regions."""
     dtype = _of_one_float_type(rois, rois_probs)

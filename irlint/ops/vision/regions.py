@@ -218,7 +218,7 @@ def _expect_scale(spatial_scale: float) -> None:
     )
 
 
-@openvino("ROIPooling", since=2, absent={"spatial_scale": 0.0})
+@openvino("ROIPooling", since=2, absent={"spatial_scale": 0.0}, labels={"opset1": 2}, strict=("method",))
 def ov_roi_pooling(
     feat: Tensor,
     coords: Tensor,
@@ -243,7 +243,9 @@ def ov_roi_pooling(
     return Tensor(dtype, (_of_regions(coords, 1, 5), _channels(feat), *pooled))
 
 
-@openvino("PSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0})
+@openvino(
+    "PSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, refused_without={"mode": "average", "group_size": 1}
+)
 def ov_ps_roi_pooling(
     input: Tensor,
     coords: Tensor,
@@ -292,7 +294,7 @@ def _channels_fault(x: Tensor, formula: str, numbers: str, wanted: int) -> Fault
     )
 
 
-@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0})
+@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, fills_in=True)
 def ov_deformable_ps_roi_pooling(
     input: Tensor,
     coords: Tensor,
@@ -319,6 +321,7 @@ def ov_deformable_ps_roi_pooling(
 @openvino(
     "ExperimentalDetectronROIFeatureExtractor",
     since=6,
+    labels={"experimental": 6, "extension": 6},
     absent={"output_size": 0, "sampling_ratio": 0, "pyramid_scales": ()},
 )
 def ov_roi_feature_extractor(
@@ -347,7 +350,11 @@ def ov_roi_feature_extractor(
 # --- RegionYolo -------------------------------------------------------------------------------------------------------
 
 
-@openvino("RegionYolo", absent={"axis": 0, "coords": 0, "classes": 0, "end_axis": 0, "num": 0, "do_softmax": False})
+@openvino(
+    "RegionYolo",
+    absent={"axis": 0, "coords": 0, "classes": 0, "end_axis": 0, "num": 0, "do_softmax": False},
+    documented={"do_softmax": True},
+)
 def ov_region_yolo(
     data: Tensor,
     *,

@@ -207,7 +207,7 @@ def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     return _scaled_up(X, scales, 1, 0)
 
 
-@onnx("Resize", since=11)
+@onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
 def resize_11(
     X: Tensor,
     roi: Tensor | None = None,
@@ -227,7 +227,7 @@ def resize_11(
     return _resized(X, scales, sizes, None, "stretch")
 
 
-@onnx("Resize", since=18)
+@onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
 def resize_18(
     X: Tensor,
     roi: Tensor | None = None,
@@ -361,7 +361,7 @@ InterpolateCoordinates = Literal[
 InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
 
 
-@openvino("Interpolate", until=3, absent={"axes": (), "mode": ""})
+@openvino("Interpolate", until=3, absent={"axes": (), "mode": ""}, fills_in=True, strict=("pads_begin", "pads_end"))
 def interpolate_0(
     data: Tensor,
     target_spatial_shape: Tensor,
@@ -416,7 +416,14 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     return axes
 
 
-@openvino("Interpolate", since=4, until=10, absent={"mode": "nearest", "shape_calculation_mode": "sizes"})
+@openvino(
+    "Interpolate",
+    since=4,
+    until=10,
+    absent={"mode": "nearest", "shape_calculation_mode": "sizes"},
+    fills_in=True,
+    strict=("pads_begin", "pads_end"),
+)
 def interpolate_4(
     data: Tensor,
     sizes: Tensor,
@@ -440,7 +447,13 @@ def interpolate_4(
     return _interpolated(data, *chosen, 3, axes, pads_begin, pads_end)
 
 
-@openvino("Interpolate", since=11, absent={"mode": "nearest", "shape_calculation_mode": "sizes"})
+@openvino(
+    "Interpolate",
+    since=11,
+    absent={"mode": "nearest", "shape_calculation_mode": "sizes"},
+    fills_in=True,
+    strict=("pads_begin", "pads_end"),
+)
 def interpolate_11(
     image: Tensor,
     scales_or_sizes: Tensor,

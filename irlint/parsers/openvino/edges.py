@@ -8,44 +8,10 @@ from irlint.findings.faults import Severity
 from irlint.model import Place, Value
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT
 from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Element, Layer, LayerReader
+from irlint.parsers.openvino.operations import FILLED_IN
 from irlint.records import record
 
 _SOURCES = frozenset({"Result", "Assign"})
-
-#: Operations whose last inputs OpenVINO may fill in by itself, and how many they have then: it accepts ports without an edge there.
-_FILLED_IN = {
-    "Broadcast": 3,
-    "CTCGreedyDecoderSeqLen": 3,
-    "CTCLoss": 5,
-    "CumSum": 2,
-    "DFT": 3,
-    "DeformableConvolution": 4,
-    "DeformablePSROIPooling": 3,
-    "DetectionOutput": 5,
-    "EmbeddingBagOffsets": 5,
-    "EmbeddingBagOffsetsSum": 5,
-    "EmbeddingBagPacked": 3,
-    "EmbeddingBagPackedSum": 3,
-    "EmbeddingSegmentsSum": 6,
-    "Eye": 4,
-    "FakeConvert": 3,
-    "GRUCell": 5,
-    "GroupConvolutionBackpropData": 3,
-    "GroupedMatMul": 3,
-    "IDFT": 3,
-    "ISTFT": 5,
-    "Interpolate": 4,
-    "LSTMCell": 7,
-    "NonMaxSuppression": 6,
-    "Pad": 4,
-    "PriorBoxClustered": 2,
-    "RNNCell": 5,
-    "SegmentMax": 3,
-    "Slice": 5,
-    "SliceScatter": 6,
-    "StridedSlice": 4,
-    "Unique": 2,
-}
 
 
 @record
@@ -366,7 +332,7 @@ def _open_ports(layer: Layer, inputs: list[Value | None], version: int) -> Itera
         if inputs[at] is not None or port.id < 0:
             continue
         gap = (at == 0 and layer.type in _SOURCES) or any(value is not None for value in inputs[at:])
-        refused = gap or (version > 10 and (at == 0 or at >= _FILLED_IN.get(layer.op, 0)))
+        refused = gap or (version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0)))
         found.append(OpenPorts(layer, (at,), layer.live and refused))
     if len(found) > 1 and len(found) == len(inputs):
         found = [OpenPorts(layer, tuple(range(len(inputs))), layer.live)]

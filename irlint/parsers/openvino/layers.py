@@ -7,6 +7,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.model.tensor import Tensor
+from irlint.parsers.openvino.operations import SPELLINGS
 from irlint.parsers.openvino.types import leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
 
@@ -58,16 +59,6 @@ INVALID_PORT = Rule(
     good=_GOOD,
 )
 
-#: Types that OpenVINO knows by two spellings.
-_ALIASES = {
-    "Constant": "Const",
-    "CONSTANT": "Const",
-    "constant": "Const",
-    "PReLU": "PRelu",
-    "ReLU": "Relu",
-    "SoftMax": "Softmax",
-}
-
 
 @record
 class Complaint:
@@ -104,7 +95,7 @@ class Layer:
     @property
     def op(self) -> str:
         """Its type in the spelling of the specification."""
-        return _ALIASES.get(self.type, self.type)
+        return SPELLINGS.get(self.type, self.type)
 
     @property
     def text(self) -> str:

@@ -1,0 +1,188 @@
+"""The attributes of an ONNX node against the schema of its operator, and as ONNX Runtime takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from irlint.binding.calls import (
+    ATTRIBUTE_KIND,
+    ATTRIBUTE_VALUE,
+    MISSING_ATTRIBUTE,
+    UNKNOWN_ATTRIBUTE,
+    choices,
+    did_you_mean,
+    listed,
+)
+from irlint.findings.faults import Fault, Severity
+from irlint.lazy_typing import Any
+from irlint.model import Attribute, Constant, Node
+from irlint.ops import Operator
+from irlint.ops.signatures import REQUIRED, Signature, signature
+from irlint.schemas import MICROSOFT, OfficialSchema, of_runtime, official, official_versions, runtime_version
+
+
+def onnx_attributes(
+    node: Node,
+    schema: OfficialSchema | None,
+    operator: Operator | None,
+    scope: Mapping[str, Attribute | None],
+    moved: tuple[str, ...],
+) -> tuple[dict[str, Any], list[Fault]]:
+    """The arguments for the operator's rule, and the faults of the attributes that say them.
+
+    ``scope`` holds the attributes of the enclosing function's call, ``moved`` names those of other versions.
+    """
+    known = signature(operator.function) if operator is not None else None
+    arguments: dict[str, Any] = {}
+    faults = [_moved_fault(node, moved, schema)] if moved and schema is not None else []
+    present = set()
+    for name, written in node.attributes.items():
+        attribute = written if written.reference is None else scope.get(written.reference)
+        if name in moved or attribute is None:
+            continue
+        present.add(name)
+        fault = _attribute_fault(node, name, attribute, schema, operator)
+        if fault is not None:
+            faults.append(fault)
+            if fault.severity is not Severity.WARNING:
+                continue
+        if operator is not None and known is not None and name in known.attributes:
+            arguments[name] = argument(attribute)
+            faults += _enum_faults(node, name, arguments[name], known, operator)
+    return arguments, faults + _missing(schema, known, present)
+
+
+def _missing(schema: OfficialSchema | None, known: Signature | None, present: set[str]) -> list[Fault]:
+    required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
+    if schema is None and known is not None:
+        required = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
+    return [
+        MISSING_ATTRIBUTE.fault(f"the required attribute `{name}` is missing", help=f"write `{name}`", attribute=name)
+        for name in required
+        if name not in present
+    ]
+
+
+def of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:
+    """Attributes of the node that its operator has at other opsets, and not at this one."""
+    unknown = [name for name in node.attributes if name not in schema.attributes]
+    if not unknown:
+        return ()
+    others = [official(node.op, version, node.domain) for version in official_versions(node.op, node.domain)]
+    return tuple(name for name in unknown if any(other and name in other.attributes for other in others))
+
+
+def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> Fault:
+    versions = official_versions(node.op, node.domain)
+    having = [
+        position
+        for position, version in enumerate(versions)
+        if names[0] in getattr(official(node.op, version, node.domain), "attributes", ())
+    ]
+    earlier = [position for position in having if versions[position] < schema.since]
+    opset = versions[earlier[-1] + 1] - 1 if earlier else versions[having[0]]
+    inputs = {formal.name.casefold() for formal in schema.inputs}
+    passed = [f"`{name}`" for name in names if name.casefold() in inputs]
+    text = ", ".join(f"`{name}`" for name in names)
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute {text} at opset {node.version}, only {'up to' if earlier else 'from'} opset {opset}"
+        + (f"; it takes {', '.join(passed)} as input" if passed else ""),
+        help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
+        attribute=names[0],
+    )
+
+
+def _attribute_fault(
+    node: Node, name: str, attribute: Attribute, schema: OfficialSchema | None, operator: Operator | None
+) -> Fault | None:
+    runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
+    if runtime is not None:
+        return _runtime_attribute_fault(name, attribute, runtime)
+    if schema is None:
+        return None if operator is None else _unknown_to_rule(node, name, operator)
+    if name not in schema.attributes:
+        return _unknown(node, name, schema, passed_over=operator is not None and operator.unchecked)
+    kind = schema.attributes[name][0]
+    if attribute.kind == kind:
+        return None
+    taken = operator is not None and operator.kinds.get(name) == attribute.kind
+    return ATTRIBUTE_KIND.fault(
+        f"attribute `{name}` is of type {attribute.kind}; the operator takes it as {kind}",
+        help=f"write `{name}` as {kind}",
+        attribute=name,
+        severity=Severity.WARNING if taken else None,
+    )
+
+
+def _unknown_to_rule(node: Node, name: str, operator: Operator) -> Fault | None:
+    """The note on an attribute of an operator that no schema states, only its rule."""
+    known = signature(operator.function)
+    if name in known.attributes:
+        return None
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"the operator of {node.domain or 'ai.onnx'}, as ONNX Runtime has it, is not known to have an attribute `{name}`",
+        help=did_you_mean(name, list(known.attributes), "correct the name"),
+        attribute=name,
+        severity=Severity.NOTE,
+    )
+
+
+def _unknown(node: Node, name: str, schema: OfficialSchema, *, passed_over: bool) -> Fault | None:
+    if name.startswith("__"):
+        return None
+    names = ", ".join(f"`{key}`" for key in sorted(schema.attributes)) or "none"
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute `{name}` at opset {node.version}; the operator has {names}",
+        help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+        attribute=name,
+        severity=Severity.WARNING if passed_over else None,
+    )
+
+
+def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSchema) -> Fault | None:
+    """The fault of an attribute of an operator of com.microsoft; a newer ONNX Runtime may have more of them."""
+    if name not in schema.attributes:
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which refuses it",
+            help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+            attribute=name,
+            severity=Severity.WARNING,
+        )
+    kind = schema.attributes[name][0]
+    if attribute.kind == kind:
+        return None
+    return ATTRIBUTE_KIND.fault(
+        f"attribute `{name}` is of type {attribute.kind}; the operator takes it as {kind}",
+        help=f"write `{name}` as {kind}",
+        attribute=name,
+    )
+
+
+def argument(attribute: Attribute) -> Any:
+    """The value of an attribute, as a rule takes it."""
+    if isinstance(attribute.value, Constant):
+        return attribute.value.tensor
+    if isinstance(attribute.value, list):
+        return tuple(attribute.value)
+    return attribute.value
+
+
+def _enum_faults(node: Node, name: str, value: object, known: Signature, operator: Operator) -> list[Fault]:
+    """The fault of a text that is not one of those that the rule's parameter allows."""
+    allowed = choices(known.attributes[name][0], operator.function) if isinstance(value, str) else ()
+    if not allowed or value in allowed:
+        return []
+    fault = ATTRIBUTE_VALUE.fault(
+        f'attribute `{name}` is "{value}"; allowed is {listed(allowed)}',
+        help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
+        attribute=name,
+    )
+    return [fault.lowered(Severity.WARNING) if _is_passed_over(node, name, operator) else fault]
+
+
+def _is_passed_over(node: Node, name: str, operator: Operator) -> bool:
+    """Whether ONNX Runtime goes on where it does not know the text of an attribute."""
+    if name in operator.lenient:
+        return True
+    other, wanted = operator.read_if.get(name, ("", ""))
+    return other in node.attributes and node.attributes[other].value != wanted

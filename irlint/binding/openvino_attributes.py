@@ -1,0 +1,258 @@
+"""The attributes of an IR layer against those of its operation: read, misread, missing, misspelled, of another operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, did_you_mean
+from irlint.binding.openvino_texts import allowed_texts, read_text
+from irlint.findings.faults import Fault, Severity
+from irlint.lazy_typing import Any
+from irlint.model import Node
+from irlint.ops import Operator, openvino_versions
+from irlint.ops.signatures import REQUIRED, Signature, signature
+from irlint.records import record
+
+#: Attributes that writers put on any layer, and that no reader heeds.
+HARMLESS = frozenset(
+    ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
+)
+
+
+@record
+class Reading:
+    """What was read of a layer's attributes: arguments for the rule, the parameters whose texts are refused, the attributes
+    that the operation has not got, and the faults of the texts.
+
+    ``parameters`` maps the attributes that the operation has to the parameters of its rule.
+    """
+
+    parameters: Mapping[str, str]
+    arguments: dict[str, Any]
+    misread: set[str]
+    unknown: list[str]
+    faults: list[Fault]
+
+
+def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
+    """The arguments for the operation's rule, and the faults of the attributes that say them."""
+    reading = _reading(node, operator, known)
+    arguments, faults = reading.arguments, reading.faults
+    missing: list[str] = []
+    for name, (_, default) in known.attributes.items():
+        if name in arguments:
+            continue
+        if name in operator.absent:
+            arguments[name] = operator.absent[name]
+        documented = None if name in reading.misread else _documented(operator, name, known, reading.unknown)
+        if documented is not None:
+            faults.append(documented)
+            if name in operator.refused_without:
+                arguments[name] = operator.refused_without[name]
+        elif name not in reading.misread and (name in operator.absent or default is REQUIRED):
+            missing.append(name)
+    if node.op != "Const":
+        faults += _unwritten(node, operator, reading, missing)
+    return arguments, faults
+
+
+def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
+    parameters = {operator.spelled.get(name, name): name for name in known.attributes}
+    reading = Reading(parameters, {}, set(), [], [])
+    for written, attribute in node.attributes.items():
+        name = parameters.get(written)
+        if name is None:
+            if attribute.kind == "TEXT" and written not in HARMLESS:
+                reading.unknown.append(written)
+        elif attribute.kind != "TEXT":
+            reading.arguments[name] = attribute.value
+        else:
+            _read(node, written, name, operator, known, reading)
+    return reading
+
+
+def _read(node: Node, written: str, name: str, operator: Operator, known: Signature, reading: Reading) -> None:
+    """Adds what the text of one attribute says, or the fault of it."""
+    text, (annotation, default) = node.attributes[written].value, known.attributes[name]
+    try:
+        value, remark = read_text(text, name, annotation, operator)
+    except ValueError as error:
+        ignored = None if _is_read(node, written) else Severity.WARNING
+        reading.faults.append(_misread(written, text, str(error), ignored, allowed_texts(text, annotation, operator)))
+        reading.misread.add(name)
+        return
+    if remark:
+        reading.faults.append(_misread(written, text, remark, Severity.WARNING))
+    if value is None:
+        value = operator.absent.get(name, None if default is REQUIRED else default)
+    reading.arguments[name] = value
+
+
+def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
+    """The faults for required attributes that are missing and for attributes that the operation has not got.
+
+    One that is the misspelling of another gives one fault; all that are missing, or of other operations, give one together.
+    """
+    faults = []
+    foreign = []
+    parameters, unknown = reading.parameters, reading.unknown
+    for written in unknown:
+        meant = _meant(written, operator, missing, unknown)
+        if meant is not None:
+            missing.remove(meant)
+            faults.append(_misspelled(written, operator, meant))
+        elif len(unknown) > 1 and _is_foreign(node, written, parameters):
+            foreign.append(written)
+        else:
+            faults.append(_ignored(node, written, parameters))
+    if foreign:
+        faults.append(_all_ignored(node, foreign, parameters))
+    refused = [name for name in missing if name not in operator.absent]
+    for names in (refused, [name for name in missing if name in operator.absent]):
+        if names:
+            faults.append(_missing(operator, names))
+    return faults
+
+
+def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
+    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown one."""
+    from difflib import get_close_matches
+
+    spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
+    close = get_close_matches(written.lower(), sorted(spelled), n=1, cutoff=0.6)
+    if close:
+        return spelled[close[0]]
+    if len(missing) == len(unknown) == 1 and not _in_another_version(operator.name, written):
+        return missing[0]
+    return None
+
+
+def _misspelled(written: str, operator: Operator, meant: str) -> Fault:
+    spelled = operator.spelled.get(meant, meant)
+    taken = f", and OpenVINO takes {_absent(operator.absent[meant])} for it" if meant in operator.absent else ""
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
+        help=f"did you mean `{spelled}`?",
+        attribute=written,
+        severity=Severity.WARNING if meant in operator.absent else Severity.ERROR,
+    )
+
+
+def _missing(operator: Operator, names: list[str]) -> Fault:
+    """The fault of required attributes that are missing: an error where OpenVINO takes nothing for them."""
+    spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
+    listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
+    some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
+    if names[0] not in operator.absent:
+        return MISSING_ATTRIBUTE.fault(
+            f"{some} missing", help=f"write {listed}", attribute=operator.spelled.get(names[0], names[0])
+        )
+    taken = ", ".join(_absent(operator.absent[name]) for name in names)
+    return MISSING_ATTRIBUTE.fault(
+        f"{some} missing; OpenVINO takes {taken} for {'it' if len(names) == 1 else 'them'}",
+        help=f"write {listed}",
+        attribute=operator.spelled.get(names[0], names[0]),
+        severity=Severity.WARNING,
+    )
+
+
+def _documented(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
+    """The warning about an absent attribute whose default only the specification knows.
+
+    None for other attributes, and where one of the ``unknown`` ones is its misspelling.
+    """
+    refused = name in operator.refused_without
+    default = operator.refused_without.get(name, operator.documented.get(name))
+    if default is None or (known.attributes[name][1] is not REQUIRED and name not in operator.absent):
+        return None
+    if did_you_mean(name, unknown, ""):
+        return None
+    taken = "refuses the layer" if refused else f"takes {_shown(operator.absent[name])}"
+    return MISSING_ATTRIBUTE.fault(
+        f"attribute `{name}` is absent: the specification takes {_shown(default)} then, and OpenVINO {taken}",
+        help=f'write {name}="{_shown(default)}"',
+        attribute=name,
+        severity=Severity.WARNING,
+    )
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_read(node: Node, written: str) -> bool:
+    """Whether the library reads an attribute: the axis of a broadcast only where its mode is pdpd."""
+    mode, dot, _ = written.partition(".")
+    if not dot:
+        return True
+    return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
+
+
+def _misread(
+    written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
+) -> Fault:
+    return ATTRIBUTE_VALUE.fault(
+        f'attribute `{written}` is "{text}"; {remark}',
+        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, f"correct `{written}`"),
+        attribute=written,
+        severity=severity,
+    )
+
+
+def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
+    """Whether an attribute is one of another operation, and no misspelling."""
+    return not _in_another_version(node.op, written) and not _closest(written, list(parameters)).startswith(
+        "did you mean"
+    )
+
+
+def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) -> Fault:
+    if len(foreign) == 1:
+        return _ignored(node, foreign[0], parameters)
+    spelled = [f"`{written}`" for written in foreign]
+    names = ", ".join(f"`{name}`" for name in parameters) or "none"
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attributes {', '.join(spelled[:-1])} and {spelled[-1]}, and OpenVINO ignores them; the operation has {names}",
+        help="remove them, or correct the type of the layer",
+        attribute=foreign[0],
+        severity=Severity.WARNING,
+    )
+
+
+def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
+    if _in_another_version(node.op, written):
+        return UNKNOWN_ATTRIBUTE.fault(
+            f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
+            help=f"remove `{written}`",
+            attribute=written,
+            severity=Severity.NOTE,
+        )
+    names = ", ".join(f"`{name}`" for name in parameters) or "none"
+    return UNKNOWN_ATTRIBUTE.fault(
+        f"no attribute `{written}`, and OpenVINO ignores it; the operation has {names}",
+        help=_closest(written, list(parameters)),
+        attribute=written,
+        severity=Severity.WARNING,
+    )
+
+
+def _closest(written: str, names: Sequence[str]) -> str:
+    """The help for an attribute that the operation has not got: the one name that it begins or has in another case, or the closest one."""
+    begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
+    return did_you_mean(begun[0] if len(begun) == 1 else written, names, f"remove `{written}`")
+
+
+def _absent(value: object) -> str:
+    """A value that stands for an attribute that is not written, in words."""
+    if value is None:
+        return '"dynamic"'
+    return "an empty list" if value == () else f'"{str(value).lower() if isinstance(value, bool) else value}"'
+
+
+def _in_another_version(op: str, written: str) -> bool:
+    """Whether some version of the operation has the attribute, or had it: writers put it on the others as well."""
+    return any(
+        written in operator.legacy
+        or written in {operator.spelled.get(name, name) for name in signature(operator.function).attributes}
+        for operator in openvino_versions(op)
+    )
