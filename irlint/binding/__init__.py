@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault
+from irlint.lazy_typing import Protocol
 from irlint.model import Attribute, Model, Node
+from irlint.model.formats import Format
 
 
-def bound(
-    node: Node, model: Model, scope: Mapping[str, Attribute | None] | None = None, *, within_function: bool = False
-) -> tuple[Call, list[Fault]]:
-    """What ``node`` calls, and the faults of its name, arity and attributes.
+class Binder(Protocol):
+    """The module of this package for one format."""
 
-    ``scope`` holds the attributes of the enclosing function's call, by name.
-    """
-    if model.format == "openvino":
-        from irlint.binding.openvino import openvino_call
+    def bound(
+        self, node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
+    ) -> tuple[Call, list[Fault]]:
+        """What ``node`` calls, and the faults of its name, arity and attributes.
 
-        return openvino_call(node)
-    from irlint.binding.onnx import function_call, onnx_call
+        ``scope`` holds the attributes of the call of the function that the node stands in, by name.
+        """
+        ...
 
-    function = model.functions.get((node.domain, node.op, node.overload))
-    if function is not None:
-        return function_call(node, function, model, within_function)
-    return onnx_call(node, model, scope or {}, within_function)
+
+def binder(form: Format) -> Binder:
+    """What binds the nodes of a format."""
+    module: Binder = import_module(f"{__name__}.{form.name}")
+    return module

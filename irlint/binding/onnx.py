@@ -34,6 +34,16 @@ from irlint.schemas import (
 )
 
 
+def bound(
+    node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
+) -> tuple[Call, list[Fault]]:
+    """The operator or the function of the model that a node calls, and the faults of its name, arity and attributes."""
+    function = model.functions.get((node.domain, node.op, node.overload))
+    if function is not None:
+        return function_call(node, function, model, within_function)
+    return onnx_call(node, model, scope, within_function)
+
+
 def onnx_call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from irlint.binding.calls import (
     CUSTOM_OPERATOR,
     INPUT_COUNT,
@@ -14,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.binding.openvino_attributes import openvino_attributes
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.model import Node
+from irlint.model import Attribute, Model, Node
 from irlint.ops import index, instead_of, openvino_operator, openvino_versions
 from irlint.ops.signatures import Signature, signature
 
@@ -41,7 +43,9 @@ _sound: dict[tuple[object, ...], Call] = {}
 MAX_REMEMBERED = 10_000
 
 
-def openvino_call(node: Node) -> tuple[Call, list[Fault]]:
+def bound(
+    node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
+) -> tuple[Call, list[Fault]]:
     """The operation at its opset, with what was bound to its parameters, and the faults of binding it."""
     texts = [(name, each.value) for name, each in node.attributes.items() if each.kind == "TEXT"]
     if len(texts) < len(node.attributes):

@@ -1,23 +1,20 @@
-"""Rules about whole models: each is a function from what is known of a model to the problems that it sees."""
+"""Rules about whole models: each module has a function ``problems`` from what is known of a model to what it sees."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from irlint.findings.faults import Severity
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem
 from irlint.model.order import live
 from irlint.records import replaced
 
-#: The modules of this package; each has a function ``problems(known)``.
-CHECKS = ("structure", "variables", "constants", "declared")
-
 
 def problems(known: Known) -> list[Problem]:
-    """What every check says of a model."""
+    """What the checks of its format say of a model."""
     found: list[Problem] = []
-    for name in CHECKS:
+    for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
     return found
 
@@ -30,21 +27,22 @@ def every_problem(known: Known) -> list[Problem]:
     if model.graph is None:
         return [*model.problems, *known.problems]
     later = [*known.problems, *problems(known)]
-    if model.format != "openvino" or not (later or model.problems):
+    keeps_alive = known.format.keeps_alive
+    if not keeps_alive or not (later or model.problems):
         return [*model.problems, *later]
     from irlint.checks.consequences import once
 
-    dead = _dead(model.graph)
+    dead = _dead(model.graph, keeps_alive)
     return once([*model.problems, *(_softened(problem, dead) for problem in later)], known)
 
 
-def _dead(graph: Graph, inside: bool = False) -> set[Node]:
+def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
     """The layers that OpenVINO never creates, those in the bodies of such layers among them."""
-    alive = set() if inside else live(graph)
+    alive = set() if inside else live(graph, keeps_alive)
     found = {node for node in graph.nodes if node not in alive}
     for node in graph.nodes:
         for _, body in node.bodies:
-            found |= _dead(body, node in found)
+            found |= _dead(body, keeps_alive, node in found)
     return found
 
 

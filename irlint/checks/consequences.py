@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from irlint.dims import same
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
@@ -177,7 +178,8 @@ class _Facts:
         inputs = [
             None if value is None else value.type if value in disputed else types.get(value) for value in node.inputs
         ]
-        return self.known.inferred(node, inputs) is not None
+        answer = asked_again(self.known, node, inputs)
+        return answer is not None and answer.outputs is not None
 
 
 def _is_open(node: Node | None) -> bool:

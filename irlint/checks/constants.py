@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterator
 
 from irlint.findings.faults import Rule, Severity
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used
 from irlint.parsers.weights import byte_size
@@ -23,6 +23,7 @@ WEIGHTS_MISSING = Rule(
     mend="Put the weights file beside the model, under the name that the message gives.",
 )
 
+
 WEIGHTS_TOO_SHORT = Rule(
     "IRL702",
     "weights-too-short",
@@ -31,6 +32,7 @@ WEIGHTS_TOO_SHORT = Rule(
     why="The weights file was cut short, or belongs to another version of the model; runtimes refuse to load the pair.",
     mend="Copy or download the weights again, together with the model that they belong to.",
 )
+
 
 CONSTANT_SIZE = Rule(
     "IRL703",
@@ -42,6 +44,7 @@ an initializer that nothing uses: there it is a warning.""",
     mend="Write the constant again, with a shape and an element type that belong to its data.",
 )
 
+
 NEGATIVE_SIZE = Rule(
     "IRL704",
     "constant-dim-negative",
@@ -52,25 +55,6 @@ NEGATIVE_SIZE = Rule(
 )
 
 
-INITIALIZER_NOT_INPUT = Rule(
-    "IRL113",
-    "initializer-not-an-input",
-    Severity.ERROR,
-    "A model of IR version 3 or older has an initializer that is no graph input.",
-    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is not; ONNX
-Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it loads the model: there
-it is a warning.""",
-    mend="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
-    bad="""<ir_version: 3, opset_import: ["" : 8]>
-g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
-    good="""<ir_version: 4, opset_import: ["" : 8]>
-g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
-)
-
-#: The last IR version in which every initializer is the default of a graph input.
-LAST_WITH_INPUTS = 3
-
-
 def problems(known: Known) -> list[Problem]:
     """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
     that are no inputs, one problem for each graph.
@@ -79,7 +63,7 @@ def problems(known: Known) -> list[Problem]:
     missing: dict[str, list[tuple[Graph, str, Stored]]] = {}
     short: dict[str, list[tuple[Graph, str, Constant, Node | None]]] = {}
     for graph in graphs(known.model):
-        idle = _unread(graph) if known.model.format == "onnx" else frozenset()
+        idle = frozenset() if known.format.unused_constants_are_read else _unread(graph)
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
             if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
@@ -91,11 +75,10 @@ def problems(known: Known) -> list[Problem]:
                 found += [
                     _lowered(each) if unread else each for each in _size_problems(graph, name, constant, node, known)
                 ]
-    found += _not_inputs(known)
-    if short and known.model.format == "openvino":
-        alive = {graph: live(graph) for graph in graphs(known.model)}
+    if short:
+        alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
         for cases in short.values():
-            cases.sort(key=lambda case: case[3] not in alive[case[0]])
+            cases.sort(key=lambda case: case[3] is not None and case[3] not in alive[case[0]])
     found += [_missing_problem(file, entries, known) for file, entries in missing.items()]
     found += [_short_problem(file, cases) for file, cases in short.items()]
     return found
@@ -111,29 +94,6 @@ def _unread(graph: Graph) -> frozenset[str]:
 
 def _lowered(problem: Problem) -> Problem:
     return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
-
-
-def _not_inputs(known: Known) -> Iterator[Problem]:
-    version = known.model.format_version
-    if known.model.format != "onnx" or version is None or int(version) > LAST_WITH_INPUTS:
-        return
-    for graph in graphs(known.model):
-        inputs = {value.name for value in graph.inputs}
-        hidden = [value for value in graph.constants if value.name not in inputs]
-        near = {value.name for node in graph.nodes for value in node.inputs if value is not None}
-        near |= {value.name for value in graph.outputs}
-        refused = hidden if graph.path else [value for value in hidden if value.name not in near]
-        if not hidden:
-            continue
-        first = (refused or hidden)[0]
-        more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
-        fault = INITIALIZER_NOT_INPUT.fault(
-            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, which "
-            "wants every initializer among the inputs",
-            help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
-            severity=None if refused else Severity.WARNING,
-        )
-        yield Problem(fault, graph.path, value=first.name)
 
 
 def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node | None]]:
@@ -176,18 +136,19 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored]], known:
     fault = WEIGHTS_MISSING.fault(
         f"{what} stored in {file or 'a file'}, {told}",
         help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else f"put {file} beside the model",
-        severity=Severity.WARNING if known.model.format == "openvino" and _all_dead(entries) else None,
+        severity=Severity.WARNING if known.format.keeps_alive and _all_dead(entries, known) else None,
     )
+    is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
     place = next(iter(graph.constants.values())).place if graph.constants else None
-    return Problem(fault, "", value=None if known.model.format == "openvino" else name, place=place)
+    return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _all_dead(entries: list[tuple[Graph, str, Stored]]) -> bool:
+def _all_dead(entries: list[tuple[Graph, str, Stored]], known: Known) -> bool:
     """Whether OpenVINO creates none of the constants."""
     alive = {
         (graph, value.name)
         for graph in {graph for graph, _, _ in entries}
-        for node in live(graph)
+        for node in live(graph, known.format.keeps_alive)
         for value in node.outputs
         if value is not None
     }
@@ -221,7 +182,8 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
     stored, needed = constant.stored, _needed(constant)
     if stored is None or stored.size is None or needed is None:
         return
-    if known.model.format == "openvino" and needed <= stored.size < (whole := _in_blocks(constant, needed)):
+    spare = known.format.bytes_may_be_spare
+    if spare and needed <= stored.size < (whole := _in_blocks(constant, needed)):
         fault = CONSTANT_SIZE.fault(
             f"{constant.tensor.dtype}{list(shape or ())} takes up whole blocks of 3 bytes, {whole} in all; {stored.size} bytes "
             "are stored, which OpenVINO loads",
@@ -229,9 +191,7 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
             severity=Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, name, constant.place)
-    if stored.size == needed:
-        return
-    if known.model.format == "openvino" and stored.size > needed:
+    if stored.size == needed or (spare and stored.size > needed):
         return
     elements = math.prod(shape or ())  # type: ignore[arg-type]
     fault = CONSTANT_SIZE.fault(

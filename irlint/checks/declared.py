@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Sequence, Tensor, Type, shape_text
@@ -27,6 +28,7 @@ g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
+
 TYPE_CONTRADICTED = Rule(
     "IRL602",
     "declared-type-wrong",
@@ -44,46 +46,18 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 def problems(known: Known) -> list[Problem]:
     """Declarations that contradict what was inferred; of a chain of them only the one where it begins."""
-    if known.walk is not None and known.walk.overridden:
+    if known.overridden:
         return []
-    return [
-        problem
-        for graph in graphs(known.model)
-        for problem in (*_initializer_problems(graph, known), *_graph_problems(graph, known))
-    ]
-
-
-def _initializer_problems(graph: Graph, known: Known) -> Iterator[Problem]:
-    """Graph inputs that declare another type than the initializer of their name has: ONNX Runtime refuses them."""
-    if known.model.format != "onnx":
-        return
-    for value, constant in graph.constants.items():
-        declared, stored = value.type, constant.tensor
-        if not isinstance(declared, Tensor):
-            continue
-        if declared.dtype and stored.dtype and declared.dtype != stored.dtype:
-            fault = TYPE_CONTRADICTED.fault(
-                f"{value.name!r} is declared as {declared.dtype}; its initializer is {stored.dtype}",
-                help=f"declare {stored.dtype}",
-            )
-            yield Problem(fault, graph.path, value=value.name)
-            continue
-        text = _clash(stored.shape, declared.shape, known)
-        if text:
-            fault = SHAPE_CONTRADICTED.fault(
-                f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
-                f"{shape_text(stored.shape)}: {text}",
-                help=f"declare {shape_text(stored.shape)}",
-            )
-            yield Problem(fault, graph.path, value=value.name)
+    return [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known)]
 
 
 def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
     disputed: set[Value] = set()
+    lax = known.model.format_version == known.format.lax_version
     for node in graph.nodes:
         if node in known.faulted or node not in known.calls:
             continue
-        if known.model.format == "openvino":
+        if known.format.ports_declare:
             yield from _of_inputs(node, graph, known)
         for port, value in enumerate(node.outputs):
             if value is None:
@@ -97,7 +71,7 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                 first = value not in disputed
                 disputed.add(value)
                 if first and not _follows(node, port, declaration, disputed, known):
-                    if known.model.format == "openvino" and known.model.format_version == "10":
+                    if lax:
                         fault = _of_an_old_writer(fault, graph)
                     yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
 
@@ -116,7 +90,7 @@ def _of_inputs(node: Node, graph: Graph, known: Known) -> Iterator[Problem]:
             f"input port {port.id} is declared as {shape_text(port.type.shape)}; what comes there is {shape_text(given.shape)}: "
             f"{text}",
             help=f"declare {shape_text(given.shape)}",
-            severity=Severity.NOTE if known.model.format_version == "10" else Severity.WARNING,
+            severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, port.place)
 
@@ -139,8 +113,7 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int) -> Fault | None:
     declared = declaration.type
-    onnx = known.model.format == "onnx"
-    if onnx and isinstance(inferred, Sequence) and isinstance(declared, Sequence):
+    if isinstance(inferred, Sequence) and isinstance(declared, Sequence):
         return _of_elements(inferred, declared, port)
     if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
         return None
@@ -151,7 +124,7 @@ def _contradiction(inferred: Type | None, declaration: Declaration, known: Known
         return TYPE_CONTRADICTED.fault(
             f"{where} is declared as {declared.dtype}; the operator gives {inferred.dtype}",
             help=f"declare {inferred.dtype}, or convert the value to {declared.dtype}",
-            severity=Severity.ERROR if onnx else Severity.WARNING,
+            severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
         )
     text = _clash(inferred.shape, declared.shape, known)
     if not text:
@@ -159,7 +132,7 @@ def _contradiction(inferred: Type | None, declaration: Declaration, known: Known
     return SHAPE_CONTRADICTED.fault(
         f"{where} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: {text}",
         help=f"declare {shape_text(inferred.shape)}, or change what leads here",
-        severity=Severity.WARNING if onnx else Severity.ERROR,
+        severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 
 
@@ -175,10 +148,12 @@ def _of_elements(inferred: Sequence, declared: Sequence, port: int) -> Fault | N
 
 
 def _clash(inferred: Shape | None, declared: Shape | None, known: Known) -> str:
+    return "" if known.format.no_dims_tell_nothing and not declared else clash(inferred, declared)
+
+
+def clash(inferred: Shape | None, declared: Shape | None) -> str:
     """Where two shapes cannot both hold; "" where they can."""
     if inferred is None or declared is None:
-        return ""
-    if known.model.format == "openvino" and not declared:
         return ""
     if len(inferred) != len(declared):
         return f"{len(declared)} axes against {len(inferred)}"
@@ -198,7 +173,8 @@ def _follows(node: Node, port: int, declaration: Declaration, disputed: set[Valu
     for value in node.inputs:
         given = known.types.get(value) if value is not None else None
         inputs.append(value.type if value in disputed and value is not None else given)
-    outputs = known.inferred(node, inputs)
+    answer = asked_again(known, node, inputs)
+    outputs = answer.outputs if answer is not None else None
     if outputs is None or port >= len(outputs):
         return False
     return _contradiction(outputs[port], declaration, known, port) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.faults import Rule, Severity
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem
 from irlint.model.order import live
 
@@ -40,16 +40,15 @@ _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 def problems(known: Known) -> list[Problem]:
     """One problem for each Assign whose variable no layer reads that OpenVINO creates."""
-    if known.model.format != "openvino":
-        return []
-    return list(_unread(known.model.graph)) if known.model.graph is not None else []
+    assert known.model.graph is not None
+    return list(_unread(known.model.graph, known.format.keeps_alive))
 
 
-def _unread(graph: Graph) -> Iterator[Problem]:
+def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
-    alive = live(graph)
+    alive = live(graph, keeps_alive)
     readers = [node for node in graph.nodes if node.op == "ReadValue" and node in alive]
     ids = sorted({id for node in readers if (id := _variable(node)) is not None})
     for node in writers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irlint.dims import MaybeDim, Shape, same
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor

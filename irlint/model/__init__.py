@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from irlint.findings.faults import Fault, Severity
-from irlint.lazy_typing import Any, Literal
+from irlint.lazy_typing import Any
+from irlint.model.formats import Format
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
-
-Format = Literal["onnx", "openvino"]
-
 
 #: The key in ``metadata_props`` (ONNX) and ``rt_info`` (IR) whose value lists rules not to report.
 IGNORE = "irlint.ignore"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from irlint.model import Graph, Model, Node, Value
 from irlint.records import record
@@ -88,10 +88,13 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
     return cyclic
 
 
-def live(graph: Graph) -> set[Node]:
-    """The layers of an IR's graph that a Result or an Assign needs; OpenVINO never creates the others."""
+def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
+    """The nodes that lead to one of a type of ``keeps_alive``, which no runtime that drops the others leaves out; all of
+    them where there is no such type."""
+    if not keeps_alive:
+        return set(graph.nodes)
     producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    waiting = [node for node in graph.nodes if node.op in ("Result", "Assign", "Parameter")]
+    waiting = [node for node in graph.nodes if node.op in keeps_alive]
     found = set(waiting)
     while waiting:
         for value in waiting.pop().inputs:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from importlib import import_module
 
 from irlint.findings.faults import Fault
 from irlint.lazy_typing import Literal
 from irlint.model import Model, Place, Problem
+from irlint.model.formats import FORMATS
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 
 #: So many of a file's first bytes tell its kind.
@@ -76,14 +78,10 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
-    if found == "openvino":
-        from irlint.parsers import openvino
-
-        return openvino.read(path, data)
-    if found == "onnx":
-        from irlint.parsers import onnx
-
-        return onnx.read(path, data)
+    if any(found == form.name for form in FORMATS):
+        parser = import_module(f"{__name__}.{found}")
+        model: Model = parser.read(path, data)
+        return model
     fault = _pointer_fault(path, head) if found == "lfs-pointer" else _stranger_fault(found)
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from irlint.findings.report import Finding, Related
+from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, shape_of, trail
-from irlint.inference.walk import Known
+from irlint.lazy_typing import Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
-from irlint.pictures.drawing import Drawing
-from irlint.pictures.onnx import OnnxPictures
-from irlint.pictures.openvino import IrPictures
-from irlint.pictures.reasons import reasons
+from irlint.pictures.drawing import Drawing, Line, Table
+from irlint.pictures.reasons import Speech, reasons
 from irlint.pictures.strangers import first_lines
 from irlint.pictures.tables import marked_axes
 from irlint.records import replaced
@@ -58,6 +58,22 @@ def drawn(
     return result
 
 
+class Painter(Speech, Protocol):
+    """How findings of one format are shown; ``Painter`` of the module of ``pictures`` that has the format's name."""
+
+    def place(self, problem: Problem) -> str:
+        """The line that says where the finding stands."""
+
+    def lines(self, problem: Problem, trails: Sequence[Trail], trusted: bool) -> tuple[Line, ...]:
+        """The lines of the model that the finding is about."""
+
+    def table(self, problem: Problem) -> Table | None:
+        """The shapes that the finding compares."""
+
+    def disputed(self, problem: Problem) -> list[tuple[Value, int]]:
+        """The axes of declared values that the finding is about."""
+
+
 class Pictures:
     """Draws the findings of one model."""
 
@@ -66,17 +82,19 @@ class Pictures:
         self.known = known
         self.data = data
         self.makers = Makers(known)
-        self._format: IrPictures | OnnxPictures | None = None
+        self._painter: Painter | None = None
 
     @property
-    def format(self) -> IrPictures | OnnxPictures:
-        if self._format is None:
-            kind = IrPictures if self.model.format == "openvino" else OnnxPictures
-            self._format = kind(self.model, self.known, self.makers, self._bytes())
-        return self._format
+    def painter(self) -> Painter:
+        """What draws for the model's format."""
+        if self._painter is None:
+            module = import_module(f"irlint.pictures.{self.known.format.name}")
+            self._painter = module.Painter(self.model, self.known, self.makers, self._bytes())
+        return self._painter
 
     def _bytes(self) -> bytes:
-        if self.model.format != "openvino":
+        """The document that lines are shown of; nothing where the format is no text."""
+        if not self.known.format.has_lines:
             return b""
         if self.data is None:
             with open(self.model.path, "rb") as file:
@@ -85,20 +103,19 @@ class Pictures:
 
     def drawing(self, problem: Problem) -> Drawing:
         """The picture of a problem."""
-        if self.model.graph is None and self.model.format != "openvino":
+        if self.model.graph is None and (self.model.format is None or not self.model.format.has_lines):
             return first_lines(self.model, problem.fault.rule.code, self.data)
-        format = self.format
-        _node, fault = problem.node, problem.fault
+        painter, fault = self.painter, problem.fault
         trails = self.trails(problem)
         trusted = self.trusted(problem)
-        lines = format.lines(problem, trails, trusted)
-        table = format.table(problem) if trusted else None
-        notes = reasons(trails, format)
-        return Drawing(format.place(problem), lines, table, (*notes, *fault.notes))
+        lines = painter.lines(problem, trails, trusted)
+        table = painter.table(problem) if trusted else None
+        notes = reasons(trails, painter)
+        return Drawing(painter.place(problem), lines, table, (*notes, *fault.notes))
 
     def trails(self, problem: Problem) -> list[Trail]:
         """Where the clashing sizes come from."""
-        wanted = [*self._clashing(problem), *self.format.disputed(problem)]
+        wanted = [*self._clashing(problem), *self.painter.disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from irlint.findings.faults import Fault
+from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Makers, Trail
-from irlint.inference.walk import Known
 from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.pictures.drawing import Line, Piece, Table
@@ -28,7 +28,7 @@ _TYPED = frozenset("234")
 _ELEMENT_TYPES = "4"
 
 
-class OnnxPictures:
+class Painter:
     """Pictures of one model."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:

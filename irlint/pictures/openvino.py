@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from irlint.dims import same
 from irlint.findings.faults import Fault
+from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Makers, Trail
-from irlint.inference.walk import Known
 from irlint.model import Model, Node, Place, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.pictures.document import Document, Spot, layer_text
@@ -34,7 +34,7 @@ def element(dtype: str | None) -> str:
     return dtype
 
 
-class IrPictures:
+class Painter:
     """Pictures of one document."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from irlint.dims import MaybeDim
+from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Trail, contents_of, first_number, names, numbers, shape_of, text
-from irlint.inference.walk import Known
 from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
 from irlint.model.tensor import shape_text, size_text
@@ -100,7 +100,7 @@ def _made(found: Trail, maker: Maker, speech: Speech) -> str:
 
 
 def _overridden(value: Value, known: Known) -> bool:
-    return known.walk is not None and value in known.walk.overridden
+    return value in known.overridden
 
 
 def _kept(nodes: tuple[Node, ...], speech: Speech) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault
-from irlint.inference.walk import Known
+from irlint.inference.known import Known
 from irlint.model import Declaration, Node, Problem, Value
 from irlint.model.tensor import Tensor, Type, type_text
 from irlint.pictures.drawing import Row, Table

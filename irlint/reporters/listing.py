@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.lazy_typing import Any
+from irlint.model.formats import FORMATS
 from irlint.reporters.canvas import cut, display
 from irlint.reporters.plain import safe, spelled
 
@@ -42,8 +43,9 @@ def _rendered(listing: dict[str, Any], encoding: str) -> str:
 
 def _rows(entries: list[dict[str, Any]], listing: dict[str, Any], encoding: str) -> str:
     rows = []
+    nodes_are_named = any(listing["format"] == form.name and form.input_node for form in FORMATS)
     for entry in entries:
-        name = entry["name"] if listing["format"] == "onnx" else f"{entry['name']} {entry['node']}"
+        name = f"{entry['name']} {entry['node']}" if nodes_are_named else entry["name"]
         maker = entry["op"] or ("input" if entry["name"] in listing["inputs"] else "initializer")
         shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
         texts = (name, maker, f"{entry['dtype'] or '?'}{shape}")

@@ -252,12 +252,12 @@ def _covering(settings: Settings, path: str) -> list[ModelShapes]:
 def _without_input(path: str, data: bytes | None, shapes: Iterable[str]) -> tuple[str, ...]:
     """The names that no input of a model has."""
     from irlint import parsers
-    from irlint.inference.walk import overridden_inputs
+    from irlint.inference.walk import input_names
 
     model = parsers.read(path, data)
     if model.graph is None:
         return ()
-    inputs = overridden_inputs(model)
+    inputs = input_names(model)
     return tuple(name for name in shapes if name not in inputs)
 
 
@@ -277,13 +277,13 @@ def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome]) -> None:
 
 def _inputs_told(path: str) -> str:
     from irlint import parsers
-    from irlint.inference.walk import overridden_inputs
+    from irlint.inference.walk import input_names
 
     try:
         model = parsers.read(path)
     except OSError:
         return ""
-    return f"; the inputs of {path} are {', '.join(overridden_inputs(model))}" if model.graph is not None else ""
+    return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""
 
 
 def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from irlint import parsers
 from irlint.dims import Expr, Shape
-from irlint.inference.walk import Known, propagated
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
 from irlint.lazy_typing import Any
-from irlint.model import Function, Graph, Model, Node, Value
+from irlint.model import Graph, Model, Node, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
 
 #: Contents are listed for at most so many elements.
@@ -25,13 +27,13 @@ def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | N
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    known = propagated(model, shapes)
-    values = [entry for graph, place in _graphs(model) for entry in _entries(graph, place, model, known)]
+    known = inferred(model, shapes)
+    values = [entry for graph in graphs(model) for entry in _entries(graph, known)]
     mentioned = _mentioned(values)
     return {
         "schema": "irlint-shapes-1",
         "path": path.replace(os.sep, "/"),
-        "format": model.format,
+        "format": known.format.name,
         "inputs": _inputs(model),
         "outputs": _outputs(model),
         "values": values,
@@ -40,35 +42,28 @@ def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | N
     }
 
 
-def _graphs(model: Model) -> Iterator[tuple[Graph, Function | None]]:
-    from irlint.model.order import graphs
-
-    functions = {function.graph: function for function in model.functions.values()}
-    for graph in graphs(model):
-        yield graph, functions.get(graph)
-
-
 def _inputs(model: Model) -> list[str]:
-    assert model.graph is not None
-    if model.format == "onnx":
+    assert model.graph is not None and model.format is not None
+    if model.format.input_node is None:
         return [value.name for value in model.graph.inputs if value not in model.graph.constants]
     makers = _makers(model.graph)
     return [makers[value].name if value in makers else value.name for value in model.graph.inputs]
 
 
 def _outputs(model: Model) -> list[str]:
-    assert model.graph is not None
-    if model.format == "onnx":
+    assert model.graph is not None and model.format is not None
+    output_node = model.format.output_node
+    if output_node is None:
         return [value.name for value in model.graph.outputs]
-    return [node.name for node in model.graph.nodes if node.op == "Result"]
+    return [node.name for node in model.graph.nodes if node.op == output_node]
 
 
 def _makers(graph: Graph) -> dict[Value, Node]:
     return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
-def _entries(graph: Graph, function: Function | None, model: Model, known: Known) -> Iterator[dict[str, Any]]:
-    if model.format == "onnx":
+def _entries(graph: Graph, known: Known) -> Iterator[dict[str, Any]]:
+    if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):
             if value not in seen:

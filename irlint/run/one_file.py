@@ -9,7 +9,8 @@ from irlint import parsers
 from irlint.checks import every_problem
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Related
-from irlint.inference.walk import Known, propagated
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
 from irlint.records import replaced
@@ -36,7 +37,7 @@ def inspected(
     Raises OSError where the file cannot be opened, and ValueError where ``shapes`` names an input that it lacks.
     """
     model = parsers.read(path, data)
-    known = propagated(model, shapes)
+    known = inferred(model, shapes)
     found = _in_document_order(model, every_problem(known))
     findings = _findings(model, known, found, data)
     checked = _checked(model)
@@ -67,8 +68,9 @@ def _sifted(
 
 
 def _checked(model: Model) -> CheckedFile:
+    name = model.format.name if model.format is not None else None
     status = "unreadable" if model.graph is None else "checked"
-    return CheckedFile(model.path.replace(os.sep, "/"), model.format, model.format_version, model.nodes, status)
+    return CheckedFile(model.path.replace(os.sep, "/"), name, model.format_version, model.nodes, status)
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
@@ -79,7 +81,7 @@ def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
     def key(problem: Problem) -> tuple[int, int, int, str]:
         element = problem.place.element if problem.place is not None else -1
         index = problem.node.index if problem.node is not None else -1
-        if model.format == "openvino":
+        if model.format is not None and model.format.has_lines:
             return (0, element, index, problem.fault.rule.code)
         return (order.get(problem.graph, -1), index, element, problem.fault.rule.code)
 
@@ -159,7 +161,7 @@ def positions_of(
 ) -> dict[Place | None, tuple[int | None, int | None]]:
     """The line and column of places in an IR document, both from 1."""
     wanted = {place for place in places if place is not None}
-    if model.format != "openvino" or not wanted:
+    if model.format is None or not model.format.has_lines or not wanted:
         return {}
     from irlint.parsers.openvino.positions import positions
 

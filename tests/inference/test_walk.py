@@ -10,7 +10,7 @@ import pytest
 from cases.ir_documents import edge, layer, net, parameter, result
 
 import irlint
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.onnx import read
 
@@ -22,7 +22,7 @@ def known(text: str, **shapes: tuple[int | str | None, ...]) -> dict[str, str]:
     from irlint.policy.shape_options import named_shapes
 
     model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
-    found = propagated(model, named_shapes(shapes))
+    found = inferred(model, named_shapes(shapes))
     assert not [problem.fault.message for problem in found.problems]
     return {value.name: shape_text(each.shape) for value, each in found.types.items() if isinstance(each, Tensor)}
 
@@ -50,7 +50,7 @@ def test_declarations_fill_holes_and_override_nothing() -> None:
     text = "g (float[2,3] x, int64[2] s) => (float[5,N] y) <float[7,7] z> { z = Reshape (x, s) y = Neg (z) }"
     assert known(text)["z"] == "[7, 7]"
     model = onnx.parser.parse_model(HEAD + "g (float[2,3] x) => (float[2,4] y) { y = Neg (x) }")
-    found = propagated(read("m.onnx", model.SerializeToString()))
+    found = inferred(read("m.onnx", model.SerializeToString()))
     assert [shape_text(each.shape) for value, each in found.types.items() if value.name == "y"] == ["[2, 3]"]
 
 
@@ -146,7 +146,7 @@ def test_equal_nodes_are_worked_out_once_and_each_says_what_it_requires(monkeypa
     nodes = "".join(f"y{i} = Concat <axis = 1> (a, b) " for i in range(3))
     text = f"g (float[N,2] a, float[M,3] b) => (float[K,L] y0) {{ {nodes} }}"
     model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
-    found = propagated(model)
+    found = inferred(model)
     assert asked == [1]
     assert [(node.label, str(requirement.any_of[0])) for _, node, requirement in found.requires] == [
         (f"y{i}", "N == M") for i in range(3)

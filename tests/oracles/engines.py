@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from irlint.dims import evaluated, symbols
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
 
@@ -152,7 +152,7 @@ def irlint_on_ir(xml: bytes, weights: bytes) -> Verdict:
 
 def verdict(model: Any) -> Verdict:
     """irlint's verdict on a parsed model."""
-    known = propagated(model)
+    known = inferred(model)
     for problem in (*model.problems, *known.problems):
         if problem.fault.severity is Severity.ERROR:
             return f"{problem.fault.rule.code} {problem.fault.message}"
@@ -351,7 +351,7 @@ def node_case_difference(case: Any, symbolic: bool = False) -> str | None:
     from irlint.parsers import onnx as parser
 
     model = parser.read("model.onnx", without_output_shapes(case, symbolic=symbolic).SerializeToString())
-    known = propagated(model)
+    known = inferred(model)
     for problem in (*model.problems, *known.problems):
         severity = problem.fault.severity
         if severity is Severity.ERROR:

@@ -24,7 +24,7 @@ from oracles.ir_graphs import Net
 
 from irlint.dims import bounds
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor, type_text
 from irlint.parsers import openvino as parser
 
@@ -310,7 +310,7 @@ def irlint_types(xml: bytes, weights: bytes) -> tuple[list[Any], list[Any]]:
         path.write_bytes(xml)
         path.with_suffix(".bin").write_bytes(weights)
         model = parser.read(path)
-        known = propagated(model)
+        known = inferred(model)
     assert model.graph is not None
     faults = [problem.fault for problem in (*model.problems, *known.problems)]
     return [known.types.get(value) for value in model.graph.outputs], faults

@@ -22,7 +22,8 @@ from oracles.openvino_worker import Outcome, outcomes
 from irlint import parsers
 from irlint.checks import every_problem
 from irlint.findings.faults import Severity
-from irlint.inference.walk import Known, propagated
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
 from irlint.model import Problem
 from irlint.model.tensor import Tensor
 
@@ -131,7 +132,7 @@ def changed(bases: list[Path], folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def judged(path: Path) -> tuple[Known, list[Problem]]:
-    known = propagated(parsers.read(path))
+    known = inferred(parsers.read(path))
     return known, every_problem(known)
 
 

@@ -12,7 +12,7 @@ from oracles.engines import all_node_cases, node_case_difference
 import irlint.parsers.onnx as parser
 from irlint.checks import problems
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 
 CASES = all_node_cases()
 
@@ -46,7 +46,7 @@ def _rules_that_raise_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def findings(case: Any) -> Iterator[str]:
     """The errors and warnings of a node test's model as it is shipped."""
     model = parser.read("model.onnx", case.model.SerializeToString())
-    known = propagated(model)
+    known = inferred(model)
     for problem in (*model.problems, *known.problems, *problems(known)):
         severity = problem.fault.severity
         if severity is not Severity.NOTE:

@@ -15,7 +15,7 @@ from make.fixtures import attention_block, small_detector
 from onnx import helper
 
 from irlint.dims import Expr, evaluated, symbols
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.parsers import onnx as parser
 
@@ -409,7 +409,7 @@ def contents_difference(known: Tensor, real: np.ndarray, sizes: Mapping[str, int
 @pytest.mark.parametrize(("name", "model"), [pytest.param(*each, id=each[0]) for each in models()])
 def test_every_value_is_what_onnx_runtime_computes(name: str, model: onnx.ModelProto) -> None:
     parsed = parser.read(f"{name}.onnx", model.SerializeToString())
-    known = propagated(parsed)
+    known = inferred(parsed)
     assert parsed.graph is not None
     assert [problem.fault for problem in known.problems if problem.is_error] == []
     engine = session(model)

@@ -11,6 +11,7 @@ import pytest
 
 from irlint import parsers
 from irlint.findings.faults import Severity
+from irlint.model.formats import ONNX, OPENVINO
 
 IR = '<?xml version="1.0"?>\n<net name="n" version="11"><layers/></net>'
 POINTER = (
@@ -119,10 +120,10 @@ def test_the_pointer_s_help_gives_the_command():
 def test_read_takes_the_parser_of_the_contents(tmp_path):
     path = tmp_path / "m.onnx"
     path.write_text(IR)
-    assert parsers.read(path).format == "openvino"
+    assert parsers.read(path).format is OPENVINO
     path.write_bytes(onnx_model())
-    assert parsers.read(path).format == "onnx"
-    assert parsers.read(tmp_path / "m", onnx_model()).format == "onnx"
+    assert parsers.read(path).format is ONNX
+    assert parsers.read(tmp_path / "m", onnx_model()).format is ONNX
 
 
 def test_a_document_of_another_root_behind_the_first_bytes(tmp_path):

@@ -17,7 +17,7 @@ from onnx import ModelProto, helper
 from irlint.findings.faults import RULES, Fault, Rule, Severity
 from irlint.findings.report import Finding, Report
 from irlint.inference.origins import Makers
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model import Problem
 from irlint.parsers import read
 from irlint.pictures.finding import Pictures, drawn, related
@@ -276,7 +276,7 @@ def test_a_finding_without_a_picture() -> None:
 def test_related_are_the_makers_of_the_inputs_at_fault(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text(detector_ir())
-    known = propagated(read(path))
+    known = inferred(read(path))
     makers = Makers(known)
     problem = next(problem for problem in known.problems if problem.fault.rule.code == "IRL201")
     found = related(makers, problem)
@@ -385,7 +385,7 @@ def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest
     checked(tmp_path, PAGES[page], monkeypatch)
     for name in (name for name in PAGES[page] if not name.endswith(".bin")):
         model = read(name)
-        known = propagated(model)
+        known = inferred(model)
         every = list(graphs(model))
         places = [None, *(node.place for graph in every for node in graph.nodes)]
         problems = []
@@ -413,7 +413,7 @@ def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest
 def test_nothing_is_known(value: str | None, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(PAGES["onnx-broadcast"]["detector.onnx"])
-    known = propagated(read(path))
+    known = inferred(read(path))
     known.types.clear()
     known.calls.clear()
     for node in known.model.graph.nodes:  # type: ignore[union-attr]

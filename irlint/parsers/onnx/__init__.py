@@ -9,6 +9,7 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
+from irlint.model.formats import ONNX
 from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf
@@ -84,11 +85,11 @@ def _model(path: str, data: Buffer) -> Model:
     try:
         protobuf.fields(data, 0, len(data), found)
     except Damage as damage:
-        return Model(path, "onnx", problems=(Problem(_unreadable(data, found, damage)),))
+        return Model(path, ONNX, problems=(Problem(_unreadable(data, found, damage)),))
     version = str(protobuf.last(found, _IR_VERSION)) if _IR_VERSION in found else None
     if _GRAPH not in found:
         fault = NOT_A_MODEL.fault("the file holds no graph", help="check that it is an ONNX model")
-        return Model(path, "onnx", version, problems=(Problem(fault),))
+        return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(os.path.dirname(path)))
         opsets = reader.opsets(found.get(_OPSET_IMPORT, ()))
@@ -96,14 +97,14 @@ def _model(path: str, data: Buffer) -> Model:
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
     except Damage as damage:
-        return Model(path, "onnx", version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
+        return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
     if version is not None and int(version) < 3 and not opsets:
         opsets = {"": 1}
     types, symbols = _types(reader.types)
     linker = _Linker(types)
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
-    return Model(path, "onnx", version, main, linked, opsets, symbols, metadata, tuple(linker.problems))
+    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems))
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value
+from irlint.model.formats import OPENVINO
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.openvino.constants import Weights, constant, weights_beside
 from irlint.parsers.openvino.edges import wired
@@ -37,11 +38,11 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
             data = file.read()
     root, problems = _document(data)
     if root is None:
-        return Model(name, "openvino", problems=tuple(problems))
+        return Model(name, OPENVINO, problems=tuple(problems))
     version, fault = _version(root)
     if fault is not None:
         place = Place(0, "version" if "version" in root.attrib else None)
-        return Model(name, "openvino", version, problems=(*problems, Problem(fault, place=place)))
+        return Model(name, OPENVINO, version, problems=(*problems, Problem(fault, place=place)))
     weights = weights_beside(path)
     try:
         reader = _GraphReader(root, weights, int(version or 0))
@@ -51,7 +52,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     problems = _unexplained(problems, reader.problems) + reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
     metadata = _metadata(first_children(root).get("rt_info"))
-    return Model(name, "openvino", version, graph, metadata=metadata, problems=tuple(problems))
+    return Model(name, OPENVINO, version, graph, metadata=metadata, problems=tuple(problems))
 
 
 def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:

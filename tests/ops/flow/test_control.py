@@ -18,7 +18,7 @@ from oracles.engines import (
 )
 
 from irlint.dims import symbol
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import UNKNOWN, Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops.kernels.bodies import joined, outside
@@ -201,7 +201,7 @@ def test_sizes_that_a_loop_changes_stay_inside() -> None:
         co = Identity (c) ao = Concat <axis = 0> (a, x) so = Identity (x) }>
     }"""
     built = onnx_parser.read("model.onnx", model(text).SerializeToString())
-    known = propagated(built)
+    known = inferred(built)
     assert not known.problems
     assert built.graph is not None
     grown, stack = (known.types[value] for value in built.graph.outputs)
@@ -220,7 +220,7 @@ def test_trip_count_of_a_shape() -> None:
             text.replace("(m, )", "(m, t)").replace("d = Shape", "t = Constant <value = bool {1}> () d = Shape")
         ).SerializeToString(),
     )
-    known = propagated(built)
+    known = inferred(built)
     assert built.graph is not None
     assert known.types[built.graph.outputs[0]] == Tensor("float32", (N,))
 

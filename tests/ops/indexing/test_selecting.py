@@ -17,7 +17,7 @@ from oracles.engines import (
     onnx_model,
 )
 
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.indexing.selecting import distinct, lines, top_contents
 from irlint.parsers import onnx as parser
@@ -123,13 +123,13 @@ def test_faults(op: str, inputs: list[object], attributes: dict[str, object], op
 
 def test_k_reaches_a_symbolic_axis() -> None:
     model = onnx_model("TopK", [F("N", "H"), i64(5)], {}, 11, outputs=2)
-    known = propagated(parser.read("m.onnx", model.SerializeToString()))
+    known = inferred(parser.read("m.onnx", model.SerializeToString()))
     assert [requirement.condition for _, _, requirement in known.requires] == ["H >= 5"]
 
 
 def test_an_unknown_k_is_one_size_of_at_most_the_axis() -> None:
     model = onnx_model("TopK", [X, Input("int64", 1)], {}, 11, outputs=2)
-    known = propagated(parser.read("m.onnx", model.SerializeToString()))
+    known = inferred(parser.read("m.onnx", model.SerializeToString()))
     assert known.model.graph is not None
     values, indices = (known.types[value] for value in known.model.graph.outputs)
     assert isinstance(values, Tensor)

@@ -20,7 +20,7 @@ from oracles.engines import (
 from irlint.dims import symbol
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Relation, stated
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.math.activation import clamp, clip, ov_prelu, prelu, prelu_per_channel
 from irlint.ops.onnxruntime.fused_activation import bias_split_gelu, bitmask_dropout
@@ -266,6 +266,6 @@ def test_halves_and_bits_of_symbols() -> None:
 def test_an_absent_attribute_is_told(op: str, version: str, inputs: list[Any], tmp_path: Path) -> None:
     path = tmp_path / "model.xml"
     path.write_bytes(ir_document(op, version, inputs, {})[0])
-    problems = propagated(parser.read(path)).problems
+    problems = inferred(parser.read(path)).problems
     assert {problem.fault.rule.name for problem in problems} == {"missing-attribute"}
     assert {problem.fault.severity for problem in problems} == {Severity.WARNING}

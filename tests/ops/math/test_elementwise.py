@@ -28,7 +28,7 @@ from oracles.engines import (
 from irlint.dims import evaluated, symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.broadcast import along, broadcast, merged, pdpd, stretched
 from irlint.ops.math.elementwise import FOLDS, ov_select
@@ -288,7 +288,7 @@ def checked(op: str, inputs: list[Any], attributes: dict[str, Any]) -> tuple[Any
         path = Path(folder) / "model.xml"
         path.write_bytes(xml)
         model = parser.read(path)
-    codes = {problem.fault.rule.code for problem in propagated(model).problems}
+    codes = {problem.fault.rule.code for problem in inferred(model).problems}
     return openvino_verdict(xml, weights), verdict(model), codes
 
 

@@ -18,7 +18,7 @@ from oracles.engines import (
     onnxruntime_verdict,
 )
 
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Map, Sequence, Tensor
 from irlint.parsers import onnx as parser
 
@@ -304,7 +304,7 @@ def test_refused_as_by_onnxruntime(
 def known_output(model: onnx.ModelProto) -> Any:
     parsed = parser.read("model.onnx", model.SerializeToString())
     assert parsed.graph is not None
-    return propagated(parsed).types[parsed.graph.outputs[0]]
+    return inferred(parsed).types[parsed.graph.outputs[0]]
 
 
 @pytest.mark.parametrize(

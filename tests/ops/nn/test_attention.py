@@ -11,7 +11,7 @@ from oracles.engines import Input, assert_same_verdict, irlint_on_onnx, node_cas
 
 from irlint.dims import symbol
 from irlint.findings.statements import stated
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.nn.attention import scaled_dot_product_attention
 from irlint.parsers import onnx as onnx_parser
@@ -328,7 +328,7 @@ g (float[B,3,S,8] q, float[B,3,S,8] k, float[B,3,S,8] v, float[B,3,P,8] pk, floa
   y, nk, nv = Attention (q, k, v, , pk, pv) }"""
     import onnx.parser
 
-    known = propagated(onnx_parser.read("model.onnx", onnx.parser.parse_model(text).SerializeToString()))
+    known = inferred(onnx_parser.read("model.onnx", onnx.parser.parse_model(text).SerializeToString()))
     batch, length, past = (symbol(name) for name in ("B", "S", "P"))
     assert not known.problems
     assert not known.requires

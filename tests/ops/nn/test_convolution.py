@@ -24,7 +24,7 @@ from oracles.engines import (
 
 from irlint.dims import evaluated, symbol
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.ops.kernels.windows import same_count, transposed_size, window_count
 from irlint.parsers import onnx as onnx_parser
 
@@ -238,7 +238,7 @@ def test_sound_nodes_run(node: Any) -> None:
 
 def warnings(op: str, inputs: Any, attributes: dict[str, Any], opset: int = 22) -> list[str]:
     model = onnx_model(op, inputs, attributes, opset)
-    problems = propagated(onnx_parser.read("model.onnx", model.SerializeToString())).problems
+    problems = inferred(onnx_parser.read("model.onnx", model.SerializeToString())).problems
     assert all(p.fault.severity is Severity.WARNING for p in problems)
     return [problem.fault.rule.code for problem in problems]
 
@@ -259,7 +259,7 @@ def test_warning(op: str, inputs: Any, attributes: dict[str, Any], code: str) ->
 def test_zero_point_for_each_channel_is_a_note() -> None:
     inputs = (BYTES, w(8, 3, 3, 3, dtype="uint8"), ZERO, w(8, dtype="uint8"))
     model = onnx_parser.read("model.onnx", onnx_model("ConvInteger", inputs, {}, 22).SerializeToString())
-    (problem,) = propagated(model).problems
+    (problem,) = inferred(model).problems
     assert (problem.fault.rule.code, problem.fault.severity) == ("IRL315", Severity.NOTE)
 
 
@@ -312,7 +312,7 @@ def test_quantized_channels_last() -> None:
 def known_of(op: str, inputs: Any, attributes: dict[str, Any]) -> tuple[list[str], set[tuple[str, str]]]:
     """The output's dims as texts, and what is required with the reason."""
     model = onnx_parser.read("model.onnx", onnx_model(op, inputs, attributes, 22).SerializeToString())
-    known = propagated(model)
+    known = inferred(model)
     assert model.graph is not None
     assert not known.problems
     shape = known.types[model.graph.outputs[0]].shape

@@ -17,7 +17,7 @@ from oracles.engines import (
 )
 
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.parsers import onnx as onnx_parser
 
 OPS = [
@@ -237,7 +237,7 @@ WARNINGS = [
 @pytest.mark.parametrize(("op", "inputs", "attributes", "shape", "codes"), WARNINGS)
 def test_warning(op: str, inputs: Any, attributes: dict[str, Any], shape: tuple[int, ...], codes: list[str]) -> None:
     model = onnx_model(op, inputs, attributes, 22)
-    problems = propagated(onnx_parser.read("model.onnx", model.SerializeToString())).problems
+    problems = inferred(onnx_parser.read("model.onnx", model.SerializeToString())).problems
     assert [problem.fault.rule.code for problem in problems] == codes
     assert all(p.fault.severity is Severity.WARNING for p in problems)
     assert irlint_on_onnx(model) == [("float32", shape)]
@@ -322,7 +322,7 @@ SYMBOLIC = [
 @pytest.mark.parametrize(("attributes", "dims", "requires"), SYMBOLIC)
 def test_symbolic_sizes(attributes: dict[str, Any], dims: list[str], requires: set[str]) -> None:
     data = onnx_model("MaxPool", [x("N", 3, "H", "W")], attributes, 22).SerializeToString()
-    known = propagated(onnx_parser.read("model.onnx", data))
+    known = inferred(onnx_parser.read("model.onnx", data))
     assert known.model.graph is not None
     assert [str(dim) for dim in known.types[known.model.graph.outputs[0]].shape] == dims
     assert {requirement.condition for _, _, requirement in known.requires} == requires
@@ -330,7 +330,7 @@ def test_symbolic_sizes(attributes: dict[str, Any], dims: list[str], requires: s
 
 def test_the_reason_names_the_axis() -> None:
     data = onnx_model("MaxPool", [x("N", 3, "H", 9)], {"kernel_shape": [7, 7]}, 22).SerializeToString()
-    known = propagated(onnx_parser.read("model.onnx", data))
+    known = inferred(onnx_parser.read("model.onnx", data))
     assert [requirement.why for _, _, requirement in known.requires] == ["the kernel is 7 on axis 2"]
 
 

@@ -19,7 +19,7 @@ from oracles.engines import (
 )
 
 from irlint.dims import symbol
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.parsers import onnx as onnx_parser
 
@@ -128,7 +128,7 @@ def test_onnx(op: str, changes: dict[str, Any], code: str | None) -> None:
 def test_onnx_runtime_wants_a_hidden_size() -> None:
     model = recurrent("LSTM", hidden_size=None)
     assert not runs(model)
-    known = propagated(onnx_parser.read("model.onnx", model.SerializeToString()))
+    known = inferred(onnx_parser.read("model.onnx", model.SerializeToString()))
     assert [problem.fault.rule.code for problem in known.problems] == ["IRL378"]
 
 
@@ -145,7 +145,7 @@ def test_symbolic_sizes() -> None:
 g (float[T,B,4] x, float[1,40,4] w, float[1,H,10] r, float[1,3,10] h) => (float[K,L,M,N] y) {
   y = LSTM <hidden_size = 10> (x, w, r, , , h) }"""
     built = onnx_parser.read("model.onnx", onnx.parser.parse_model(text).SerializeToString())
-    known = propagated(built)
+    known = inferred(built)
     assert not known.problems
     assert built.graph is not None
     assert known.types[built.graph.outputs[0]] == Tensor("float32", (symbol("T"), 1, 3, 10))
@@ -364,5 +364,5 @@ def test_what_openvino_passes_over(op: str, changes: dict[str, Any], codes: list
     version, inputs, attributes, outputs = layer(op, changes)
     path = tmp_path / "model.xml"
     path.write_bytes(ir_document(op, version, inputs, attributes, outputs)[0])
-    known = propagated(parser.read(path))
+    known = inferred(parser.read(path))
     assert [problem.fault.rule.code for problem in known.problems] == codes

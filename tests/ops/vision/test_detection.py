@@ -24,7 +24,7 @@ from oracles.engines import (
 from irlint.dims import Dim, MaybeDim, bounds, symbol
 from irlint.findings.faults import Severity
 from irlint.findings.statements import stated
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.vision.detection import candidates, selected
 from irlint.ops.vision.priors import aspect_ratios, ov_detection_output_8, ov_prior_box_8
@@ -788,7 +788,7 @@ def test_warnings(op: str, version: str, inputs: tuple[Given, ...], attributes: 
     (tmp_path / "model.xml").write_bytes(xml)
     (tmp_path / "model.bin").write_bytes(weights)
     assert not isinstance(openvino_verdict(xml, weights), str)
-    faults = [problem.fault for problem in propagated(parser.read(tmp_path / "model.xml")).problems]
+    faults = [problem.fault for problem in inferred(parser.read(tmp_path / "model.xml")).problems]
     assert [fault.severity for fault in faults] == [Severity.WARNING]
 
 

@@ -169,7 +169,7 @@ def test_a_rich_model_is_read_as_onnx_reads_it(rich):
     assert found.graph is not None
     same_graph(source.graph, found.graph)
     same_nodes(source.functions[0].node, found.functions["local", "Scaled", ""].graph.nodes)
-    assert (found.path, found.format, found.format_version) == ("m.onnx", "onnx", "10")
+    assert (found.path, found.format.name, found.format_version) == ("m.onnx", "onnx", "10")
     assert (found.opsets, found.metadata, found.problems) == ({"": 21, "local": 1}, {"author": "none"}, ())
     assert found.symbols == {"H_W": "H*W"}
 

@@ -44,7 +44,12 @@ def test_a_graph(tmp_path):
     document = SOUND.replace('<port id="2" precision="FP32">', '<port id="2" precision="FP16" names="a,b\\,c">')
     model = openvino.read(written(tmp_path, document))
     graph, subtract = model.graph, node(model, "op")
-    assert (model.format, model.format_version, graph.path, graph.name) == ("openvino", "11", "", "n")
+    assert (model.format and model.format.name, model.format_version, graph.path, graph.name) == (
+        "openvino",
+        "11",
+        "",
+        "n",
+    )
     assert [value.name for value in graph.inputs] == ["0:0", "1:0"]
     assert graph.outputs == subtract.outputs and graph.outputs[0].name == "2:2"
     assert [node.op for node in graph.nodes] == ["Parameter", "Parameter", "Subtract", "Result"]

@@ -1,0 +1,85 @@
+"""ONNX initializers against the graph inputs of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED, clash
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.known import Known
+from irlint.model import Graph, Problem
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor, shape_text
+
+INITIALIZER_NOT_INPUT = Rule(
+    "IRL113",
+    "initializer-not-an-input",
+    Severity.ERROR,
+    "A model of IR version 3 or older has an initializer that is no graph input.",
+    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is not; ONNX
+Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it loads the model: there
+it is a warning.""",
+    mend="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
+    bad="""<ir_version: 3, opset_import: ["" : 8]>
+g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
+    good="""<ir_version: 4, opset_import: ["" : 8]>
+g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
+)
+
+
+#: The last IR version in which every initializer is the default of a graph input.
+LAST_WITH_INPUTS = 3
+
+
+def problems(known: Known) -> list[Problem]:
+    """Initializers that are no inputs, one problem for each graph, and those that contradict the input of their name."""
+    found = list(_not_inputs(known))
+    if not known.overridden:
+        found += [problem for graph in graphs(known.model) for problem in _contradicted(graph)]
+    return found
+
+
+def _not_inputs(known: Known) -> Iterator[Problem]:
+    version = known.model.format_version
+    if version is None or int(version) > LAST_WITH_INPUTS:
+        return
+    for graph in graphs(known.model):
+        inputs = {value.name for value in graph.inputs}
+        hidden = [value for value in graph.constants if value.name not in inputs]
+        near = {value.name for node in graph.nodes for value in node.inputs if value is not None}
+        near |= {value.name for value in graph.outputs}
+        refused = hidden if graph.path else [value for value in hidden if value.name not in near]
+        if not hidden:
+            continue
+        first = (refused or hidden)[0]
+        more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
+        fault = INITIALIZER_NOT_INPUT.fault(
+            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, which "
+            "wants every initializer among the inputs",
+            help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
+            severity=None if refused else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, value=first.name)
+
+
+def _contradicted(graph: Graph) -> Iterator[Problem]:
+    """Graph inputs that declare another type than the initializer of their name has: ONNX Runtime refuses them."""
+    for value, constant in graph.constants.items():
+        declared, stored = value.type, constant.tensor
+        if not isinstance(declared, Tensor):
+            continue
+        if declared.dtype and stored.dtype and declared.dtype != stored.dtype:
+            fault = TYPE_CONTRADICTED.fault(
+                f"{value.name!r} is declared as {declared.dtype}; its initializer is {stored.dtype}",
+                help=f"declare {stored.dtype}",
+            )
+            yield Problem(fault, graph.path, value=value.name)
+            continue
+        text = clash(stored.shape, declared.shape)
+        if text:
+            fault = SHAPE_CONTRADICTED.fault(
+                f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
+                f"{shape_text(stored.shape)}: {text}",
+                help=f"declare {shape_text(stored.shape)}",
+            )
+            yield Problem(fault, graph.path, value=value.name)

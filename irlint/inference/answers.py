@@ -1,0 +1,151 @@
+"""What the rule of an operator says for given inputs: a question that depends on nothing else and changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from irlint.binding.calls import Call
+from irlint.dims import TooComplex
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Requirement, stated
+from irlint.model.tensor import UNKNOWN, Optional, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops import Context
+from irlint.ops.kernels.type_variables import output_type, type_key, type_variables
+from irlint.records import record
+
+NOT_WORKED_OUT = Rule(
+    "IRL599",
+    "rule-failed",
+    Severity.WARNING,
+    "irlint's own rule for this operator failed; the node's outputs are taken as the file declares them.",
+    why="This is a defect of irlint, not of the model: nobody has judged this node, and the check is not to pass as if it had.",
+    mend="Report it with the node that the message names.",
+)
+
+#: So many answers are kept.
+MAX_REMEMBERED = 10_000
+
+
+@record
+class Answer:
+    """``outputs`` are the types of a node's outputs, None where its rule cannot be asked or raised a fault; ``faults`` begin
+    with the one that it raised, and ``requirements`` are what it needs and could not prove.
+    """
+
+    outputs: tuple[Type | None, ...] | None
+    faults: tuple[Fault, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+
+
+NO_ANSWER = Answer(None)
+
+
+def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
+    """What the operator of ``call`` says of its outputs for these inputs; None among them is one that is left out.
+
+    ``outputs`` is the number of outputs that the node has, for an operator of which only the schema is known. A rule that
+    asks about its node gets the ``context``; without one it is not asked.
+    """
+    if call.broken or call.function is not None:
+        return NO_ANSWER
+    raised: Fault | None = None
+    result: tuple[Type | None, ...] | None = None
+    with stated() as statements:
+        try:
+            result = _outputs(call, inputs, outputs, context)
+        except Fault as fault:
+            raised = fault
+        except TooComplex:
+            pass
+        except RecursionError:
+            raise
+        except Exception as error:
+            if os.environ.get("IRLINT_DEBUG"):
+                raise
+            message = f"irlint's rule for it failed: {error!r}"
+            raised = NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice)
+    faults = (*([raised] if raised is not None else ()), *statements.faults)
+    return Answer(result, faults, tuple(statements.requirements))
+
+
+def _outputs(
+    call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
+) -> tuple[Type | None, ...] | None:
+    variables = type_variables(call.schema, inputs) if call.schema is not None else {}
+    if call.operator is None or call.signature is None:
+        if call.schema is None:
+            return None
+        return tuple(_typed(UNKNOWN, call, port, variables) for port in range(outputs))
+    arguments = call.signature.bound(call.attributes or {})
+    if call.signature.context:
+        if context is None:
+            return None
+        arguments["context"] = context
+    named = len(call.signature.inputs)
+    given = list(inputs[:named])
+    if call.signature.variadic:
+        given += [UNKNOWN if known is None else known for known in inputs[named:]]
+    if any(known is None for known in given[: call.signature.required]):
+        return None
+    answered = call.operator.function(*given, **arguments)
+    result = tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)
+    if call.schema is None:
+        return result
+    return tuple(_typed(known, call, port, variables) for port, known in enumerate(result))
+
+
+class Memory:
+    """Answers that have been given: a rule that asks nothing about its node is asked once for equal inputs and attributes."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[object, ...], Answer] = {}
+
+    def ask(self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Callable[[], Context]) -> Answer:
+        """As the function ``ask`` says; ``context`` is made only for a rule that asks for it."""
+        if call.signature is not None and call.signature.context:
+            return ask(call, inputs, outputs=outputs, context=context())
+        if call.broken or call.function is not None or any(map(_holds_floats, inputs)):
+            return ask(call, inputs, outputs=outputs)
+        function = call.operator.function if call.operator is not None else None
+        # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
+        key = (function, id(call.schema), outputs if function is None else 0, *inputs, *(call.attributes or {}).items())
+        try:
+            known = self._answers.get(key)
+        except TypeError:
+            return ask(call, inputs, outputs=outputs)
+        if known is None:
+            known = ask(call, inputs, outputs=outputs)
+            if not known.faults and len(self._answers) < MAX_REMEMBERED:
+                self._answers[key] = known
+        return known
+
+
+def _holds_floats(known: Type | None) -> bool:
+    """Whether the contents are floating-point numbers, which may be equal and not the same: 0.0 and -0.0."""
+    return (
+        isinstance(known, Tensor) and known.value is not None and any(isinstance(each, float) for each in known.value)
+    )
+
+
+def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
+    """An output with the element type that the schema gives, where the rule leaves it open."""
+    if call.schema is None or type_key(known) is not None or not (known is None or isinstance(known, Tensor)):
+        return known
+    name = output_type(call.schema, port, variables)
+    if name is None:
+        return known
+    if "(" in name:
+        return _structured(name)
+    if known is None:
+        return None
+    return Tensor(name, known.shape, known.value)
+
+
+def _structured(name: str) -> Type | None:
+    if name.startswith("seq("):
+        return SequenceType(_structured(name[4:-1]))
+    if name.startswith("optional("):
+        return Optional(_structured(name[9:-1]))
+    return None if "(" in name else Tensor(name)

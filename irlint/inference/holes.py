@@ -1,0 +1,130 @@
+"""What becomes of sizes that a rule leaves open: the file's declaration fills them, a symbol stands for what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.dims import Bounds, Dim, Expr, MaybeDim, bounds, symbol, symbols
+from irlint.model import Declaration, Node, Value
+from irlint.model.tensor import UNKNOWN, Optional, SparseTensor, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+
+
+class Holes:
+    """The symbols of one model for sizes that nothing tells, each made once for its place.
+
+    ``sizes`` maps the places to them, and ``symbols`` their names to what the file calls the size.
+    """
+
+    def __init__(self, symbols: Mapping[str, str]) -> None:
+        self.sizes: dict[object, Dim] = {}
+        self.symbols = dict(symbols)
+        self.names = set(symbols)
+        self._counts: dict[str, int] = {}
+
+    def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
+        """``known`` with a symbol of the input's own for every size that is open, or one of the ``intervals``."""
+        if not isinstance(known, Tensor) or known.shape is None:
+            return known
+        dims = list(known.shape)
+        for axis, dim in enumerate(known.shape):
+            if dim is None:
+                dims[axis] = self._of_input(value, name, axis)
+            elif intervals and isinstance(dim, Expr):
+                dims[axis] = self._of_input(value, name, axis, bounds(dim))
+        return Tensor(known.dtype, tuple(dims), known.value)
+
+    def _of_input(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
+        place = (value, axis)
+        if place not in self.sizes:
+            wanted = identifier(f"{name}_{axis}")
+            free, count = wanted, 1
+            while free in self.names:
+                count += 1
+                free = f"{wanted}_{count}"
+            self.names.add(free)
+            self.symbols[free] = f"{name}[{axis}]"
+            self.sizes[place] = symbol(free, limits[0] or 0, limits[1])
+        return self.sizes[place]
+
+    def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
+        """The size that nothing tells: one for each node and key, or for each key that is a value, in each call on ``path``."""
+        place = place_of(node, path, key)
+        if place not in self.sizes:
+            stem = identifier(f"_{node.op.lower()}")
+            self._counts[stem] = count = self._counts.get(stem, -1) + 1
+            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper)
+        return self.sizes[place]
+
+    def settled(
+        self,
+        inferred: Type | None,
+        declarations: Sequence[Declaration],
+        *,
+        node: Node,
+        path: tuple[Node, ...],
+        port: int,
+        no_dims_tell_nothing: bool,
+    ) -> Type | None:
+        """An output's type: what was inferred, its holes filled from the declarations, what is left given a symbol."""
+        known: Type = inferred if inferred is not None else UNKNOWN
+        for declaration in declarations:
+            declared = declaration.type
+            if no_dims_tell_nothing and isinstance(declared, Tensor) and declared.shape == ():
+                declared = Tensor(declared.dtype)
+            known = filled(known, declared) or known
+        if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
+            return known
+        dims = tuple(
+            self.of_node(node, path, (port, axis)) if dim is None else dim for axis, dim in enumerate(known.shape)
+        )
+        return Tensor(known.dtype, dims, known.value)
+
+
+def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
+    """What ``Holes.sizes`` has a size under."""
+    if isinstance(key, tuple) and key and isinstance(key[-1], Value):
+        return key, path
+    return node, key, path
+
+
+def filled(known: Type | None, declared: Type | None) -> Type | None:
+    """``known`` with its holes filled from a declaration; it never overrides what is known."""
+    if known is None or declared is None:
+        return known if known is not None else declared
+    if isinstance(known, SequenceType) and isinstance(declared, SequenceType):
+        return SequenceType(known.element or declared.element, known.length)
+    if isinstance(known, Optional) and isinstance(declared, Optional):
+        return Optional(known.element or declared.element, known.present)
+    if isinstance(known, SparseTensor) and isinstance(declared, SparseTensor):
+        return SparseTensor(known.dtype or declared.dtype, known.shape if known.shape is not None else declared.shape)
+    if known == UNKNOWN and not isinstance(declared, Tensor):
+        return declared
+    if not isinstance(known, Tensor) or not isinstance(declared, Tensor):
+        return known
+    dtype = known.dtype or declared.dtype
+    if known.shape is None or declared.shape is None:
+        return Tensor(dtype, declared.shape if known.shape is None else known.shape, known.value)
+    if len(known.shape) != len(declared.shape) or None not in known.shape:
+        return Tensor(dtype, known.shape, known.value)
+    dims: list[MaybeDim] = [b if a is None else a for a, b in zip(known.shape, declared.shape)]
+    return Tensor(dtype, tuple(dims), known.value)
+
+
+def names_in(types: Sequence[Type | None]) -> frozenset[str]:
+    """The symbols in the shapes and contents of ``types``."""
+    found: set[str] = set()
+    for known in types:
+        if isinstance(known, Tensor):
+            for dim in (*(known.shape or ()), *(known.value or ())):
+                if isinstance(dim, Expr):
+                    found |= symbols(dim)
+    return frozenset(found)
+
+
+def identifier(text: str) -> str:
+    """A Python identifier for a name of the model."""
+    name = "".join(character if character.isalnum() and character.isascii() else "_" for character in text)
+    while "__" in name:
+        name = name.replace("__", "_")
+    return f"d{name}" if name[:1].isdigit() else name or "_"

@@ -1,0 +1,77 @@
+"""What differs between the file formats, as data: above the parsers nobody asks which format a model has."""
+
+from __future__ import annotations
+
+from irlint.records import record
+
+
+@record
+class Format:
+    """A file format.
+
+    ``name`` is that of its modules in ``parsers``, ``binding`` and ``pictures``, and what the machine-readable reports call it;
+    ``title`` is what people call it, and ``suffixes`` end the names of its files. ``checks`` are the modules of ``checks`` that
+    hold for it.
+
+    ``input_node``, ``constant_node`` and ``output_node`` are the types of the nodes that stand for a graph's inputs, constants
+    and outputs; None where these are no nodes. ``keeps_alive`` are the types of nodes that other nodes exist for: a runtime
+    creates no other node than those that lead to one of them; () where it creates every node.
+
+    ``declared_shapes_hold`` tells that declared shapes are the truth, else that runtimes recompute stale ones, and
+    ``declared_types_hold`` the same of element types. ``no_dims_tell_nothing``: a declaration without dims is that of a scalar
+    or of any rank. ``ports_declare``: nodes declare the types of what comes to their inputs, too. ``operators_count_outputs``:
+    an operator's rule says how many outputs a node has, where no schema does. ``lax_version`` is the version of the format
+    whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
+    ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
+    have a line and a column.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    checks: tuple[str, ...]
+    input_node: str | None = None
+    constant_node: str | None = None
+    output_node: str | None = None
+    keeps_alive: tuple[str, ...] = ()
+    declared_shapes_hold: bool = False
+    declared_types_hold: bool = False
+    no_dims_tell_nothing: bool = False
+    ports_declare: bool = False
+    operators_count_outputs: bool = False
+    lax_version: str | None = None
+    unused_constants_are_read: bool = False
+    bytes_may_be_spare: bool = False
+    has_lines: bool = False
+
+
+ONNX = Format(
+    "onnx",
+    "ONNX",
+    (".onnx",),
+    checks=("versions", "names", "structure", "constants", "initializers", "declared"),
+    constant_node="Constant",
+    declared_types_hold=True,
+)
+
+OPENVINO = Format(
+    "openvino",
+    "IR",
+    (".xml",),
+    checks=("structure", "variables", "constants", "declared"),
+    input_node="Parameter",
+    constant_node="Const",
+    output_node="Result",
+    keeps_alive=("Result", "Assign", "Parameter"),
+    declared_shapes_hold=True,
+    no_dims_tell_nothing=True,
+    ports_declare=True,
+    operators_count_outputs=True,
+    lax_version="10",
+    unused_constants_are_read=True,
+    bytes_may_be_spare=True,
+    has_lines=True,
+)
+
+#: Every format, in the order in which a summary counts their models.
+FORMATS = (ONNX, OPENVINO)
