@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from irlint.dims import Dim, MaybeDim, Shape, bounds, broadcast_size, same, symbols
+from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
@@ -53,53 +53,6 @@ ONNX) nothing is implied: every size has to be the same.""",
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Add (x, b) }""",
-)
-
-PDPD_MISMATCH = Rule(
-    "IRL204",
-    "pdpd-broadcast-mismatch",
-    Severity.ERROR,
-    "With pdpd broadcasting, the second input is no continuous part of the first from the axis on.",
-    why="""PaddlePaddle's rule stretches only the second input, and lays it along the first one's axes from `axis` on; an
-axis of -1 means that both end together. Elsewhere the layer is refused with "Argument shapes are inconsistent.".""",
-    mend="Choose the axis on which the second input begins, and write it as `auto_broadcast.auto_broadcast_axis`.",
-    bad="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="1" name="b" type="Parameter" version="opset1"><data shape="4,3" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim><dim>3</dim></port></output></layer>
-<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
-</edges></net>""",
-    good="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="1" name="b" type="Parameter" version="opset1"><data shape="3,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
-<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
-</edges></net>""",
-)
-
-PDPD_READING = Rule(
-    "IRL205",
-    "pdpd-axis-ambiguous",
-    Severity.WARNING,
-    "The specification and the OpenVINO library read this pdpd broadcast in different ways.",
-    why="""The specification names the attribute `axis`, takes -1 where it is absent, and ignores trailing 1s of the second
-input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on Broadcast-1,
-`mode.mode.axis` on Broadcast-3), takes 0 where that is absent, and lets no trailing 1 reach past the first input's last
-axis. Other readers follow the specification: the file means two things.""",
-    mend="""Write the axis under the name that the library reads, and give the second input a shape that needs no trailing
-1s past the first one's end.""",
-    bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
-    .replace("2,3,4,5", "3,4,4,5")
-    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
-    .replace('"3,4"', '"4,4"')
-    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
-    good=PDPD_MISMATCH.good,
 )
 
 
@@ -326,138 +279,3 @@ def merged(
             )
         result = tuple(narrower(a, b) for a, b in zip(result, shape))
     return result
-
-
-def along(a: Shape | None, b: Shape | None, axis: int, ignore_trailing: bool) -> Shape | None:
-    """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
-
-    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` tells whether 1s at the end of ``b`` may reach past the last
-    axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
-
-    Raises a ``PDPD_MISMATCH`` fault.
-    Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
-    """
-    if a is None or b is None:
-        return None
-    start = len(a) - len(b) if axis == -1 else axis
-    small = b
-    while ignore_trailing and small and same(small[-1], 1):
-        small = small[:-1]
-    if axis < -1:
-        raise PDPD_MISMATCH.fault(
-            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
-            help="use -1 or more",
-        )
-    if start < 0 or start + len(small) > len(a):
-        raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(small) - 1} of input 0, "
-            f"which is {shape_text(a)}",
-            help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
-            input=1,
-        )
-    result, clashes = list(a), []
-    for position, dim in enumerate(small):
-        wide = start + position
-        why = f"axis {wide} of input 0 takes axis {position} of input 1"
-        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why)
-        if not fits:
-            clashes.append((wide, position))
-    if clashes:
-        wide, own = clashes[0]
-        raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
-            f"axis {wide} is {size_text(a[wide])} against {size_text(b[own])}",
-            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
-            f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
-            input=1,
-            marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
-            remark="differ, and input 1 is not 1",
-        )
-    return tuple(result)
-
-
-def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
-    if same(onto, 1) and dim is not None and same(dim, 1) is not True:
-        return _enlarged(dim)
-    if dim == 0 and onto is not None and same(onto, 1) is None:
-        return _emptied(onto, why)
-    if library and same(onto, 0) and same(dim, 1):
-        return onto, False
-    told = dim is not None and same(dim, 1) is False
-    return narrower(onto, dim) if told else onto, stretches(dim, onto, why)
-
-
-def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """What the library makes of a 1 under ``dim``: 0 stays 0, an unknown size stays unknown, more is refused."""
-    if dim == 0:
-        return 0, True
-    lower = bounds(dim)[0]
-    return None, lower is None or lower <= 1
-
-
-def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
-    relations = [Relation("==", onto, 1)]
-    if same(onto, 0) is None:
-        relations.append(Relation("==", onto, 0))
-    require(*relations, why=why)
-    return 0, True
-
-
-def pdpd(
-    a: Shape | None,
-    b: Shape | None,
-    *,
-    library_axis: int | None,
-    specified_axis: int | None,
-    spelling: str = "auto_broadcast.auto_broadcast_axis",
-    place: Callable[[Shape | None, Shape | None, int, bool], Shape | None] = along,
-) -> Shape | None:
-    """pdpd broadcasting under both readings of its attributes.
-
-    ``library_axis`` is what the attribute ``spelling`` says, ``specified_axis`` what ``axis`` says; None where absent.
-    States a ``PDPD_READING`` fault where the readings differ in verdict or result, and raises where both fail.
-    """
-    written = library_axis if library_axis is not None else specified_axis
-    readings: list[Shape | Fault | None] = []
-    for axis, ignore in ((library_axis or 0, False), (-1 if written is None else written, True)):
-        try:
-            readings.append(place(a, b, axis, ignore))
-        except Fault as fault:
-            readings.append(fault)
-    library, specification = readings
-    if isinstance(library, Fault):
-        if isinstance(specification, Fault):
-            raise specification
-        warn(_two_readings(library.message, shape_text(specification), library_axis, written, spelling, a, b))
-        return specification
-    if isinstance(specification, Fault):
-        warn(_two_readings(shape_text(library), specification.message, library_axis, written, spelling, a, b))
-    elif library != specification:
-        warn(_two_readings(shape_text(library), shape_text(specification), library_axis, written, spelling, a, b))
-    elif library_axis is None and specified_axis not in (None, 0) and a is not None and b is not None:
-        warn(_two_readings(shape_text(library), "the same shape", library_axis, written, spelling, a, b))
-    return library
-
-
-def _two_readings(
-    library: str,
-    specification: str,
-    library_axis: int | None,
-    written: int | None,
-    spelling: str,
-    a: Shape | None,
-    b: Shape | None,
-) -> Fault:
-    wanted = -1 if written is None else written
-    if wanted == -1 and a is not None and b is not None:
-        wanted = len(a) - len(b)
-    read = f"axis {library_axis}" if library_axis is not None else f"no `{spelling}`, hence axis 0"
-    axis = "-1 (the default)" if written is None else str(written)
-    return PDPD_READING.fault(
-        f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",
-        help=f'write {spelling}="{wanted}" (the name that the library reads), with a second input that ends '
-        "no later than the first",
-        input=1,
-    )

@@ -8,11 +8,16 @@ from irlint.dims import MaybeDim, Shape, at_least, product, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.signatures import group
 from irlint.records import record
+
+Direction = Literal["forward", "reverse", "bidirectional"]
 
 WEIGHTS_MISMATCH = Rule(
     "IRL375",
@@ -96,9 +101,10 @@ KNOWN_ACTIVATIONS = frozenset(
     ]
 )
 OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu", "hardsigmoid"])
+OV_DEFAULTS = {"LSTM": "sigmoid,tanh,tanh", "GRU": "sigmoid,tanh", "RNN": "tanh"}
 
 
-def check_activations(given: Sequence[str], kind: str, directions: int, known: frozenset[str]) -> None:
+def check_activations(given: Sequence[str], kind: str, *, directions: int, known: frozenset[str]) -> None:
     """Makes sure that every direction has its activations, all of them known. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
     wanted = ACTIVATIONS[kind] * directions
     if len(given) != wanted:
@@ -128,6 +134,19 @@ def _directions_text(directions: int) -> str:
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
+@group
+@record
+class OnnxCell:
+    """The attributes that every recurrent ONNX operator has."""
+
+    activation_alpha: Floats | None = None
+    activation_beta: Floats | None = None
+    activations: tuple[str, ...] | None = None
+    clip: float | None = None
+    direction: Direction = "forward"
+    hidden_size: int | None = None
+
+
 @record
 class Sizes:
     """The sizes that the inputs of a recurrent operator share."""
@@ -145,13 +164,12 @@ class Sizes:
         return (*(reversed(axes) if self.layout else axes), ("hidden_size", self.hidden))
 
 
-def shared_sizes(
-    kind: str, x: Tensor, r: Tensor | None, h: Tensor | None, hidden_size: int | None, direction: str, layout: int
-) -> Sizes:
+def shared_sizes(kind: str, x: Tensor, r: Tensor | None, *, h: Tensor | None, cell: OnnxCell, layout: int = 0) -> Sizes:
     """The sizes that the inputs and attributes of an ONNX operator agree on.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; states a ``HIDDEN_SIZE``.
     """
+    hidden_size = cell.hidden_size
     if hidden_size is None:
         warn(
             HIDDEN_SIZE.fault(
@@ -176,12 +194,12 @@ def shared_sizes(
             help="use 0 or 1",
             attribute="layout",
         )
-    directions = 2 if direction == "bidirectional" else 1
+    directions = 2 if cell.direction == "bidirectional" else 1
     return Sizes(size(x, 1 - batch_axis, 3), batch, size(x, 2, 3), hidden, directions, layout)
 
 
 def check_weights(
-    kind: str, sizes: Sizes, w: Tensor | None, r: Tensor | None, b: Tensor | None, *, transposed: bool = False
+    kind: str, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
 ) -> None:
     """W, R and B of an ONNX operator; ``transposed`` where W and R have the gates on the last axis."""
     gates = GATES[kind]
@@ -201,7 +219,13 @@ def check_weights(
     )
 
 
-def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, c: Tensor | None) -> None:
+def check_peepholes(p: Tensor | None, sizes: Sizes) -> None:
+    """P of an ONNX LSTM. Raises a ``WEIGHTS_MISMATCH`` fault."""
+    axes = (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden))))
+    check(p, Expected(7, "P", axes, WEIGHTS_MISMATCH))
+
+
+def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: Tensor | None = None) -> None:
     """The lengths and the initial states of an ONNX operator. Raises a ``STATE_MISMATCH`` fault."""
     check(lengths, Expected(4, "sequence_lens", (("batch_size", sizes.batch),), STATE_MISMATCH))
     check(h, Expected(5, "initial_h", sizes.state(), STATE_MISMATCH))
@@ -217,13 +241,14 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, c: Tens
         )
 
 
-def check_options(kind: str, sizes: Sizes, activations: Sequence[str] | None, clip: float | None) -> None:
+def check_options(kind: str, sizes: Sizes, cell: OnnxCell) -> None:
     """The activations and the clipping of an ONNX operator.
 
     Raises an ``ACTIVATIONS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
-    if activations is not None and len(activations):
-        check_activations(activations, kind, sizes.directions, KNOWN_ACTIVATIONS)
+    clip = cell.clip
+    if cell.activations:
+        check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
     if clip is not None and clip <= 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
@@ -246,9 +271,21 @@ def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def listed(text: str) -> list[str]:
-    """The entries of a text with commas between them."""
-    return [part.strip() for part in text.split(",")] if text.strip() else []
+@group
+@record
+class OpenvinoCell:
+    """The attributes that every recurrent OpenVINO operation has; without ``activations`` a cell takes its kind's own."""
+
+    hidden_size: int
+    activations: str | None = None
+    activations_alpha: Floats = ()
+    activations_beta: Floats = ()
+    clip: float = 0.0
+
+    def names(self, kind: str = "") -> list[str]:
+        """The names in ``activations``, those of ``kind`` where it is left out."""
+        text = OV_DEFAULTS.get(kind, "") if self.activations is None else self.activations
+        return [part.strip() for part in text.split(",")] if text.strip() else []
 
 
 def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:

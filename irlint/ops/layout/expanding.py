@@ -12,7 +12,8 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.broadcast import PDPD_MISMATCH, broadcast, stretched
+from irlint.ops.kernels.auto_broadcast import PDPD_MISMATCH
+from irlint.ops.kernels.broadcast import broadcast, stretched
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.shape_inputs import (
     INPUT_RANK_REFUSED,

@@ -14,10 +14,10 @@ from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.broadcast import broadcast, merged, pdpd, stretches
+from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.kernels.broadcast import broadcast, merged, stretches
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
-AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
 RoundMode = Literal["half_to_even", "half_away_from_zero"]
 ShiftDirection = Literal["LEFT", "RIGHT"]
 
@@ -85,17 +85,6 @@ def _elementwise(op: str, tensors: tuple[Tensor, ...], shape: Shape | None, dtyp
     return Tensor(dtype, shape, fold.folded(FOLDS[op], tensors, shape, dtype, partial=op in PARTIAL))
 
 
-def _spread_together(
-    a: Tensor, b: Tensor, mode: AutoBroadcast, library_axis: int | None, specified_axis: int | None
-) -> Shape | None:
-    """The shape of an OpenVINO elementwise operation's result under its ``auto_broadcast``."""
-    if mode == "numpy":
-        return broadcast((a.shape, b.shape))
-    if mode == "pdpd":
-        return pdpd(a.shape, b.shape, library_axis=library_axis, specified_axis=specified_axis)
-    return merged((a.shape, b.shape), why='nothing is broadcast with auto_broadcast="none"')
-
-
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
@@ -105,16 +94,14 @@ def ov_arithmetic(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
     """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
-    shape = _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis)
+    shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return _elementwise(context.op, (a, b), shape, dtype)
 
 
@@ -123,16 +110,14 @@ def ov_divide(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     m_pythondiv: bool = True,
 ) -> Tensor:
     """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
-    shape = _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis)
+    shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return _elementwise("Divide" if m_pythondiv else "Div", (a, b), shape, dtype)
 
 
@@ -141,14 +126,12 @@ def ov_comparison(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
-    shape = _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis)
+    shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return _elementwise(context.op, (a, b), shape, "bool")
 
 
@@ -158,15 +141,13 @@ def ov_logical(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
     """OpenVINO logical operations on booleans."""
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
-    shape = _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis)
+    shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return _elementwise(context.op, (a, b), shape, "bool")
 
 
@@ -175,16 +156,14 @@ def ov_bitwise(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
     expect_type(b, 1, BITWISE)
     dtype = common_type((a, b))
-    shape = _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis)
+    shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return _elementwise(context.op, (a, b), shape, dtype)
 
 
@@ -193,15 +172,13 @@ def ov_shift(
     a: Tensor,
     b: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
 ) -> Tensor:
     """OpenVINO BitwiseLeftShift/RightShift-15 on integers."""
     expect_type(a, 0, INTEGERS)
     expect_type(b, 1, INTEGERS)
     dtype = common_type((a, b))
-    return Tensor(dtype, _spread_together(a, b, auto_broadcast, auto_broadcast_axis, axis))
+    return Tensor(dtype, broadcast_by(broadcasting, (a.shape, b.shape)))
 
 
 @openvino("Select", spelled=_AXIS)
@@ -210,18 +187,15 @@ def ov_select(
     then: Tensor,
     otherwise: Tensor,
     *,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
 ) -> Tensor:
     """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge them."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
-    if auto_broadcast == "numpy":
+    if broadcasting.auto_broadcast == "numpy":
         shape = broadcast((cond.shape, then.shape, otherwise.shape))
-    elif auto_broadcast == "pdpd":
-        shape = pdpd(then.shape, otherwise.shape, library_axis=auto_broadcast_axis, specified_axis=axis)
-        shape = pdpd(shape, cond.shape, library_axis=auto_broadcast_axis, specified_axis=axis)
+    elif broadcasting.auto_broadcast == "pdpd":
+        shape = broadcast_by(broadcasting, (then.shape, otherwise.shape, cond.shape))
     else:
         shape = merged((cond.shape, then.shape, otherwise.shape), why="nothing is broadcast")
     return _selected(cond, then, otherwise, shape, dtype)

@@ -15,9 +15,11 @@ from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.shape_inputs import expect_rank
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Entries, Strings, label_type, rows_and_features
 from irlint.ops.ml.predictors import PostTransform, expect_count, predicted
+from irlint.ops.signatures import group
+from irlint.records import record
 
 Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
-Nodes = Mapping[str, Entries]
+Lists = Mapping[str, Entries]
 
 TREE_MALFORMED = Rule(
     "IRL518",
@@ -44,6 +46,22 @@ NODE_MODES = frozenset(
 )
 
 
+@group
+@record
+class TreeNodes:
+    """The lists of ai.onnx.ml's first tree ensembles: an entry of each for one node."""
+
+    nodes_falsenodeids: Ints | None = None
+    nodes_featureids: Ints | None = None
+    nodes_hitrates: Floats | None = None
+    nodes_missing_value_tracks_true: Ints | None = None
+    nodes_modes: Strings | None = None
+    nodes_nodeids: Ints | None = None
+    nodes_treeids: Ints | None = None
+    nodes_truenodeids: Ints | None = None
+    nodes_values: Floats | None = None
+
+
 def _check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
     """Makes sure that the table has every feature that a branch asks for."""
     asked = [feature for feature, branches in zip(features, asks) if branches]
@@ -68,16 +86,26 @@ def _check_votes(name: str, ids: Ints, count: int, things: str) -> None:
         )
 
 
-def check_nodes(x: Tensor, nodes: Nodes) -> None:
+def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
     """Makes sure that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
 
-    ``nodes`` are the attributes that begin with ``nodes_``, without that. Raises a fault.
+    ``values`` and ``hitrates`` stand for the lists of these names where they are tensors. Raises a fault.
     """
-    required = ("nodeids", "treeids", "featureids", "modes", "truenodeids", "falsenodeids")
-    given = {f"nodes_{name}": length(nodes[name]) for name in required}
-    extra = {f"nodes_{name}": length(entries) for name, entries in nodes.items() if name not in required}
+    given = {
+        "nodes_nodeids": length(nodes.nodes_nodeids),
+        "nodes_treeids": length(nodes.nodes_treeids),
+        "nodes_featureids": length(nodes.nodes_featureids),
+        "nodes_modes": length(nodes.nodes_modes),
+        "nodes_truenodeids": length(nodes.nodes_truenodeids),
+        "nodes_falsenodeids": length(nodes.nodes_falsenodeids),
+    }
+    extra = {
+        "nodes_values": length(nodes.nodes_values or values),
+        "nodes_hitrates": length(nodes.nodes_hitrates or hitrates),
+        "nodes_missing_value_tracks_true": length(nodes.nodes_missing_value_tracks_true),
+    }
     expect_parallel(given, optional=extra)
-    ids, trees, modes = _plain(nodes["nodeids"]), _plain(nodes["treeids"]), _plain(nodes["modes"])
+    ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
     for mode in dict.fromkeys(modes):
         if mode not in NODE_MODES:
             raise TREE_MALFORMED.fault(
@@ -86,20 +114,16 @@ def check_nodes(x: Tensor, nodes: Nodes) -> None:
                 attribute="nodes_modes",
             )
     there = set(zip(trees, ids))
-    for name in ("truenodeids", "falsenodeids"):
-        for tree, node, mode, target in zip(trees, ids, modes, _plain(nodes[name])):
+    lists = {"nodes_truenodeids": nodes.nodes_truenodeids, "nodes_falsenodeids": nodes.nodes_falsenodeids}
+    for name, targets in lists.items():
+        for tree, node, mode, target in zip(trees, ids, modes, targets or ()):
             if mode != "LEAF" and (tree, target) not in there:
                 raise TREE_MALFORMED.fault(
-                    f"node {node} of tree {tree} leads to node {target} (`nodes_{name}`), which the tree does not have",
-                    help=f"let `nodes_{name}` name nodes of the same tree",
-                    attribute=f"nodes_{name}",
+                    f"node {node} of tree {tree} leads to node {target} (`{name}`), which the tree does not have",
+                    help=f"let `{name}` name nodes of the same tree",
+                    attribute=name,
                 )
-    features = tuple(entry for entry in _plain(nodes["featureids"]) if isinstance(entry, int))
-    _check_features(x, features, [mode != "LEAF" for mode in modes])
-
-
-def _plain(entries: Entries) -> Sequence[object]:
-    return () if entries is None or isinstance(entries, Tensor) else entries
+    _check_features(x, nodes.nodes_featureids or (), [mode != "LEAF" for mode in modes])
 
 
 @onnx("TreeEnsembleClassifier", since=1, domain=ML)
@@ -113,32 +137,13 @@ def tree_ensemble_classifier_of_lists(
     class_weights: Floats | None = None,
     classlabels_int64s: Ints | None = None,
     classlabels_strings: Strings | None = None,
-    nodes_falsenodeids: Ints | None = None,
-    nodes_featureids: Ints | None = None,
-    nodes_hitrates: Floats | None = None,
-    nodes_missing_value_tracks_true: Ints | None = None,
-    nodes_modes: Strings | None = None,
-    nodes_nodeids: Ints | None = None,
-    nodes_treeids: Ints | None = None,
-    nodes_truenodeids: Ints | None = None,
-    nodes_values: Floats | None = None,
+    nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-1: a label for each row, and a score for each class."""
     expect_rank(x, 0, 1, 2)
-    nodes: Nodes = {
-        "nodeids": nodes_nodeids,
-        "treeids": nodes_treeids,
-        "featureids": nodes_featureids,
-        "modes": nodes_modes,
-        "truenodeids": nodes_truenodeids,
-        "falsenodeids": nodes_falsenodeids,
-        "values": nodes_values,
-        "hitrates": nodes_hitrates,
-        "missing_value_tracks_true": nodes_missing_value_tracks_true,
-    }
     check_nodes(x, nodes)
-    votes: Nodes = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": class_weights}
+    votes: Lists = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": class_weights}
     return _classified(x, class_ids, votes, classlabels_int64s, classlabels_strings)
 
 
@@ -155,42 +160,23 @@ def tree_ensemble_classifier(
     class_weights_as_tensor: Tensor | None = None,
     classlabels_int64s: Ints | None = None,
     classlabels_strings: Strings | None = None,
-    nodes_falsenodeids: Ints | None = None,
-    nodes_featureids: Ints | None = None,
-    nodes_hitrates: Floats | None = None,
+    nodes: TreeNodes,
     nodes_hitrates_as_tensor: Tensor | None = None,
-    nodes_missing_value_tracks_true: Ints | None = None,
-    nodes_modes: Strings | None = None,
-    nodes_nodeids: Ints | None = None,
-    nodes_treeids: Ints | None = None,
-    nodes_truenodeids: Ints | None = None,
-    nodes_values: Floats | None = None,
     nodes_values_as_tensor: Tensor | None = None,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-3: as 1, with numbers in tensors too; the input is a table."""
     expect_rank(x, 0, 2)
-    nodes: Nodes = {
-        "nodeids": nodes_nodeids,
-        "treeids": nodes_treeids,
-        "featureids": nodes_featureids,
-        "modes": nodes_modes,
-        "truenodeids": nodes_truenodeids,
-        "falsenodeids": nodes_falsenodeids,
-        "values": nodes_values or nodes_values_as_tensor,
-        "hitrates": nodes_hitrates or nodes_hitrates_as_tensor,
-        "missing_value_tracks_true": nodes_missing_value_tracks_true,
-    }
-    check_nodes(x, nodes)
+    check_nodes(x, nodes, values=nodes_values_as_tensor, hitrates=nodes_hitrates_as_tensor)
     weights = class_weights or class_weights_as_tensor
-    votes: Nodes = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": weights}
+    votes: Lists = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": weights}
     if not classlabels_int64s and not classlabels_strings:
         the_one_of(classlabels_int64s=classlabels_int64s, classlabels_strings=classlabels_strings)
     return _classified(x, class_ids, votes, classlabels_int64s, classlabels_strings)
 
 
 def _classified(
-    x: Tensor, ids: Ints | None, votes: Nodes, numbers: Ints | None, strings: Strings | None
+    x: Tensor, ids: Ints | None, votes: Lists, numbers: Ints | None, strings: Strings | None
 ) -> tuple[Tensor, Tensor]:
     expect_parallel({"class_ids": length(ids)}, optional={name: length(entries) for name, entries in votes.items()})
     classes = len(strings or numbers or ())
@@ -207,15 +193,7 @@ def tree_ensemble_regressor_of_lists(
     aggregate_function: Aggregate = "SUM",
     base_values: Floats | None = None,
     n_targets: int | None = None,
-    nodes_falsenodeids: Ints | None = None,
-    nodes_featureids: Ints | None = None,
-    nodes_hitrates: Floats | None = None,
-    nodes_missing_value_tracks_true: Ints | None = None,
-    nodes_modes: Strings | None = None,
-    nodes_nodeids: Ints | None = None,
-    nodes_treeids: Ints | None = None,
-    nodes_truenodeids: Ints | None = None,
-    nodes_values: Floats | None = None,
+    nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
     target_ids: Ints | None = None,
     target_nodeids: Ints | None = None,
@@ -224,19 +202,8 @@ def tree_ensemble_regressor_of_lists(
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-1: a number for each target and row."""
     expect_rank(x, 0, 1, 2)
-    nodes: Nodes = {
-        "nodeids": nodes_nodeids,
-        "treeids": nodes_treeids,
-        "featureids": nodes_featureids,
-        "modes": nodes_modes,
-        "truenodeids": nodes_truenodeids,
-        "falsenodeids": nodes_falsenodeids,
-        "values": nodes_values,
-        "hitrates": nodes_hitrates,
-        "missing_value_tracks_true": nodes_missing_value_tracks_true,
-    }
     check_nodes(x, nodes)
-    votes: Nodes = {
+    votes: Lists = {
         "target_treeids": target_treeids,
         "target_nodeids": target_nodeids,
         "target_weights": target_weights,
@@ -252,16 +219,8 @@ def tree_ensemble_regressor(
     base_values: Floats | None = None,
     base_values_as_tensor: Tensor | None = None,
     n_targets: int | None = None,
-    nodes_falsenodeids: Ints | None = None,
-    nodes_featureids: Ints | None = None,
-    nodes_hitrates: Floats | None = None,
+    nodes: TreeNodes,
     nodes_hitrates_as_tensor: Tensor | None = None,
-    nodes_missing_value_tracks_true: Ints | None = None,
-    nodes_modes: Strings | None = None,
-    nodes_nodeids: Ints | None = None,
-    nodes_treeids: Ints | None = None,
-    nodes_truenodeids: Ints | None = None,
-    nodes_values: Floats | None = None,
     nodes_values_as_tensor: Tensor | None = None,
     post_transform: PostTransform = "NONE",
     target_ids: Ints | None = None,
@@ -272,24 +231,13 @@ def tree_ensemble_regressor(
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-3: as 1, with numbers in tensors too; the input is a table."""
     expect_rank(x, 0, 2)
-    nodes: Nodes = {
-        "nodeids": nodes_nodeids,
-        "treeids": nodes_treeids,
-        "featureids": nodes_featureids,
-        "modes": nodes_modes,
-        "truenodeids": nodes_truenodeids,
-        "falsenodeids": nodes_falsenodeids,
-        "values": nodes_values or nodes_values_as_tensor,
-        "hitrates": nodes_hitrates or nodes_hitrates_as_tensor,
-        "missing_value_tracks_true": nodes_missing_value_tracks_true,
-    }
-    check_nodes(x, nodes)
+    check_nodes(x, nodes, values=nodes_values_as_tensor, hitrates=nodes_hitrates_as_tensor)
     weights = target_weights or target_weights_as_tensor
-    votes: Nodes = {"target_treeids": target_treeids, "target_nodeids": target_nodeids, "target_weights": weights}
+    votes: Lists = {"target_treeids": target_treeids, "target_nodeids": target_nodeids, "target_weights": weights}
     return _regressed(x, target_ids, votes, n_targets)
 
 
-def _regressed(x: Tensor, ids: Ints | None, votes: Nodes, n_targets: int | None) -> Tensor:
+def _regressed(x: Tensor, ids: Ints | None, votes: Lists, n_targets: int | None) -> Tensor:
     expect_parallel({"target_ids": length(ids)}, optional={name: length(entries) for name, entries in votes.items()})
     if n_targets is not None:
         expect_count("n_targets", n_targets)

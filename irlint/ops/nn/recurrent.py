@@ -9,27 +9,31 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
-from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
 from irlint.ops.kernels.gates import (
     ACTIVATIONS,
     ACTIVATIONS_MISMATCH,
     OV_ACTIVATIONS,
     WEIGHTS_MISMATCH,
+    Direction,
     Layer,
+    OnnxCell,
+    OpenvinoCell,
     check_activation_names,
     check_activations,
     check_options,
+    check_peepholes,
     check_states,
     check_weights,
-    listed,
     outputs,
     shared_sizes,
 )
+from irlint.records import replaced
 from irlint.schemas import MICROSOFT
 
-Direction = Literal["forward", "reverse", "bidirectional"]
 WeightsFormat = Literal["fico", "icof", "ifco", "ifoc", "iofc"]
+
+_TWO_TANH = OnnxCell(activations=("Tanh", "Tanh"))
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
@@ -45,30 +49,17 @@ def lstm(
     initial_c: Tensor | None = None,
     p: Tensor | None = None,
     *,
-    activation_alpha: Floats | None = None,
-    activation_beta: Floats | None = None,
-    activations: tuple[str, ...] | None = None,
-    clip: float | None = None,
-    direction: Direction = "forward",
-    hidden_size: int | None = None,
+    cell: OnnxCell,
     input_forget: int = 0,
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX LSTM; ``output_sequence`` up to opset 6, ``layout`` from 14 on."""
-    sizes = shared_sizes("LSTM", x, r, initial_h, hidden_size, direction, layout)
-    check_weights("LSTM", sizes, w, r, b)
-    check(
-        p,
-        Expected(
-            7,
-            "P",
-            (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden)))),
-            WEIGHTS_MISMATCH,
-        ),
-    )
-    check_states(sizes, sequence_lens, initial_h, initial_c)
-    check_options("LSTM", sizes, activations, clip)
+    sizes = shared_sizes("LSTM", x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights("LSTM", sizes, w=w, r=r, b=b)
+    check_peepholes(p, sizes)
+    check_states(sizes, sequence_lens, initial_h, c=initial_c)
+    check_options("LSTM", sizes, cell)
     return outputs(x.dtype, sizes, 3)
 
 
@@ -81,21 +72,16 @@ def gru(
     sequence_lens: Tensor | None = None,
     initial_h: Tensor | None = None,
     *,
-    activation_alpha: Floats | None = None,
-    activation_beta: Floats | None = None,
-    activations: tuple[str, ...] | None = None,
-    clip: float | None = None,
-    direction: Direction = "forward",
-    hidden_size: int | None = None,
+    cell: OnnxCell,
     layout: int = 0,
     linear_before_reset: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX GRU; ``output_sequence`` up to opset 6, ``linear_before_reset`` from 3, ``layout`` from 14 on."""
-    sizes = shared_sizes("GRU", x, r, initial_h, hidden_size, direction, layout)
-    check_weights("GRU", sizes, w, r, b)
-    check_states(sizes, sequence_lens, initial_h, None)
-    check_options("GRU", sizes, activations, clip)
+    sizes = shared_sizes("GRU", x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights("GRU", sizes, w=w, r=r, b=b)
+    check_states(sizes, sequence_lens, initial_h)
+    check_options("GRU", sizes, cell)
     return outputs(x.dtype, sizes, 2)
 
 
@@ -108,21 +94,17 @@ def rnn(
     sequence_lens: Tensor | None = None,
     initial_h: Tensor | None = None,
     *,
-    activation_alpha: Floats | None = None,
-    activation_beta: Floats | None = None,
-    activations: tuple[str, ...] = ("Tanh", "Tanh"),
-    clip: float | None = None,
-    direction: Direction = "forward",
-    hidden_size: int | None = None,
+    cell: OnnxCell = _TWO_TANH,
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one direction."""
-    sizes = shared_sizes("RNN", x, r, initial_h, hidden_size, direction, layout)
-    check_weights("RNN", sizes, w, r, b)
-    check_states(sizes, sequence_lens, initial_h, None)
-    given = activations[:1] if len(activations) == 2 and sizes.directions == 1 else activations
-    check_options("RNN", sizes, given, clip)
+    sizes = shared_sizes("RNN", x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights("RNN", sizes, w=w, r=r, b=b)
+    check_states(sizes, sequence_lens, initial_h)
+    if cell.activations and len(cell.activations) == 2 and sizes.directions == 1:
+        cell = replaced(cell, activations=cell.activations[:1])
+    check_options("RNN", sizes, cell)
     return outputs(x.dtype, sizes, 2)
 
 
@@ -141,28 +123,15 @@ def dynamic_quantize_lstm(
     r_scale: Tensor | None = None,
     r_zero_point: Tensor | None = None,
     *,
-    activation_alpha: Floats | None = None,
-    activation_beta: Floats | None = None,
-    activations: tuple[str, ...] | None = None,
-    clip: float | None = None,
-    direction: Direction = "forward",
-    hidden_size: int | None = None,
+    cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
     """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R likewise."""
-    sizes = shared_sizes("LSTM", x, None, initial_h, hidden_size, direction, 0)
-    check_weights("LSTM", sizes, w, r, b, transposed=True)
-    check(
-        p,
-        Expected(
-            7,
-            "P",
-            (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden)))),
-            WEIGHTS_MISMATCH,
-        ),
-    )
-    check_states(sizes, sequence_lens, initial_h, initial_c)
-    check_options("LSTM", sizes, activations, clip)
+    sizes = shared_sizes("LSTM", x, None, h=initial_h, cell=cell)
+    check_weights("LSTM", sizes, w=w, r=r, b=b, transposed=True)
+    check_peepholes(p, sizes)
+    check_states(sizes, sequence_lens, initial_h, c=initial_c)
+    check_options("LSTM", sizes, cell)
     return outputs("float32", sizes, 3)
 
 
@@ -183,17 +152,12 @@ def attn_lstm(
     memory_seq_lens: Tensor | None = None,
     aw: Tensor | None = None,
     *,
-    activation_alpha: Floats | None = None,
-    activation_beta: Floats | None = None,
-    activations: tuple[str, ...] | None = None,
-    clip: float | None = None,
-    direction: Direction = "forward",
-    hidden_size: int | None = None,
+    cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
     """com.microsoft AttnLSTM; W also takes the attention, so that its size is not that of the input."""
-    sizes = shared_sizes("LSTM", x, r, initial_h, hidden_size, direction, 0)
-    check_states(sizes, sequence_lens, initial_h, initial_c)
+    sizes = shared_sizes("LSTM", x, r, h=initial_h, cell=cell)
+    check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
 
 
@@ -204,12 +168,12 @@ without_rule("GRUUnit")
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def _cell(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor, ...]:
+def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = layer.dtype()
-    batch, _, hidden = layer.checked(hidden_size)
-    names = listed(activations)
+    batch, _, hidden = layer.checked(cell.hidden_size)
+    names = cell.names(layer.kind)
     if len(names) < ACTIVATIONS[layer.kind]:
-        check_activations(names, layer.kind, 1, OV_ACTIVATIONS)
+        check_activations(names, layer.kind, directions=1, known=OV_ACTIVATIONS)
     check_activation_names(names[: ACTIVATIONS[layer.kind]], OV_ACTIVATIONS)
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
@@ -226,15 +190,11 @@ def ov_lstm_cell(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
-    activations: str = "sigmoid,tanh,tanh",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
+    cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-4."""
     layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
-    return _cell(layer, hidden_size, activations)
+    return _cell(layer, cell)
 
 
 @openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True)
@@ -247,22 +207,18 @@ def ov_lstm_cell_with_peepholes(
     b: Tensor | None = None,
     p: Tensor | None = None,
     *,
-    hidden_size: int,
-    activations: str = "sigmoid,tanh,tanh",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
+    cell: OpenvinoCell,
     input_forget: bool = False,
     weights_format: WeightsFormat = "ifco",
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-1."""
     layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
-    outputs = _cell(layer, hidden_size, activations)
+    outputs = _cell(layer, cell)
     hidden = first_known(*(size(state, 1, 2) for state in (*layer.states, r)))
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
-    if p is None and same(hidden, hidden_size) is False:
+    if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(
-            f"`hidden_size` is {hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of 3*hidden_size zeros, "
+            f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of 3*hidden_size zeros, "
             "which it then refuses",
             help=f'write hidden_size="{hidden}"',
             attribute="hidden_size",
@@ -278,16 +234,12 @@ def ov_gru_cell(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
-    activations: str = "sigmoid,tanh",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
+    cell: OpenvinoCell,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUCell-3; B has a fourth block with ``linear_before_reset``."""
     layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
-    return _cell(layer, hidden_size, activations)
+    return _cell(layer, cell)
 
 
 @openvino(
@@ -300,20 +252,16 @@ def ov_rnn_cell(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
-    activations: str = "tanh",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
+    cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNCell-1."""
-    return _cell(Layer("RNN", x, (h,), w, r, b), hidden_size, activations)
+    return _cell(Layer("RNN", x, (h,), w, r, b), cell)
 
 
-def _sequence(layer: Layer, hidden_size: int, activations: str) -> tuple[Tensor, ...]:
+def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = layer.dtype()
-    batch, steps, hidden = layer.checked(hidden_size)
-    names = listed(activations)
+    batch, steps, hidden = layer.checked(cell.hidden_size)
+    names = cell.names()
     wanted = ACTIVATIONS[layer.kind]
     if len(names) < wanted:
         written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
@@ -355,17 +303,13 @@ def ov_lstm_sequence(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
+    cell: OpenvinoCell,
     direction: Direction,
-    activations: str = "",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMSequence-5."""
     states = (initial_hidden_state, initial_cell_state)
     layer = Layer("LSTM", x, states, w, r, b, sequence_lengths, _count(direction))
-    return _sequence(layer, hidden_size, activations)
+    return _sequence(layer, cell)
 
 
 @openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT)
@@ -377,18 +321,14 @@ def ov_gru_sequence(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
+    cell: OpenvinoCell,
     direction: Direction,
-    activations: str = "",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUSequence-5; B has a fourth block with ``linear_before_reset``."""
     bias_gates = 4 if linear_before_reset else 3
     layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, sequence_lengths, _count(direction), bias_gates)
-    return _sequence(layer, hidden_size, activations)
+    return _sequence(layer, cell)
 
 
 @openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT)
@@ -400,16 +340,12 @@ def ov_rnn_sequence(
     r: Tensor,
     b: Tensor,
     *,
-    hidden_size: int,
+    cell: OpenvinoCell,
     direction: Direction,
-    activations: str = "",
-    activations_alpha: Floats = (),
-    activations_beta: Floats = (),
-    clip: float = 0.0,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNSequence-5."""
     layer = Layer("RNN", x, (h,), w, r, b, sequence_lengths, _count(direction))
-    return _sequence(layer, hidden_size, activations)
+    return _sequence(layer, cell)
 
 
 without_rule(

@@ -16,6 +16,8 @@ from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
 from irlint.ops.kernels.windows import arranged, channel_axis, expect_range, per_axis, spatial
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC
 
 Metric = Literal["euclidean", "sqeuclidean"]
@@ -23,6 +25,27 @@ Strings = tuple[str, ...]
 
 
 # --- generation -------------------------------------------------------------------------------------------------------
+
+
+@group
+@record
+class Generation:
+    """What ONNX Runtime's operators that generate sequences run, and the tokens that they do it with."""
+
+    decoder: Graph
+    eos_token_id: int
+    pad_token_id: int
+    decoder_start_token_id: int = -1
+    encoder: Graph | None = None
+    init_decoder: Graph | None = None
+    model_type: int = 0
+    no_repeat_ngram_size: int = 0
+    vocab_size: int = -1
+
+    @property
+    def vocabulary(self) -> int | None:
+        """How many tokens there are, None where it is left open."""
+        return self.vocab_size if self.vocab_size > 0 else None
 
 
 def _prompt(input_ids: Tensor) -> tuple[MaybeDim, MaybeDim]:
@@ -46,16 +69,8 @@ def beam_search(
     decoder_input_ids: Tensor | None = None,
     logits_processor: Tensor | None = None,
     *,
-    decoder: Graph,
-    decoder_start_token_id: int = -1,
+    generation: Generation,
     early_stopping: int = 0,
-    encoder: Graph | None = None,
-    eos_token_id: int,
-    init_decoder: Graph | None = None,
-    model_type: int = 0,
-    no_repeat_ngram_size: int = 0,
-    pad_token_id: int,
-    vocab_size: int = -1,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """com.microsoft BeamSearch-1: sequences [batch, returned, max_length], their scores, the scores of every step."""
     names = ("max_length", "min_length", "num_beams", "num_return_sequences")
@@ -63,7 +78,7 @@ def beam_search(
         expect_one(given, index, name)
     batch, _ = _prompt(input_ids)
     returned = number(num_return_sequences)
-    steps = (None, batch, number(num_beams), vocab_size if vocab_size > 0 else None)
+    steps = (None, batch, number(num_beams), generation.vocabulary)
     scores = length_penalty.dtype if length_penalty is not None else "float32"
     return (
         Tensor("int32", (batch, returned, number(max_length))),
@@ -82,15 +97,7 @@ def greedy_search(
     prefix_vocab_mask: Tensor | None = None,
     attention_mask: Tensor | None = None,
     *,
-    decoder: Graph,
-    decoder_start_token_id: int = -1,
-    encoder: Graph | None = None,
-    eos_token_id: int,
-    init_decoder: Graph | None = None,
-    model_type: int = 0,
-    no_repeat_ngram_size: int = 0,
-    pad_token_id: int,
-    vocab_size: int = -1,
+    generation: Generation,
 ) -> Tensor:
     """com.microsoft GreedySearch-1: sequences [batch, max_length]."""
     expect_one(max_length, 1, "max_length")
@@ -110,25 +117,17 @@ def sampling(
     seed: Tensor | None = None,
     *,
     custom: int = 0,
-    decoder: Graph,
-    decoder_start_token_id: int = -1,
-    encoder: Graph | None = None,
-    eos_token_id: int,
+    generation: Generation,
     filter_value: float = -1e20,
-    init_decoder: Graph | None = None,
     min_tokens_to_keep: int = 0,
-    model_type: int = 0,
-    no_repeat_ngram_size: int = 0,
-    pad_token_id: int,
     presence_penalty: float = 0.0,
     temperature: float = 1.0,
     top_p: float = 0.0,
-    vocab_size: int = -1,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft Sampling-1: sequences [batch, max_length], and the filtered logits [batch, vocabulary]."""
     expect_one(max_length, 1, "max_length")
     batch, _ = _prompt(input_ids)
-    logits = Tensor("float32", (batch, vocab_size if vocab_size > 0 else None))
+    logits = Tensor("float32", (batch, generation.vocabulary))
     return Tensor("int32", (batch, number(max_length))), logits
 
 

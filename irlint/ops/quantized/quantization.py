@@ -8,13 +8,13 @@ from irlint.dims import MaybeDim, Shape, ceildiv, same, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
-from irlint.lazy_typing import Literal
 from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.indexing.gathering import gather
 from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import broadcast, merged, pdpd
+from irlint.ops.kernels.broadcast import broadcast, merged
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, common_type
 from irlint.ops.kernels.shape_inputs import expect_one, length, stated_shape
 from irlint.ops.layout.joining import concatenated
@@ -63,8 +63,6 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
 )
-
-AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
 
 
 # --- scales and zero points -------------------------------------------------------------------------------------------
@@ -310,23 +308,14 @@ def fake_quantize(
     output_high: Tensor,
     *,
     levels: int,
-    auto_broadcast: AutoBroadcast = "numpy",
-    auto_broadcast_axis: int | None = None,
-    axis: int | None = None,
+    broadcasting: Broadcasting,
     context: Context,
 ) -> Tensor:
     """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``, whose shape the result has."""
     if levels < 2 and "levels" in context.node.attributes:
         warn(_levels_fault(levels))
     limits = (input_low.shape, input_high.shape, output_low.shape, output_high.shape)
-    if auto_broadcast == "numpy":
-        broadcast((x.shape, *limits))
-    elif auto_broadcast == "pdpd":
-        together = x.shape
-        for limit in limits:
-            together = pdpd(together, limit, library_axis=auto_broadcast_axis, specified_axis=axis)
-    else:
-        merged((x.shape, *limits), why=f'nothing is broadcast with auto_broadcast="{auto_broadcast}"')
+    broadcast_by(broadcasting, (x.shape, *limits))
     return Tensor(x.dtype, x.shape)
 
 

@@ -12,6 +12,7 @@ from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
 from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
+from irlint.ops.signatures import group
 from irlint.records import record
 
 BOXES_MISMATCH = Rule(
@@ -275,28 +276,42 @@ def _chosen(
 # --- MulticlassNms, MatrixNms -----------------------------------------------------------------------------------------
 
 
-def _most_kept(found: Candidates, nms_top_k: int, keep_top_k: int) -> MaybeDim:
-    """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for all."""
-    of_class = found.boxes if nms_top_k < 0 else smallest(found.boxes, nms_top_k)
-    of_image = product((found.classes, of_class))
-    return product((found.images, of_image if keep_top_k < 0 else smallest(of_image, keep_top_k)))
+@group
+@record
+class KeptBoxes:
+    """Which boxes an operation over several classes keeps, and how it gives them."""
+
+    sort_result_type: SortResult = "none"
+    sort_result_across_batch: bool = False
+    output_type: IndexType = "i64"
+    score_threshold: float = 0.0
+    nms_top_k: int = -1
+    keep_top_k: int = -1
+    background_class: int = -1
+    normalized: bool = True
+
+    def most(self, found: Candidates) -> MaybeDim:
+        """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for all."""
+        of_class = found.boxes if self.nms_top_k < 0 else smallest(found.boxes, self.nms_top_k)
+        of_image = product((found.classes, of_class))
+        return product((found.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
 
 
-def _kept(
-    boxes: Tensor, scores: Tensor, found: Candidates, nms_top_k: int, keep_top_k: int, index: str, context: Context
+def _chosen_of_all(
+    boxes: Tensor, scores: Tensor, found: Candidates, *, kept: KeptBoxes, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Class, score and corners of what is kept, its indices, and how many of each image it is."""
     dtype = common_type((boxes, scores))
-    kept, index_type = selected(_most_kept(found, nms_top_k, keep_top_k), context), INDEX_NAMES[index]
-    return Tensor(dtype, (kept, 6)), Tensor(index_type, (kept, 1)), Tensor(index_type, (found.images,))
+    count, index_type = selected(kept.most(found), context), INDEX_NAMES[kept.output_type]
+    return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (found.images,))
 
 
-def _expect_limits(boxes: Tensor, scores: Tensor, nms_top_k: int, keep_top_k: int, background_class: int) -> None:
+def _expect_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
     expect_type(boxes, 0, _SHORT_FLOATS)
     expect_type(scores, 1, _SHORT_FLOATS)
-    expect_attribute(nms_top_k, -1, "nms_top_k")
-    expect_attribute(keep_top_k, -1, "keep_top_k")
-    expect_attribute(background_class, -1, "background_class")
+    expect_attribute(kept.nms_top_k, -1, "nms_top_k")
+    expect_attribute(kept.keep_top_k, -1, "keep_top_k")
+    expect_attribute(kept.background_class, -1, "background_class")
 
 
 @openvino("MulticlassNms", since=8, until=8)
@@ -304,22 +319,15 @@ def ov_multiclass_nms_8(
     boxes: Tensor,
     scores: Tensor,
     *,
-    sort_result_type: SortResult = "none",
-    sort_result_across_batch: bool = False,
-    output_type: IndexType = "i64",
+    kept: KeptBoxes,
     iou_threshold: float = 0.0,
-    score_threshold: float = 0.0,
-    nms_top_k: int = -1,
-    keep_top_k: int = -1,
-    background_class: int = -1,
-    normalized: bool = True,
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MulticlassNms-8: boxes that all classes of an image share."""
-    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
+    _expect_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", 1)
-    return _kept(boxes, scores, candidates(boxes, scores), nms_top_k, keep_top_k, output_type, context)
+    return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
 @openvino("MulticlassNms", since=9)
@@ -328,24 +336,17 @@ def ov_multiclass_nms_9(
     scores: Tensor,
     roisnum: Tensor | None = None,
     *,
-    sort_result_type: SortResult = "none",
-    sort_result_across_batch: bool = False,
-    output_type: IndexType = "i64",
+    kept: KeptBoxes,
     iou_threshold: float = 0.0,
-    score_threshold: float = 0.0,
-    nms_top_k: int = -1,
-    keep_top_k: int = -1,
-    background_class: int = -1,
-    normalized: bool = True,
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MulticlassNms-9: version 8, or with ``roisnum`` the boxes of all images in one list for each class."""
-    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
+    _expect_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", 1)
     expect_type(roisnum, 2, {"int32", "int64"})
     found = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
-    return _kept(boxes, scores, found, nms_top_k, keep_top_k, output_type, context)
+    return _chosen_of_all(boxes, scores, found, kept=kept, context=context)
 
 
 @openvino("MatrixNms", since=8)
@@ -353,22 +354,15 @@ def ov_matrix_nms(
     boxes: Tensor,
     scores: Tensor,
     *,
-    sort_result_type: SortResult = "none",
-    sort_result_across_batch: bool = False,
-    output_type: IndexType = "i64",
-    score_threshold: float = 0.0,
-    nms_top_k: int = -1,
-    keep_top_k: int = -1,
-    background_class: int = -1,
-    normalized: bool = True,
+    kept: KeptBoxes,
     decay_function: DecayFunction = "linear",
     gaussian_sigma: float = 2.0,
     post_threshold: float = 0.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MatrixNms-8."""
-    _expect_limits(boxes, scores, nms_top_k, keep_top_k, background_class)
-    return _kept(boxes, scores, candidates(boxes, scores), nms_top_k, keep_top_k, output_type, context)
+    _expect_limits(boxes, scores, kept)
+    return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
 without_rule("MatrixNonMaxSuppression", domain=OPENVINO, help="write `MatrixNms`, as OpenVINO calls this operation")

@@ -15,7 +15,9 @@ from irlint.ops.kernels.axes import Floats, Ints, axis_of
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
 from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.signatures import group
 from irlint.ops.vision.detection import expect_attribute
+from irlint.records import record
 
 REGIONS_MISMATCH = Rule(
     "IRL386",
@@ -146,13 +148,24 @@ def roi_align_16(
 _ALIGN_ABSENT = {"pooled_h": 0, "pooled_w": 0, "sampling_ratio": 0, "spatial_scale": 0.0, "mode": "avg"}
 
 
+@group
+@record
+class AlignedGrid:
+    """The grid that OpenVINO's ROIAlign operations lay over each region."""
+
+    pooled_h: int
+    pooled_w: int
+    sampling_ratio: int
+    spatial_scale: float
+
+
 def _ov_aligned(
-    data: Tensor, rois: Tensor, batch_indices: Tensor, pooled_h: int, pooled_w: int, coordinates: int = 4
+    data: Tensor, rois: Tensor, batch_indices: Tensor, *, grid: AlignedGrid, coordinates: int = 4
 ) -> Tensor:
     expect_type(data, 0, FLOATS)
     expect_type(rois, 1, FLOATS)
     expect_type(batch_indices, 2, INTEGERS)
-    pooled = (_extent(pooled_h, "pooled_h"), _extent(pooled_w, "pooled_w"))
+    pooled = (_extent(grid.pooled_h, "pooled_h"), _extent(grid.pooled_w, "pooled_w"))
     return Tensor(common_type((data, rois)), aligned(data, rois, batch_indices, pooled, coordinates))
 
 
@@ -162,14 +175,11 @@ def ov_roi_align_3(
     rois: Tensor,
     batch_indices: Tensor,
     *,
-    pooled_h: int,
-    pooled_w: int,
-    sampling_ratio: int,
-    spatial_scale: float,
+    grid: AlignedGrid,
     mode: Pooling,
 ) -> Tensor:
     """OpenVINO ROIAlign-3."""
-    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w)
+    return _ov_aligned(data, rois, batch_indices, grid=grid)
 
 
 @openvino("ROIAlign", since=9, absent=_ALIGN_ABSENT)
@@ -178,15 +188,12 @@ def ov_roi_align_9(
     rois: Tensor,
     batch_indices: Tensor,
     *,
-    pooled_h: int,
-    pooled_w: int,
-    sampling_ratio: int,
-    spatial_scale: float,
+    grid: AlignedGrid,
     mode: Pooling,
     aligned_mode: AlignedMode = "asymmetric",
 ) -> Tensor:
     """OpenVINO ROIAlign-9."""
-    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w)
+    return _ov_aligned(data, rois, batch_indices, grid=grid)
 
 
 @openvino("ROIAlignRotated", since=15, absent={name: value for name, value in _ALIGN_ABSENT.items() if name != "mode"})
@@ -195,14 +202,11 @@ def ov_roi_align_rotated(
     rois: Tensor,
     batch_indices: Tensor,
     *,
-    pooled_h: int,
-    pooled_w: int,
-    sampling_ratio: int,
-    spatial_scale: float,
+    grid: AlignedGrid,
     clockwise_mode: bool = False,
 ) -> Tensor:
     """OpenVINO ROIAlignRotated-15: regions of 5 numbers, the last one an angle."""
-    return _ov_aligned(data, rois, batch_indices, pooled_h, pooled_w, 5)
+    return _ov_aligned(data, rois, batch_indices, grid=grid, coordinates=5)
 
 
 # --- pooled regions, the image of each in its first number ------------------------------------------------------------

@@ -30,7 +30,8 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.broadcast import along, broadcast, merged, pdpd, stretched
+from irlint.ops.kernels.auto_broadcast import Broadcasting, along, pdpd
+from irlint.ops.kernels.broadcast import broadcast, merged, stretched
 from irlint.ops.math.elementwise import FOLDS, ov_select
 from irlint.ops.math.elementwise import legacy_arithmetic as legacy
 from irlint.parsers import openvino as parser
@@ -415,7 +416,7 @@ def test_onnx_on_open_shapes(op: str, dims: Any) -> None:
 
 def test_select_may_be_enlarged_by_its_condition() -> None:
     cond, then, otherwise = Tensor("bool", (4, 2, 3)), f32(3), f32(1)
-    assert ov_select(cond, then, otherwise).shape == (4, 2, 3)
+    assert ov_select(cond, then, otherwise, broadcasting=Broadcasting()).shape == (4, 2, 3)
     assert_same_verdict("Select", "opset1", [Input("bool", 4, 2, 3), Input(F, 3), Input(F, 1)])
     for mode in ("none", "pdpd"):
         attributes = {"auto_broadcast": mode}
@@ -562,7 +563,7 @@ def test_along_is_the_specifications_rule(a: Any, b: Any, axis: int, ignore_trai
     fits = fits and all(dim in (1, a[start + position]) for position, dim in enumerate(kept))
     odd = 0 in (*a, *b) and 1 in (*a, *b)
     try:
-        assert along(a, b, axis, ignore_trailing) == a or odd
+        assert along(a, b, axis, ignore_trailing=ignore_trailing) == a or odd
         assert fits or odd
     except Fault:
         assert not fits or odd
