@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 
 import click
 from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
+from irlint.command.options import CHECK, KINDS, METAVARS, SHAPES, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
-from irlint.policy.options import FAIL_ON, FORMATS
-
-#: What a rule is called.
-NAMES = "codes, prefixes of codes, or names"
+from irlint.policy.keys import Option
 
 
 def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -24,6 +23,32 @@ def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: 
     lead, comma, word = incomplete.rpartition(",")
     names = [text for rule in every_rule() for text in (rule.code, rule.name)]
     return [f"{lead}{comma}{name}" for name in names if name.startswith(word)]
+
+
+def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of rows."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(tuple(options)):
+            command = _option(option)(command)
+        return command
+
+    return decorated
+
+
+def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    types = {"choice": click.Choice(option.values), "number": click.IntRange(1), "file": click.Path()}
+    return click.option(
+        *option.spellings,
+        option.name,
+        type=types.get(option.kind),
+        is_flag=option.kind == "flag",
+        multiple=KINDS[option.kind] == (),
+        default=default(option),
+        metavar=option.metavar or METAVARS.get(option.kind),
+        help=option.help,
+        shell_complete=_rules_like if option.kind == "rules" else None,
+    )
 
 
 class _Commands(click.Group):
@@ -63,45 +88,7 @@ def commands() -> None:
 
 @commands.command()
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Form of the report on standard output; else text.")
-@click.option("--output", "outputs", multiple=True, metavar="FORMAT=FILE", help="Also write the report to a file.")
-@click.option(
-    "--select", multiple=True, metavar="RULES", shell_complete=_rules_like, help=f"Only these rules: {NAMES}."
-)
-@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=_rules_like, help="Not these rules.")
-@click.option(
-    "--extend-select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=_rules_like,
-    help="These rules as well as the selected ones.",
-)
-@click.option(
-    "--severity", "severities", multiple=True, metavar="RULE=LEVEL", help="error, warning or note for a rule."
-)
-@click.option(
-    "--shape", "shapes", multiple=True, metavar="INPUT=DIMS", help="What if an input had this shape: x=N,3,640,640."
-)
-@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Least severity for status 1; else error.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; else as many as are worth it.")
-@click.option("--baseline", type=click.Path(), metavar="FILE", help="Hide the findings that this file knows.")
-@click.option("--update-baseline", is_flag=True, help="Write the baseline: new findings in, stale entries out.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Files and folders not to check.")
-@click.option("--force-exclude", is_flag=True, help="Apply `exclude` to files that are named, too.")
-@click.option("--allow-empty", is_flag=True, help="Status 0 where there is nothing to check.")
-@click.option("--stdin-filename", metavar="NAME", help="Name of the model that comes on standard input (PATH is -).")
-@click.option(
-    "--config", type=click.Path(), metavar="FILE", help="The configuration, in place of the one that is found."
-)
-@click.option("--isolated", is_flag=True, help="No configuration.")
-@click.option("--show-files", is_flag=True, help="Only list the models that would be checked.")
-@click.option(
-    "--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour in the text report."
-)
-@click.option("--no-progress", is_flag=True, help="No progress bar.")
-@click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
-@click.option("-q", "--quiet", is_flag=True, help="No summary, and no notices.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every finding in full, and name each file that is checked.")
+@_with(CHECK)
 def check(paths: tuple[str, ...], **options: Any) -> None:
     """Checks models and reports findings.
 
@@ -116,24 +103,21 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", help="Form of the listing.")
-@click.option(
-    "--shape", "options", multiple=True, metavar="INPUT=DIMS", help="What if an input had this shape: x=N,3,640,640."
-)
-def shapes(model: str, form: str, options: tuple[str, ...]) -> None:
+@_with(SHAPES)
+def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape."""
     from irlint.policy.shape_options import parsed_shapes
     from irlint.run.listing import listed
 
     try:
-        found = listed(model, shapes=parsed_shapes(options))
+        found = listed(model, shapes=parsed_shapes(options["shape"]))
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:
         fail(f"{model}: {error.strerror}")
     except ValueError as error:
         fail(f"{model}: {error}")
-    if form == "json":
+    if options["format"] == "json":
         import json
 
         emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
@@ -171,8 +155,7 @@ def rules() -> None:
 
 def _columns() -> tuple[int, ...]:
     """The width of the terminal that standard output is, if it is one."""
-    from irlint.reporters.ansi import is_terminal
-    from irlint.reporters.text import width
+    from irlint.reporters.ansi import is_terminal, width
 
     return (width(sys.stdout),) if is_terminal(sys.stdout) else ()
 
@@ -180,11 +163,11 @@ def _columns() -> tuple[int, ...]:
 @commands.command()
 def init() -> None:
     """Writes irlint.toml, with every key explained; an existing one is left alone."""
-    from irlint.policy.template import FILE, TEXT
+    from irlint.policy.template import FILE, text
 
     try:
         with open(FILE, "x", encoding="utf-8", newline="\n") as file:
-            file.write(TEXT)
+            file.write(text())
     except FileExistsError:
         fail(f"{FILE} is there already", "help: edit it, or remove it first; nothing was written")
     except OSError as error:

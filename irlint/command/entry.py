@@ -7,12 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from irlint.command import check as session
+from irlint.command.options import CHECK, DEFAULTS
 from irlint.command.streams import discard_output, fail
 from irlint.lazy_typing import Any
-from irlint.policy.options import DEFAULTS, FORMATS
 
-#: Options that a plain check may have: they take no value.
-FLAGS = {"--no-progress": "no_progress", "--force-exclude": "force_exclude", "--allow-empty": "allow_empty"}
+#: Options that a plain check may have: those without a value, and those that choose from a few.
+FLAGS = {flag: option.name for option in CHECK if option.kind == "flag" for flag in option.spellings}
+CHOICES = {option.flag: option for option in CHECK if option.kind == "choice"}
 OTHER_COMMANDS = frozenset(["shapes", "explain", "rules", "init"])
 
 #: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
@@ -53,7 +54,7 @@ def _run(arguments: Sequence[str]) -> None:
 
 
 def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check that has no options but a format and flags, None for anything else."""
+    """The paths and options of a check that has no options but choices and flags, None for anything else."""
     options = dict(DEFAULTS)
     paths: list[str] = []
     rest = list(arguments[1:] if arguments[:1] == ["check"] else arguments)
@@ -66,8 +67,8 @@ def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]
             break
         if argument in FLAGS:
             options[FLAGS[argument]] = True
-        elif argument == "--format" and rest and rest[0] in FORMATS:
-            options["form"] = rest.pop(0)
+        elif argument in CHOICES and rest and rest[0] in CHOICES[argument].values:
+            options[CHOICES[argument].name] = rest.pop(0)
         elif argument.startswith("-"):
             return None
         else:

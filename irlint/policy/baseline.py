@@ -124,7 +124,7 @@ def _count(entries: Entries) -> int:
     return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
 
 
-def told(idle: Entries) -> str:
+def listed(idle: Entries) -> str:
     """``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, of many files the first three."""
     names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(idle.items())]
     shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)

@@ -61,25 +61,26 @@ class Suppression:
         names = (name, f"{finding.graph}/{name}") if finding.graph else (name,)
         return any(each == self.node or fnmatchcase(each, self.node) for each in names)
 
-    def expired(self) -> bool:
-        """Whether its last day is over."""
-        if self.expires is None:
-            return False
-        from datetime import date
-
-        return date.today() > self.expires
-
-    def told_expired(self) -> str:
-        """The notice of an entry that no longer hides anything."""
+    def expiry(self) -> str:
+        """The notice of an entry whose last day is over."""
         return (
-            f"{self.told()} expired on {self.expires} and no longer hides anything: mend what it hid, or give a later "
+            f"{self.described()} expired on {self.expires} and no longer hides anything: mend what it hid, or give a later "
             f"date; its reason was: {self.reason}"
         )
 
-    def told(self) -> str:
+    def described(self) -> str:
         """How notices speak of it."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
+
+
+def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
+    """The entries whose last day, if they have one, is not over; ``today`` is the day that it is, unless it is given."""
+    if today is None:
+        from datetime import date
+
+        today = date.today()
+    return tuple(entry for entry in entries if entry.expires is None or today <= entry.expires)
 
 
 @record
@@ -157,7 +158,7 @@ class Policy:
 
 
 @record
-class Sifted:
+class Remaining:
     """The findings that are left, by their indices and as they are to be reported, and how the others went.
 
     ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in the
@@ -170,7 +171,7 @@ class Sifted:
     hidden: tuple[tuple[str, str], ...] = ()
 
 
-def sifted(policy: Policy, path: str, findings: Sequence[Finding]) -> Sifted:
+def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
     """What is left of the findings of one file."""
     off: frozenset[str] = frozenset()
     for entry in policy.file_ignores:
@@ -195,7 +196,7 @@ def sifted(policy: Policy, path: str, findings: Sequence[Finding]) -> Sifted:
             hidden.append((code, finding.fingerprint))
         else:
             kept.append((index, replaced(finding, severity=Severity(levels[code])) if code in levels else finding))
-    return Sifted(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden))
+    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden))
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
@@ -239,4 +240,4 @@ def stale(
             continue
         covered = any(entry.covers(path, root) for path in checked)
         if whole or (covered and entry.file and is_literal(entry.file)):
-            yield f"{entry.told()} hides nothing{': it can go' if covered else ': no such file was checked'}"
+            yield f"{entry.described()} hides nothing{': it can go' if covered else ': no such file was checked'}"

@@ -1,4 +1,4 @@
-"""Colours for terminals: what each part of a report is painted with, and whether it is painted at all."""
+"""Terminals: what each part of a report is painted with, whether it is painted at all, and how wide a line may be."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ ROLES = {
     "help": "1;32",
     "dim": "2",
 }
+
+#: In a pipe or a file a line has so many columns; on a terminal as many as that has, within these bounds.
+PIPE_WIDTH = 100
+NARROWEST = 60
+WIDEST = 120
 
 
 class Stream(Protocol):
@@ -48,6 +53,16 @@ def is_terminal(stream: Stream | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def width(stream: Stream | None) -> int:
+    """The number of columns of a report on ``stream``."""
+    if not is_terminal(stream):
+        return PIPE_WIDTH
+    import shutil
+
+    columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    return max(NARROWEST, min(WIDEST, columns))
 
 
 def painted(text: str, role: str, color: bool) -> str:

@@ -6,11 +6,12 @@ from irlint.findings.report import Finding, Report
 from irlint.reporters.plain import brief, place, safe, summary
 
 
-def rendered(report: Report) -> str:
-    """A line for each finding, then the summary."""
-    lines = [line(finding) for finding in report.findings]
-    gap = "\n" if lines else ""
-    return "".join(f"{text}\n" for text in lines) + gap + summary(report)
+def rendered(report: Report, quiet: bool = False) -> str:
+    """A line for each finding, then the summary unless ``quiet``."""
+    lines = "".join(f"{line(finding)}\n" for finding in report.findings)
+    if quiet:
+        return lines
+    return f"{lines}\n{summary(report)}" if lines else summary(report)
 
 
 def line(finding: Finding) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.report import Finding, Report
@@ -11,16 +10,11 @@ from irlint.lazy_typing import Any
 from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import record, replaced
 from irlint.reporters import frames, tables
-from irlint.reporters.ansi import Stream, colored, is_terminal
+from irlint.reporters.ansi import PIPE_WIDTH, colored, width
 from irlint.reporters.canvas import Canvas, wrapped
 from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
 
-__all__ = ["colored", "rendered", "width"]
-
-#: In a pipe or a file a line has so many columns; on a terminal as many as that has, within these bounds.
-PIPE_WIDTH = 100
-NARROWEST = 60
-WIDEST = 120
+__all__ = ["PIPE_WIDTH", "colored", "rendered", "width"]
 
 #: Of one rule in one file so many findings are shown in full.
 SHOWN = 10
@@ -35,14 +29,6 @@ NAMED = 3
 SERIES = 8
 
 _NUMBER = re.compile(r"(\d{1,9})")
-
-
-def width(stream: Stream | None) -> int:
-    """The number of columns of a report on ``stream``."""
-    if not is_terminal(stream):
-        return PIPE_WIDTH
-    columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
-    return max(NARROWEST, min(WIDEST, columns))
 
 
 def rendered(

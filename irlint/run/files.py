@@ -300,9 +300,9 @@ def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Ou
     outcome = _unread(path, UNREADABLE_FILE, f"{told} ({os.fspath(error.filename)})" if other else told)
     if policy is None:
         return outcome
-    from irlint.policy.suppressions import sifted
+    from irlint.policy.suppressions import remaining
 
-    left = sifted(policy, path, outcome.findings)
+    left = remaining(policy, path, outcome.findings)
     file = replaced(outcome.file, suppressed=left.suppressed, used=left.used, hidden=left.hidden)
     return Outcome(file, tuple(finding for _, finding in left.kept))
 

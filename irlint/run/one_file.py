@@ -54,13 +54,13 @@ def _sifted(
     model: Model, found: list[Problem], findings: list[Finding], checked: CheckedFile, policy: Policy | None
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
     """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
-    from irlint.policy.suppressions import Policy, ignored, sifted
+    from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
     gone, notices = ignored(model, found)
     counted = sum(away and policy.reports(each.rule.code) for each, away in zip(findings, gone))
     pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
-    left = sifted(policy, model.path, [finding for _, finding in pairs])
+    left = remaining(policy, model.path, [finding for _, finding in pairs])
     checked = replaced(
         checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
     )

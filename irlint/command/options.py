@@ -1,0 +1,77 @@
+"""The options of the commands: a row for each; those that stand for a key of the configuration come from its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from irlint.lazy_typing import Any
+from irlint.policy.keys import KEYS, Key, Option
+from irlint.records import replaced
+
+#: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given repeatedly.
+KINDS: Mapping[str, Any] = {
+    "flag": False,
+    "choice": None,
+    "text": None,
+    "texts": (),
+    "number": None,
+    "file": None,
+    "rules": (),
+    "levels": (),
+    "globs": (),
+    "models": (),
+}
+
+#: What stands for a value in the help, unless the option says otherwise.
+METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N"}
+
+#: The options of a check that are no keys of the configuration.
+OWN = (
+    Option("--output", "Also write the report to a file.", "texts", metavar="FORMAT=FILE", after="--format"),
+    Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on"),
+    Option("--update-baseline", "Write the baseline: new findings in, stale entries out.", "flag", after="--baseline"),
+    Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag"),
+    Option("--allow-empty", "Status 0 where there is nothing to check.", "flag"),
+    Option("--stdin-filename", "Name of the model that comes on standard input (PATH is -).", "text", metavar="NAME"),
+    Option("--config", "The configuration, in place of the one that is found.", "file"),
+    Option("--isolated", "No configuration.", "flag"),
+    Option("--show-files", "Only list the models that would be checked.", "flag"),
+    Option("--color", "Colour in the text report.", "choice", values=("auto", "always", "never"), default="auto"),
+    Option("--no-progress", "No progress bar.", "flag"),
+    Option("--statistics", "Count the findings of each rule.", "flag"),
+    Option("--quiet", "No summary, and no notices.", "flag", short="-q"),
+    Option("--verbose", "Show every finding in full, and name each file that is checked.", "flag", short="-v"),
+)
+
+
+def default(option: Option) -> Any:
+    """What an option is where nobody gives it."""
+    return KINDS[option.kind] if option.default is None else option.default
+
+
+def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
+    """The options that stand for keys of the configuration, of the same kind and with the same values."""
+    for key in keys:
+        if key.option is not None:
+            values = key.values if key.kind == "choice" else ()
+            yield replaced(key.option, kind=key.kind, values=values)
+
+
+def _ordered(first: Iterable[Option], more: Iterable[Option]) -> tuple[Option, ...]:
+    """Some options, with others behind those that they follow or else at the end."""
+    result = list(first)
+    for option in more:
+        flags = [each.flag for each in result]
+        result.insert(flags.index(option.after) + 1 if option.after else len(result), option)
+    return tuple(result)
+
+
+CHECK = _ordered(_of_keys(KEYS), OWN)
+
+SHAPES = (
+    Option("--format", "Form of the listing.", "choice", values=("text", "json"), default="text"),
+    *(option for option in CHECK if option.flag == "--shape"),
+)
+
+#: What each option of a check is where nobody gives it; None stands for what the configuration says.
+DEFAULTS = {option.name: default(option) for option in CHECK}

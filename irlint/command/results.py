@@ -1,0 +1,144 @@
+"""What a check leaves: the report in its forms, the baseline, notices, and the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.command.streams import complain, emit, encoding, notify, write
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.reporters.forms import FORMS, Form
+
+if TYPE_CHECKING:
+    from irlint.findings.report import Report
+    from irlint.policy.configuration import Config
+    from irlint.policy.suppressions import Policy
+
+
+def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
+    """Writes the report to standard output and to files."""
+    form = FORMS[options["format"]]
+    emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None)
+    if form.page:
+        _append_page(report, form)
+    for other, file in outputs:
+        write(file, _rendered(report, other, options), "--output")
+
+
+def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
+    if form.document:
+        return form.rendered(report, fail_on=options["fail_on"])
+    if not report.findings:
+        from irlint.reporters.plain import summary
+
+        return "" if options["quiet"] else summary(report)
+    from irlint.reporters import ansi
+
+    shown = form.rendered(
+        report,
+        color=ansi.colored(options["color"], sys.stdout) if stream else False,
+        every=options["verbose"],
+        quiet=options["quiet"],
+        columns=ansi.width(sys.stdout) if stream else ansi.PIPE_WIDTH,
+        encoding=encoding() if stream else "utf-8",
+    )
+    return shown + (_statistics(report) if options["statistics"] else "")
+
+
+def _statistics(report: Report) -> str:
+    """How many findings each rule has, a line for each, the most frequent first."""
+    from collections import Counter
+
+    counts = Counter((finding.rule.code, finding.rule.name) for finding in report.findings)
+    rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "".join(f"{count:6}  {code}  {name}\n" for (code, name), count in rows)
+
+
+def _append_page(report: Report, form: Form) -> None:
+    """Adds the form's page on the report to the file that an environment variable names, where it names one."""
+    file = os.environ.get(form.page)
+    if not file:
+        return
+    try:
+        with open(file, "ab") as stream:
+            stream.write(form.paged(report, stream.tell()).encode())
+    except OSError as error:
+        notify(f"warning: cannot write {form.page} {file}: {error.strerror}")
+
+
+def with_new_baseline(report: Report, options: Mapping[str, Any], policy: Policy | None) -> tuple[Report, str]:
+    """Writes the baseline; the report without the findings that are now in it, and what was done."""
+    from irlint.policy import baseline
+
+    assert policy is not None
+    file, root = options["baseline"], policy.baseline_root
+    change = baseline.updated(policy.baseline or {}, report, root, policy.reports)
+    write(file, baseline.text(change.entries), "--update-baseline")
+    done = f"wrote {file}: {change.added} added, {change.kept} kept, {change.removed} removed"
+    return baseline.hidden(report, change.entries, root), done
+
+
+def notices(
+    paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, report: Report
+) -> Iterator[str]:
+    """What the person who runs the check should know of suppressions and the baseline."""
+    yield from (notice for file in report.files for notice in file.notices)
+    if policy is None:
+        return
+    if config is not None:
+        from irlint.policy.suppressions import stale
+
+        yield from (entry.expiry() for entry in config["suppress"] if entry not in policy.suppress)
+        used = frozenset(at for file in report.files for at in file.used)
+        files = [file.path for file in report.files if file.status != "skipped"]
+        whole = not options["exclude"] and any(_holds(path, config.root) for path in paths)
+        yield from stale(policy.suppress, used, files, whole, config.root, policy)
+    if policy.baseline and not options["update_baseline"]:
+        from irlint.policy import baseline
+
+        idle = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
+        if idle:
+            yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline takes them out"
+
+
+def _holds(path: str, root: str) -> bool:
+    """Whether a folder is ``root`` or one around it."""
+    inside, around = (os.path.normcase(os.path.join(os.path.realpath(each), "")) for each in (root, path))
+    return os.path.isdir(path) and inside.startswith(around)
+
+
+def account(report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str]) -> None:
+    """Writes to standard error what is no part of the report."""
+    from irlint.reporters.plain import safe
+
+    if options["verbose"]:
+        complain("".join(f"irlint: {line}\n" for line in _files(report, config)))
+    if options["statistics"] and FORMS[options["format"]].document:
+        complain(_statistics(report))
+    if not options["quiet"]:
+        complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
+
+
+def _files(report: Report, config: Config | None) -> Iterator[str]:
+    """The configuration, and what became of each file."""
+    from irlint.findings.wording import counted
+    from irlint.reporters.plain import safe
+
+    yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"
+    counts: dict[str, int] = {}
+    for finding in report.findings:
+        counts[finding.path] = counts.get(finding.path, 0) + 1
+    for file in report.files:
+        result = file.reason or f"{counted(file.nodes, 'node')}, {counted(counts.get(file.path, 0), 'finding')}"
+        yield f"{safe(file.path)}: {file.status}, {result}"
+
+
+def finish(report: Report, fail_on: str) -> NoReturn:
+    """Ends the run with its exit status."""
+    if fail_on == "never" or not report.findings:
+        raise SystemExit(0)
+    from irlint.findings.faults import Severity
+
+    least = Severity(fail_on).rank
+    raise SystemExit(int(any(finding.severity.rank >= least for finding in report.findings)))

@@ -1,0 +1,163 @@
+"""What a check is to do: its options, with what the configuration says in place of those that nobody gave."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.command.streams import complain, fail
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.policy.keys import KEYS, LEVELS
+from irlint.reporters.forms import FORMS, Form
+
+if TYPE_CHECKING:
+    from irlint.policy.configuration import Config
+    from irlint.policy.suppressions import Policy
+    from irlint.run.files import Excluded
+
+NOTHING = "Nothing was linted.\n"
+RULES_HELP = "help: `irlint rules` lists every rule"
+
+
+def configuration(options: Mapping[str, Any]) -> Config | None:
+    """The configuration that is named or found, None where there is none."""
+    named = options["config"]
+    if named is not None and options["isolated"]:
+        fail("--config and --isolated exclude each other", "help: give one of them")
+    if named is not None:
+        return _loaded(named) or fail(f"{named} has no table [tool.irlint]", end=NOTHING)
+    if options["isolated"]:
+        return None
+    from irlint.policy.configuration import candidates
+
+    return next((config for file in candidates(os.curdir) if (config := _loaded(file)) is not None), None)
+
+
+def _loaded(file: str) -> Config | None:
+    from irlint.policy.configuration import ConfigError, loaded
+
+    try:
+        return loaded(file)
+    except ConfigError as error:
+        complain(str(error))
+        raise SystemExit(2) from None
+    except OSError as error:
+        fail(f"cannot read the configuration {file}: {error.strerror}", end=NOTHING)
+
+
+def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
+    """The options: where nobody gave the one of a choice or a file, what the configuration says, else the default."""
+    result = dict(options)
+    for key in KEYS:
+        if key.option is None or key.kind not in ("choice", "file"):
+            continue
+        name = key.option.name
+        if not result[name] and config is not None:
+            result[name] = config[key.name]
+            if result[name] and key.kind == "file":
+                from irlint.policy.globs import relative
+
+                result[name] = relative(os.path.join(config.root, result[name]), os.curdir)
+        result[name] = result[name] or key.default or None
+    return result
+
+
+def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Ends the run where its options do not go together."""
+    if not paths:
+        fail("no PATH was given", "help: name a model file, or a folder with models")
+    name = options["stdin_filename"]
+    if ("-" in paths) != (name is not None):
+        fail("- reads a model from standard input, and needs --stdin-filename NAME", "help: give both, or neither")
+    if name is not None and sys.stdin is None:
+        fail("standard input is closed")
+    if options["update_baseline"] and not options["baseline"]:
+        fail("--update-baseline needs a file to write", "help: give --baseline FILE, or `baseline` in irlint.toml")
+
+
+def outputs(entries: Iterable[str]) -> list[tuple[Form, str]]:
+    """The forms and files of ``--output``."""
+    result = []
+    for entry in entries:
+        name, equals, file = entry.partition("=")
+        if name not in FORMS or not equals or not file:
+            fail(f"--output {entry}: it has to be FORMAT=FILE, FORMAT one of {', '.join(FORMS)}")
+        result.append((FORMS[name], file))
+    return result
+
+
+def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
+    """What is reported; None where that is everything. The command line's rules act on what the configuration leaves."""
+    lists = ("select", "ignore", "extend_select")
+    if config is None and options["baseline"] is None and not any(options[name] for name in (*lists, "severity")):
+        return None
+    from irlint.policy import suppressions
+
+    select, ignore, more = (_rules(f"--{name.replace('_', '-')}", options[name]) for name in lists)
+    own = suppressions.selection(select, ignore or (), more or ())
+    levels = suppressions.severities(_levels(options["severity"]))
+    file = options["baseline"]
+    shared: dict[str, Any] = {"baseline": _baseline(file, options["update_baseline"]) if file else None}
+    shared["baseline_root"] = os.path.dirname(os.path.abspath(file)) if file else ""
+    if config is None:
+        return suppressions.Policy((own,), tuple(levels.items()), **shared)
+    return suppressions.Policy(
+        (config.selection, own),
+        tuple({**config["severity"], **levels}.items()),
+        root=config.root,
+        file_ignores=config["per-file-ignores"],
+        suppress=suppressions.in_force(config["suppress"]),
+        pointers=config.skips_pointers,
+        **shared,
+    )
+
+
+def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
+    """The names of rules in the values of an option, None where it is not given."""
+    if not entries:
+        return None
+    names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
+    if not names:
+        fail(f"{option}: no rule is named", RULES_HELP)
+    from irlint.policy.rulebook import codes, every_rule, suggestion
+
+    for name in names:
+        if not codes(name):
+            fail(f"{option}: unknown rule {name!r}{suggestion(name, every_rule())}", RULES_HELP)
+    return names
+
+
+def _levels(entries: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = []
+    for entry in entries:
+        rule, _, level = entry.partition("=")
+        if level not in LEVELS:
+            fail(f"--severity {entry}: it has to be RULE=LEVEL, LEVEL one of {', '.join(LEVELS)}")
+        pairs += [(name, level) for name in _rules("--severity", [rule]) or ()]
+    return pairs
+
+
+def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    from irlint.policy import baseline
+
+    try:
+        return baseline.read(file)
+    except FileNotFoundError:
+        if update:
+            return {}
+        fail(f"no such baseline: {file}", "help: --update-baseline writes it", end=NOTHING)
+    except OSError as error:
+        fail(f"cannot read the baseline {file}: {error.strerror}", end=NOTHING)
+    except baseline.BrokenBaseline as error:
+        remedy = "help: restore the file; or remove it, and write it again with --update-baseline"
+        fail(f"{file} is {error}", remedy, end=NOTHING)
+
+
+def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:
+    """The globs of what not to check: those of the options, else those of the configuration."""
+    from irlint.run.files import Excluded
+
+    if options["exclude"] or config is None:
+        return Excluded(tuple(options["exclude"]))
+    return Excluded(there=config["exclude"], root=config.root)

@@ -1,0 +1,66 @@
+"""How a configuration that cannot be used is refused: with the place, the line and a caret, and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.lazy_typing import Any
+from irlint.reporters.plain import safe
+
+#: The lines of an error are at most so long where they can be broken.
+WIDTH = 100
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; its text has the place, the line and the caret, and what is allowed."""
+
+
+def complaint(
+    message: str,
+    file: str,
+    text: str | None,
+    line: int,
+    column: int,
+    *,
+    length: int = 1,
+    helps: Sequence[str] = (),
+) -> ConfigError:
+    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown."""
+    from textwrap import wrap
+
+    result = [f"irlint: error: {safe(message)}", f"   --> {safe(file)}:{line}:{column}"]
+    if text is not None:
+        lines = text.split("\n")
+        width = max(3, len(str(line)))
+        bar = f"{'':>{width}} |"
+        around = [at for at in (line - 1, line) if at == line or (at >= 1 and lines[at - 1].strip())]
+        result += [bar, *(f"{at:>{width}} | {_line(lines[at - 1])}".rstrip() for at in around)]
+        result.append(f"{bar} {' ' * len(_line(lines[line - 1][: column - 1]))}{'^' * max(1, length)}")
+    for each in helps:
+        result += wrap(f"= help: {safe(each)}", WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 12)
+    return ConfigError("\n".join([*result, "Nothing was linted.", ""]))
+
+
+def _line(text: str) -> str:
+    return safe(text.replace("\t", "    "))
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """``, did you mean `select`?``, or nothing where none of the names is much like that."""
+    from irlint.policy.rulebook import closest
+
+    close = closest(name, names)
+    return f", did you mean `{close}`?" if close else ""
+
+
+def kind(value: Any) -> str:
+    """What a value is, in TOML's words."""
+    if isinstance(value, str):
+        return f'"{value}"' if value.strip() else "an empty text"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return str(value)

@@ -1,0 +1,175 @@
+"""The keys of the configuration: a row for each, from which the reader, the options of the command, the JSON schema, the file
+that ``irlint init`` writes and the README's table are made."""
+
+from __future__ import annotations
+
+from irlint.lazy_typing import Any
+from irlint.records import record
+from irlint.reporters.forms import FORMS
+
+LEVELS = ("error", "warning", "note")
+
+
+@record
+class Option:
+    """An option of the command line; its value is called as its first spelling is, without the dashes.
+
+    ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help it stands
+    behind the option ``after``, else at the end.
+    """
+
+    flag: str
+    help: str
+    kind: str = ""
+    values: tuple[str, ...] = ()
+    metavar: str = ""
+    default: Any = None
+    short: str = ""
+    after: str = ""
+
+    @property
+    def name(self) -> str:
+        """``fail_on`` for ``--fail-on``."""
+        return self.flag[2:].replace("-", "_")
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """``-q`` and ``--quiet``."""
+        return (self.short, self.flag) if self.short else (self.flag,)
+
+
+@record
+class Key:
+    """A key of the configuration, or of the entries that one holds.
+
+    ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a choice, and
+    ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that ``irlint init`` writes,
+    or the lines of the table. ``parts`` are the keys of each entry, of which it has those that are ``needed``, and at least one
+    of those in ``one_of``. A list that is ``filled`` has entries.
+    """
+
+    name: str
+    kind: str
+    help: str
+    example: str = ""
+    values: tuple[str, ...] = ()
+    default: str = ""
+    option: Option | None = None
+    parts: tuple[Key, ...] = ()
+    needed: bool = False
+    one_of: tuple[str, ...] = ()
+    filled: bool = False
+
+
+KEYS = (
+    Key(
+        "output-format",
+        "choice",
+        "The form of the report on standard output",
+        '"text"',
+        values=tuple(FORMS),
+        default="text",
+        option=Option("--format", "Form of the report on standard output; else text."),
+    ),
+    Key(
+        "select",
+        "rules",
+        "Only these rules; without this key, all of them. Of two entries the more specific one counts.",
+        '["IRL1", "IRL2", "IRL3"]',
+        option=Option("--select", "Only these rules: codes, prefixes of codes, or names."),
+        filled=True,
+    ),
+    Key("ignore", "rules", "Not these rules.", '["nodes-not-sorted"]', option=Option("--ignore", "Not these rules.")),
+    Key(
+        "extend-select",
+        "rules",
+        "These rules as well.",
+        '["IRL201"]',
+        option=Option("--extend-select", "These rules as well as the selected ones."),
+    ),
+    Key(
+        "severity",
+        "levels",
+        "Another severity for some rules",
+        'nodes-not-sorted = "error"',
+        values=LEVELS,
+        option=Option("--severity", "error, warning or note for a rule."),
+    ),
+    Key(
+        "per-file-ignores",
+        "rules by glob",
+        "Rules that are not reported for some files: GLOB = [RULES].",
+        '"models/legacy/*.onnx" = ["IRL104", "IRL8"]',
+    ),
+    Key(
+        "models",
+        "models",
+        "The shapes that the inputs of some models have: whole numbers, names, or ? for unknown.",
+        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
+        option=Option("--shape", "What if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS"),
+        parts=(
+            Key("file", "glob", "The models.", needed=True),
+            Key(
+                "shapes",
+                "shapes",
+                "For each input its dims: whole numbers, names, or ? for unknown; an empty text is a scalar.",
+                needed=True,
+            ),
+        ),
+    ),
+    Key(
+        "suppress",
+        "suppressions",
+        "Findings to hide, and why: `reason`, and at least one of `file`, `rule` and `node`, each of which may be a glob. "
+        "From the day after `expires` on they are reported again.",
+        'file = "models/detector.onnx"\nrule = "IRL201"\nnode = "/neck/Add_*"\n'
+        'reason = "replaced when the graph is loaded"\nexpires = 2030-01-31',
+        parts=(
+            Key("file", "glob", "The models."),
+            Key("rule", "rule or glob", "A rule, or a glob of codes or names."),
+            Key("node", "text", "A glob of names of nodes, or of values where no node is at fault."),
+            Key("reason", "text", "Why the findings may stay.", needed=True),
+            Key("expires", "date", "The last day: from the next one on, the findings are reported again."),
+        ),
+        one_of=("file", "rule", "node"),
+    ),
+    Key(
+        "fail-on",
+        "choice",
+        "The least severity that makes the run fail",
+        '"error"',
+        values=(*LEVELS, "never"),
+        default="error",
+        option=Option("--fail-on", "Least severity for status 1; else error."),
+    ),
+    Key(
+        "lfs-pointers",
+        "choice",
+        "Git LFS pointers are errors, or skipped and counted",
+        '"error"',
+        values=("error", "skip"),
+        default="error",
+    ),
+    Key(
+        "baseline",
+        "file",
+        "Findings that are known already; `irlint --update-baseline PATH...` writes the file.",
+        '"irlint-baseline.json"',
+        option=Option("--baseline", "Hide the findings that this file knows."),
+    ),
+    Key(
+        "exclude",
+        "globs",
+        "Files and folders not to check; those that are named on the command line only with `--force-exclude`.",
+        '["third_party", "models/old/**"]',
+        option=Option("--exclude", "Files and folders not to check."),
+    ),
+)
+
+
+def explained(key: Key, quote: str) -> str:
+    """What a key is for, with the values that it may have between two quotes."""
+    if not key.values:
+        return key.help
+    *first, last = [f"{quote}{value}{quote}" for value in key.values]
+    return f"{key.help}: {', '.join(first)} or {last}."

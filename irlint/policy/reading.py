@@ -1,0 +1,226 @@
+"""How the value of each kind of key is read from a TOML document, and where it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from irlint.dims import Shape
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.policy.complaints import complaint, did_you_mean, kind
+from irlint.policy.keys import Key
+from irlint.policy.shape_options import ModelShapes
+from irlint.policy.suppressions import FileIgnores, Suppression, severities
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from irlint.policy.toml_places import Path, Places
+
+A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
+A_DATE = "a date such as 2027-01-31"
+
+
+class Reader:
+    """Reads one document, of which the configuration is the table under ``prefix``; every method raises ConfigError."""
+
+    def __init__(self, text: str, file: str, prefix: Path) -> None:
+        self.text = text
+        self.file = file
+        self.prefix = prefix
+        self._places: Places | None = None
+
+    def values(self, table: Any, keys: Sequence[Key], path: Path) -> dict[str, Any]:
+        """What a table says of each key."""
+        self.table(table, path)
+        allowed = [key.name for key in keys]
+        for name in table:
+            if name not in allowed:
+                message = f"unknown key `{name}`{did_you_mean(name, allowed)}"
+                self.fail(message, (*path, name), f"keys allowed here: {', '.join(sorted(allowed))}", key=True)
+        for key in keys:
+            if key.needed and key.name not in table:
+                reason = f"every [[{path[0]}]] needs one: {key.help[:1].lower()}{key.help[1:]}"
+                self.fail(f"this entry of `{path[0]}` has no `{key.name}`", path, reason, key=True)
+        return {key.name: self.value(table, key, path) for key in keys}
+
+    def value(self, table: Mapping[str, Any], key: Key, path: Path) -> Any:
+        """What a table says of a key that it may have."""
+        read, absent = KINDS[key.kind]
+        return read(self, table[key.name], key, (*path, key.name)) if key.name in table else absent
+
+    # --- places and errors --------------------------------------------------------------------------------------------
+
+    def fail(self, message: str, path: Path, *helps: str, key: bool = False) -> NoReturn:
+        """Raises the ConfigError at a value or, with ``key``, at the key before it."""
+        start, end = self.span(path, key)
+        line = self.text.count("\n", 0, start) + 1
+        column = start - (self.text.rfind("\n", 0, start) + 1) + 1
+        length = len(self.text[start:end].split("\n")[0])
+        raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
+
+    def place(self, path: Path) -> str:
+        """``irlint.toml:12``: where an entry begins."""
+        start, _ = self.span(path, key=True)
+        return f"{self.file}:{self.text.count(chr(10), 0, start) + 1}"
+
+    def span(self, path: Path, key: bool) -> tuple[int, int]:
+        """Where a key or a value stands in the text; of one that cannot be found, the innermost table around it."""
+        from irlint.policy.toml_places import places
+
+        self._places = found = self._places or places(self.text)
+        first, second = (found.keys, found.values) if key else (found.values, found.keys)
+        full = (*self.prefix, *path)
+        while full and full not in first and full not in second:
+            full = full[:-1]
+        return first.get(full) or second.get(full) or (0, 1)
+
+    # --- kinds of values ----------------------------------------------------------------------------------------------
+
+    def table(self, value: Any, path: Path, what: str = "a table") -> None:
+        if not isinstance(value, dict):
+            self.fail(f"{_name(path)} is {kind(value)}, where {what} is expected", path)
+
+    def texts(self, value: Any, path: Path, what: str) -> list[str]:
+        if not isinstance(value, list):
+            hint = f'write ["{value}"]' if isinstance(value, str) and value.strip() else 'write ["…"]'
+            self.fail(f"{_name(path)} is {kind(value)}, where a list of {what} is expected", path, hint)
+        for index, entry in enumerate(value):
+            if not isinstance(entry, str) or not entry.strip():
+                self.fail(f"{_name(path)} holds {kind(entry)}, where a text is expected", (*path, index))
+        return value
+
+    def globs(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
+        return tuple(self.texts(value, path, "globs"))
+
+    def text_of(self, value: Any, key: Key, path: Path) -> str:
+        if not isinstance(value, str) or not value.strip():
+            self.fail(f"{_name(path)} is {kind(value)}, where a text is expected", path)
+        return value
+
+    def choice(self, value: Any, key: Key, path: Path) -> str:
+        if not isinstance(value, str) or value not in key.values:
+            meant = did_you_mean(value, key.values) if isinstance(value, str) else ""
+            allowed = ", ".join(f'"{each}"' for each in key.values)
+            self.fail(f"{_name(path)} is {kind(value)}{meant}", path, f"values allowed here: {allowed}")
+        return value
+
+    def rules(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
+        names = self.texts(value, path, "rules")
+        for index, name in enumerate(names):
+            self.rule(name, (*path, index))
+        if key.filled and not names:
+            hint = "without the key, every rule is selected"
+            self.fail(f"{_name(path)} is empty: no rule would be left", path, hint)
+        return tuple(names)
+
+    def rule(self, name: str, path: Path, key: bool = False) -> frozenset[str]:
+        """The codes that the name of a rule stands for."""
+        from irlint.policy.rulebook import codes, every_rule
+
+        found = codes(name)
+        if not found:
+            meant = did_you_mean(name, [text for rule in every_rule() for text in (rule.code, rule.name)])
+            self.fail(f"unknown rule `{name}`{meant}", path, A_RULE, key=key)
+        return found
+
+    def rule_or_glob(self, value: Any, key: Key, path: Path) -> frozenset[str]:
+        """The codes of a rule's name, or of all rules whose code or name a glob fits."""
+        from fnmatch import fnmatchcase
+
+        from irlint.policy.globs import is_literal
+        from irlint.policy.rulebook import every_rule
+
+        name = self.text_of(value, key, path)
+        if is_literal(name):
+            return self.rule(name, path)
+        fitting = [r.code for r in every_rule() if fnmatchcase(r.code, name.upper()) or fnmatchcase(r.name, name)]
+        if not fitting:
+            self.fail(f"the code and the name of no rule fit `{name}`", path, A_RULE)
+        return frozenset(fitting)
+
+    def levels(self, value: Any, key: Key, path: Path) -> dict[str, str]:
+        """Levels by the codes of rules."""
+        self.table(value, path, "a table with RULE = LEVEL")
+        for name in value:
+            self.rule(name, (*path, name), key=True)
+            self.choice(value[name], key, (*path, name))
+        return severities(value.items())
+
+    def rules_by_glob(self, value: Any, key: Key, path: Path) -> tuple[FileIgnores, ...]:
+        self.table(value, path, "a table with GLOB = [RULES]")
+        result = []
+        for glob, entry in value.items():
+            names = self.texts(entry, (*path, glob), "rules")
+            found = [self.rule(name, (*path, glob, at)) for at, name in enumerate(names)]
+            result.append(FileIgnores(glob, frozenset().union(*found)))
+        return tuple(result)
+
+    def date_of(self, value: Any, key: Key, path: Path) -> date:
+        from datetime import date, datetime
+
+        if isinstance(value, str) and len(value) == 10 and value[4::3] == "--":
+            try:
+                return date.fromisoformat(value)
+            except ValueError:
+                pass
+        if not isinstance(value, date) or isinstance(value, datetime):
+            self.fail(f"`{key.name}` is {kind(value)}, where {A_DATE} is expected", path)
+        return value
+
+    def shapes(self, value: Any, key: Key, path: Path) -> dict[str, Shape]:
+        self.table(value, path, "a table with INPUT = DIMS")
+        return {name: self.shape(name, text, (*path, name)) for name, text in value.items()}
+
+    def shape(self, name: str, text: Any, path: Path) -> Shape:
+        from irlint.policy.shape_options import parsed_shapes
+
+        if not isinstance(text, str):
+            self.fail(f'the shape of `{name}` is {kind(text)}, where a text such as "N,3,640,640" is expected', path)
+        try:
+            return parsed_shapes([f"{name or '?'}={text}"])[name or "?"]
+        except ValueError as error:
+            self.fail(f"the shape of `{name}`: {error}", path)
+
+    def entries(self, value: Any, key: Key, path: Path) -> list[dict[str, Any]]:
+        """The parts of each entry, and ``place``, where it stands."""
+        if not isinstance(value, list):
+            self.fail(f"`{key.name}` is {kind(value)}, where tables [[{key.name}]] are expected", path, key=True)
+        result = []
+        for index, entry in enumerate(value):
+            at = (*path, index)
+            parts = self.values(entry, key.parts, at)
+            if key.one_of and not any(parts[name] for name in key.one_of):
+                *first, last = [f"`{name}`" for name in key.one_of]
+                hint = f"say which ones, by {', '.join(first)} or {last}"
+                self.fail("this entry would hide every finding", at, hint, key=True)
+            result.append({**parts, "place": self.place(at)})
+        return result
+
+    def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
+        return tuple(ModelShapes(**entry) for entry in self.entries(value, key, path))
+
+    def suppressions(self, value: Any, key: Key, path: Path) -> tuple[Suppression, ...]:
+        return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
+
+
+def _name(path: Path) -> str:
+    names = [part for part in path if isinstance(part, str)]
+    return f"`{'.'.join(names)}`" if names else "the configuration"
+
+
+#: How each kind of value is read, and what stands for one that is not there.
+KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
+    "choice": (Reader.choice, None),
+    "text": (Reader.text_of, ""),
+    "glob": (Reader.text_of, ""),
+    "file": (Reader.text_of, ""),
+    "globs": (Reader.globs, ()),
+    "rules": (Reader.rules, None),
+    "rule or glob": (Reader.rule_or_glob, None),
+    "levels": (Reader.levels, {}),
+    "rules by glob": (Reader.rules_by_glob, ()),
+    "date": (Reader.date_of, None),
+    "shapes": (Reader.shapes, {}),
+    "models": (Reader.models, ()),
+    "suppressions": (Reader.suppressions, ()),
+}

@@ -1,0 +1,64 @@
+"""The forms of a report: a row for each, from which the command, the configuration and the README have their lists."""
+
+from __future__ import annotations
+
+from irlint.findings.report import Report
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+
+@record
+class Form:
+    """One form of a report, made by ``rendered`` of the module in this folder that has the form's name.
+
+    ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
+    ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``document`` is for other programs: UTF-8, and the same bytes
+    everywhere. One that is ``drawn`` shows what findings carry of the model. ``page`` is an environment variable with a file to
+    which the ``page`` of the module is added as well.
+    """
+
+    name: str
+    purpose: str
+    takes: tuple[str, ...] = ()
+    document: bool = False
+    drawn: bool = False
+    page: str = ""
+
+    def rendered(self, report: Report, **settings: Any) -> str:
+        """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
+        text: str = self._module().rendered(report, **{name: settings[name] for name in self.takes})
+        return text
+
+    def paged(self, report: Report, before: int) -> str:
+        """The page on a report for a file that holds so many bytes ``before`` it."""
+        module = self._module()
+        text: str = module.page(report, module.PAGE - before)
+        return text
+
+    def _module(self) -> Any:
+        from importlib import import_module
+
+        return import_module(f"irlint.reporters.{self.name}")
+
+
+ROWS = (
+    Form(
+        "text",
+        "people: every finding in full, of one rule in one file the first ten, repeated ones once; `-v` shows them all",
+        takes=("color", "every", "quiet", "columns", "encoding"),
+        drawn=True,
+    ),
+    Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
+    Form("json", "scripts: the findings and the files of the run", document=True),
+    Form("sarif", "code scanning: SARIF 2.1.0", document=True),
+    Form(
+        "github",
+        "GitHub's log: annotations, and a table in the summary of the step",
+        document=True,
+        page="GITHUB_STEP_SUMMARY",
+    ),
+    Form("gitlab", "GitLab's merge requests: a Code Quality report", document=True),
+    Form("junit", "test reports: a suite for each model", takes=("fail_on",), document=True),
+)
+
+FORMS = {form.name: form for form in ROWS}
