@@ -8,7 +8,18 @@ from irlint.findings.wording import counted
 from irlint.model import Node
 from irlint.ops import Operator
 from irlint.ops.signatures import signature
+from irlint.records import record
 from irlint.schemas import MICROSOFT, OfficialSchema, runtime_version
+
+
+@record
+class Arity:
+    """How many inputs an operator takes, their names, and which of them may be left out."""
+
+    names: list[str]
+    lowest: int
+    highest: int
+    optional: list[bool]
 
 
 def arity_faults(
@@ -16,46 +27,45 @@ def arity_faults(
 ) -> list[Fault]:
     """Inputs that are too many or missing, and outputs that are too many; an input written as an attribute of that name
     in ``moved`` is not missing."""
-    faults: list[Fault] = []
-    count = len(node.inputs)
     if schema is not None:
-        names = [formal.name for formal in schema.inputs]
-        lowest, highest = schema.min_input, schema.max_input
         optional = [formal.option != "single" for formal in schema.inputs]
-    elif operator is not None:
-        known = signature(operator.function)
-        names, lowest = list(known.inputs), known.required
-        highest = 1 << 30 if known.variadic else len(names)
-        optional = [position >= lowest for position in range(len(names))]
-    else:
-        return faults
+        arity = Arity([formal.name for formal in schema.inputs], schema.min_input, schema.max_input, optional)
+        faults = _input_faults(node, arity, {name.casefold() for name in moved})
+        return faults + _gaps_among_many(node, schema) + _output_faults(node, schema)
+    if operator is None:
+        return []
+    known = signature(operator.function)
+    highest = 1 << 30 if known.variadic else len(known.inputs)
+    optional = [position >= known.required for position in range(len(known.inputs))]
+    return _input_faults(node, Arity(list(known.inputs), known.required, highest, optional), set())
+
+
+def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
+    """The inputs that are too many, or the first that is missing, unless its name is among the ``written`` attributes."""
+    count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
-        faults.append(
+        return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operator takes {counts(lowest, highest)} ({', '.join(names)})",
                 help=f"remove the inputs from index {highest} on",
                 input=highest,
             )
-        )
-    written = {name.casefold() for name in moved}
-    for index in range(max(lowest, min(count, len(names))) if count <= highest else 0):
+        ]
+    for index in range(max(lowest, min(count, len(names)))):
         given = node.inputs[index] if index < count else None
-        if given is None and (index >= len(optional) or not optional[index] or index >= count):
-            name = names[min(index, len(names) - 1)] if names else f"input {index}"
-            if name.casefold() in written:
-                break
-            faults.append(
-                INPUT_COUNT.fault(
-                    f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} inputs",
-                    help=f"connect input {index} ({name})",
-                    input=index,
-                )
+        if given is not None or (index < count and index < len(arity.optional) and arity.optional[index]):
+            continue
+        name = names[min(index, len(names) - 1)] if names else f"input {index}"
+        if name.casefold() in written:
+            return []
+        return [
+            INPUT_COUNT.fault(
+                f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} inputs",
+                help=f"connect input {index} ({name})",
+                input=index,
             )
-            break
-    if schema is not None:
-        faults += _gaps_among_many(node, schema)
-        faults += _output_faults(node, schema)
-    return faults
+        ]
+    return []
 
 
 def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
@@ -79,18 +89,18 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
 def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
     """Outputs that are too many, too few or left out."""
     count = len(node.outputs)
-    told = f"the operator has {counts(schema.min_output, schema.max_output)}"
+    expected = f"the operator has {counts(schema.min_output, schema.max_output)}"
     if schema.domain == MICROSOFT:
-        told += f" in ONNX Runtime {runtime_version()}"
+        expected += f" in ONNX Runtime {runtime_version()}"
     if count > schema.max_output:
         help = f"remove the outputs from index {schema.max_output} on"
         severity = Severity.WARNING if schema.domain == MICROSOFT else None
-        return [OUTPUT_COUNT.fault(f"{counted(count, 'output')}; {told}", help=help, severity=severity)]
+        return [OUTPUT_COUNT.fault(f"{counted(count, 'output')}; {expected}", help=help, severity=severity)]
     if count < schema.min_output:
         name = schema.outputs[min(count, len(schema.outputs) - 1)].name
         return [
             OUTPUT_COUNT.fault(
-                f"{counted(count, 'output')}; {told}", help=f"name output {count} ({name}), or remove the node"
+                f"{counted(count, 'output')}; {expected}", help=f"name output {count} ({name}), or remove the node"
             )
         ]
     for index, (value, formal) in enumerate(zip(node.outputs, schema.outputs)):

@@ -221,20 +221,26 @@ def _chosen(versions: list[Operator], version: int) -> Operator | None:
 
 def onnx_versions(domain: str, name: str) -> list[Operator]:
     """Every rule of an ONNX operator."""
-    module = index.ONNX.get(f"{domain}:{name}")
-    if module is None:
-        return []
-    import_module(f"{__name__}.{module}")
-    return _onnx[domain, name]
+    versions = _onnx.get((domain, name))
+    if versions is None:
+        module = index.ONNX.get(f"{domain}:{name}")
+        if module is None:
+            return []
+        import_module(f"{__name__}.{module}")
+        versions = _onnx[domain, name]
+    return versions
 
 
 def openvino_versions(name: str) -> list[Operator]:
     """Every rule of an OpenVINO operation, looked up without regard to case as the library does."""
-    module = _openvino_modules.get(name.lower())
-    if module is None:
-        return []
-    import_module(f"{__name__}.{module}")
-    return _openvino[name.lower()]
+    versions = _openvino.get(name.lower())
+    if versions is None:
+        module = _openvino_modules.get(name.lower())
+        if module is None:
+            return []
+        import_module(f"{__name__}.{module}")
+        versions = _openvino[name.lower()]
+    return versions
 
 
 def is_without_rule(domain: str, name: str) -> bool:

@@ -1,0 +1,98 @@
+"""What a plain check imports, and what one with a rare, a custom or an unknown operator does: start-up is part of the product."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+OPSETS = '"" : 17, "ai.onnx.ml" : 3, "com.microsoft" : 1, "my.domain" : 1'
+
+#: A graph, the modules of operators that a check of it imports, and how many modules of irlint it may import in all.
+MODELS = {
+    "plain": (
+        "(float[2,3] x, float[3,4] w, float[4] b) => (float[2,4] y) { m = MatMul (x, w) s = Add (m, b) y = Relu (s) }",
+        "math.elementwise math.linear",
+        70,
+    ),
+    "rare": (
+        "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
+        "ml.encoders",
+        75,
+    ),
+    "of ONNX Runtime": (
+        "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
+        "onnxruntime.fused_activation",
+        75,
+    ),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 90),
+    "known without a rule": ("(float[2,3] x) => (float[2,3] y) { y = ATen (x) }", "", 90),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 90),
+}
+
+IR = """<net version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="y" {layer}><input><port id="0"><dim>2</dim><dim>3</dim></port></input>
+<output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>
+"""
+
+#: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
+LAYERS = {
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.elementwise", 70),
+    "custom": ('type="Special" version="extension"', "layout.creation", 90),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 90),
+}
+
+CODE = """import sys
+sys.argv = ["irlint", {path!r}]
+from irlint.command.entry import main
+try:
+    main()
+except SystemExit:
+    pass
+print("modules:", *[name for name in sys.modules if name.startswith("irlint")])
+"""
+
+
+def imported(path: Path) -> list[str]:
+    """The modules of irlint that are imported by checking a file."""
+    command = [sys.executable, "-c", CODE.format(path=str(path))]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return result.stdout.rpartition("modules: ")[2].split()
+
+
+def of_operators(modules: list[str]) -> set[str]:
+    """Those that have rules of operators."""
+    folders = [name.removeprefix("irlint.ops.") for name in modules if name.startswith("irlint.ops.")]
+    return {name for name in folders if "." in name and not name.startswith("kernels.")}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_check_imports_the_operators_of_the_model(name: str, tmp_path: Path) -> None:
+    graph, operators, most = MODELS[name]
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(f"<ir_version: 8, opset_import: [{OPSETS}]> g {graph}"), path)
+    modules = imported(path)
+    assert of_operators(modules) >= set(operators.split())
+    assert len(of_operators(modules)) <= 3
+    assert bool(of_operators(modules)) == bool(operators)
+    assert len(modules) <= most
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_check_imports_the_operations_of_the_ir(name: str, tmp_path: Path) -> None:
+    layer, operators, most = LAYERS[name]
+    path = tmp_path / "model.xml"
+    path.write_text(IR.format(layer=layer), "utf-8")
+    modules = imported(path)
+    assert of_operators(modules) == set(operators.split())
+    assert len(modules) <= most
