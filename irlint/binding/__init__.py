@@ -9,23 +9,59 @@ from irlint.binding.calls import Call
 from irlint.findings.faults import Fault
 from irlint.lazy_typing import Protocol
 from irlint.model import Attribute, Model, Node
-from irlint.model.formats import Format
+
+#: So many sound calls are kept.
+MAX_REMEMBERED = 10_000
+
+#: The kinds of attributes whose values are compared; other nodes are bound each on its own.
+_COMPARED = frozenset(["TEXT", "INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"])
 
 
-class Binder(Protocol):
+class _Format(Protocol):
     """The module of this package for one format."""
 
     def bound(
         self, node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
+        """As ``Binder.bound`` says."""
+        ...
+
+
+class Binder:
+    """Binds the nodes of a model: a model has many nodes of one operator with the same attributes."""
+
+    def __init__(self, model: Model) -> None:
+        assert model.format is not None
+        self._model = model
+        self._format: _Format = import_module(f"{__name__}.{model.format.name}")
+        self._sound: dict[tuple[object, ...], Call] = {}
+
+    def bound(
+        self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
+    ) -> tuple[Call, list[Fault]]:
         """What ``node`` calls, and the faults of its name, arity and attributes.
 
         ``scope`` holds the attributes of the call of the function that the node stands in, by name.
         """
-        ...
+        key = _key(node, within_function)
+        known = self._sound.get(key) if key is not None else None
+        if known is not None:
+            return known, []
+        call, faults = self._format.bound(node, self._model, scope, within_function=within_function)
+        if key is not None and not faults and call.function is None and len(self._sound) < MAX_REMEMBERED:
+            self._sound[key] = call
+        return call, faults
 
 
-def binder(form: Format) -> Binder:
-    """What binds the nodes of a format."""
-    module: Binder = import_module(f"{__name__}.{form.name}")
-    return module
+def _key(node: Node, within_function: bool) -> tuple[object, ...] | None:
+    """What a sound call depends on; None where that is not compared."""
+    key: list[object] = [node.domain, node.op, node.overload, node.version, within_function]
+    for name, attribute in node.attributes.items():
+        if attribute.kind not in _COMPARED or attribute.reference is not None:
+            return None
+        value = attribute.value
+        key += (name, attribute.kind, tuple(value) if isinstance(value, list) else value)
+    key += [value is None for value in node.inputs]
+    key.append(len(node.inputs))
+    key += [value is None for value in node.outputs]
+    return tuple(key)

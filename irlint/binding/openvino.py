@@ -38,29 +38,10 @@ def opset_number(node: Node) -> int | None:
     return number if label == f"opset{number}" and 1 <= number <= NEWEST_OPSET else None
 
 
-#: Sound calls by what they depend on: a model has many layers of one operation with the same attributes.
-_sound: dict[tuple[object, ...], Call] = {}
-MAX_REMEMBERED = 10_000
-
-
 def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
     """The operation at its opset, with what was bound to its parameters, and the faults of binding it."""
-    texts = [(name, each.value) for name, each in node.attributes.items() if each.kind == "TEXT"]
-    if len(texts) < len(node.attributes):
-        return _bound(node)
-    key = (node.op, node.version, *[value is None for value in node.inputs], *texts)
-    known = _sound.get(key)
-    if known is not None:
-        return known, []
-    call, faults = _bound(node)
-    if not faults and len(_sound) < MAX_REMEMBERED:
-        _sound[key] = call
-    return call, faults
-
-
-def _bound(node: Node) -> tuple[Call, list[Fault]]:
     number = opset_number(node)
     if number is None:
         return Call(node.op, 0, broken=True), [] if node.version is None else [_unknown_opset(node)]

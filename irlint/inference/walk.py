@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
 
-from irlint.binding import Binder, binder
+from irlint.binding import Binder
 from irlint.binding.calls import OUTPUT_COUNT, Call
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
@@ -107,7 +107,7 @@ class _Walk:
         assert model.format is not None
         self.model = model
         self.format: Format = model.format
-        self.binder: Binder = binder(model.format)
+        self.binder = Binder(model)
         self.overridden = overridden
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
@@ -230,7 +230,7 @@ class _Walk:
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
             return
-        call, faults = self.binder.bound(node, self.model, frame.scope, within_function=is_function(graph))
+        call, faults = self.binder.bound(node, frame.scope, within_function=is_function(graph))
         self.calls[node] = call
         self._say(graph, frame, node, faults, said)
         if is_input:
