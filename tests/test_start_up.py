@@ -17,21 +17,21 @@ MODELS = {
     "plain": (
         "(float[2,3] x, float[3,4] w, float[4] b) => (float[2,4] y) { m = MatMul (x, w) s = Add (m, b) y = Relu (s) }",
         "math.elementwise math.linear",
-        70,
+        80,
     ),
     "rare": (
         "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
         "ml.encoders",
-        75,
+        85,
     ),
     "of ONNX Runtime": (
         "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
         "onnxruntime.fused_activation",
-        75,
+        85,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 90),
-    "known without a rule": ("(float[2,3] x) => (float[2,3] y) { y = ATen (x) }", "", 90),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 90),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 95),
+    "known without a rule": ("(float[2,3] x) => (float[2,3] y) { y = ATen (x) }", "", 95),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 95),
 }
 
 IR = """<net version="11"><layers>
@@ -47,9 +47,9 @@ IR = """<net version="11"><layers>
 
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
-    "plain": ('type="Relu" version="opset1"', "layout.creation math.elementwise", 70),
-    "custom": ('type="Special" version="extension"', "layout.creation", 90),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 90),
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.elementwise", 85),
+    "custom": ('type="Special" version="extension"', "layout.creation", 100),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 100),
 }
 
 CODE = """import sys
