@@ -63,7 +63,7 @@ EXCEPTIONS = (
 )
 
 #: Modules that are to lose the names they still have.
-UNFINISHED = ("pictures/reasons.py", "inference/origins.py", "ops/kernels/gates.py")
+UNFINISHED = ("pictures/reasons.py", "inference/origins.py")
 
 
 def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:

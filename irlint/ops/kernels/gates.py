@@ -83,8 +83,6 @@ g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) }""",
 )
 
-GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
-ACTIVATIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
 KNOWN_ACTIVATIONS = frozenset(
     [
         "relu",
@@ -101,15 +99,26 @@ KNOWN_ACTIVATIONS = frozenset(
     ]
 )
 OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu", "hardsigmoid"])
-OV_DEFAULTS = {"LSTM": "sigmoid,tanh,tanh", "GRU": "sigmoid,tanh", "RNN": "tanh"}
 
 
-def check_activations(given: Sequence[str], kind: str, *, directions: int, known: frozenset[str]) -> None:
+@record
+class Kind:
+    """A kind of recurrent network: the blocks that its weights have, and OpenVINO's own activations, one for each that a
+    direction needs; ``any_clip`` where ONNX Runtime takes a threshold of 0 or less.
+    """
+
+    name: str
+    gates: int
+    activations: tuple[str, ...]
+    any_clip: bool = False
+
+
+def check_activations(given: Sequence[str], kind: Kind, *, directions: int, known: frozenset[str]) -> None:
     """Makes sure that every direction has its activations, all of them known. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
-    wanted = ACTIVATIONS[kind] * directions
+    wanted = len(kind.activations) * directions
     if len(given) != wanted:
         raise ACTIVATIONS_MISMATCH.fault(
-            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind} takes {wanted} with {_directions_text(directions)}",
+            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind.name} takes {wanted} with {_directions_text(directions)}",
             help=f"write {wanted} activations",
             attribute="activations",
         )
@@ -164,7 +173,9 @@ class Sizes:
         return (*(reversed(axes) if self.layout else axes), ("hidden_size", self.hidden))
 
 
-def shared_sizes(kind: str, x: Tensor, r: Tensor | None, *, h: Tensor | None, cell: OnnxCell, layout: int = 0) -> Sizes:
+def shared_sizes(
+    kind: Kind, x: Tensor, r: Tensor | None, *, h: Tensor | None, cell: OnnxCell, layout: int = 0
+) -> Sizes:
     """The sizes that the inputs and attributes of an ONNX operator agree on.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; states a ``HIDDEN_SIZE``.
@@ -173,7 +184,7 @@ def shared_sizes(kind: str, x: Tensor, r: Tensor | None, *, h: Tensor | None, ce
     if hidden_size is None:
         warn(
             HIDDEN_SIZE.fault(
-                f"{kind} has no `hidden_size`: the specification allows it, ONNX Runtime refuses it",
+                f"{kind.name} has no `hidden_size`: the specification allows it, ONNX Runtime refuses it",
                 help="write the last size of R as `hidden_size`",
             )
         )
@@ -199,10 +210,10 @@ def shared_sizes(kind: str, x: Tensor, r: Tensor | None, *, h: Tensor | None, ce
 
 
 def check_weights(
-    kind: str, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
+    kind: Kind, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
 ) -> None:
     """W, R and B of an ONNX operator; ``transposed`` where W and R have the gates on the last axis."""
-    gates = GATES[kind]
+    gates = kind.gates
     directions = ("num_directions", sizes.directions)
     rows = (f"{gates}*hidden_size" if gates > 1 else "hidden_size", product((gates, sizes.hidden)))
     for index, name, tensor, columns in (
@@ -241,7 +252,7 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
         )
 
 
-def check_options(kind: str, sizes: Sizes, cell: OnnxCell) -> None:
+def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
     """The activations and the clipping of an ONNX operator.
 
     Raises an ``ACTIVATIONS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
@@ -253,7 +264,7 @@ def check_options(kind: str, sizes: Sizes, cell: OnnxCell) -> None:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
         )
-        if kind != "RNN":
+        if not kind.any_clip:
             raise fault
         warn(fault.lowered(Severity.WARNING))
 
@@ -282,9 +293,11 @@ class OpenvinoCell:
     activations_beta: Floats = ()
     clip: float = 0.0
 
-    def names(self, kind: str = "") -> list[str]:
-        """The names in ``activations``, those of ``kind`` where it is left out."""
-        text = OV_DEFAULTS.get(kind, "") if self.activations is None else self.activations
+    def names(self, default: tuple[str, ...] = ()) -> list[str]:
+        """The names in ``activations``, the ``default`` where it is left out."""
+        if self.activations is None:
+            return list(default)
+        text = self.activations
         return [part.strip() for part in text.split(",")] if text.strip() else []
 
 
@@ -308,7 +321,7 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
 class Layer:
     """The inputs of an OpenVINO cell or sequence; ``lead`` are the axes that a sequence has more than a cell."""
 
-    kind: str
+    kind: Kind
     x: Tensor
     states: tuple[Tensor, ...]
     w: Tensor
@@ -322,7 +335,7 @@ class Layer:
         """Batch, sequence length and hidden size, after making sure that all inputs fit."""
         rank = 2 if self.directions is None else 3
         lead = () if self.directions is None else (("num_directions", self.directions),)
-        gates = GATES[self.kind]
+        gates = self.kind.gates
         rows_of = [size(x, rank - 2, rank) for x in (self.w, self.r)]
         by_rows = [count // gates for count in rows_of if isinstance(count, int) and count % gates == 0]
         found = first_known(*(size(x, rank - 1, rank) for x in (*self.states, self.r)), *by_rows)

@@ -11,11 +11,11 @@ from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
 from irlint.ops.kernels.expectations import Expected, check, first_known, size
 from irlint.ops.kernels.gates import (
-    ACTIVATIONS,
     ACTIVATIONS_MISMATCH,
     OV_ACTIVATIONS,
     WEIGHTS_MISMATCH,
     Direction,
+    Kind,
     Layer,
     OnnxCell,
     OpenvinoCell,
@@ -32,6 +32,10 @@ from irlint.records import replaced
 from irlint.schemas import MICROSOFT
 
 WeightsFormat = Literal["fico", "icof", "ifco", "ifoc", "iofc"]
+
+LSTM = Kind("LSTM", gates=4, activations=("sigmoid", "tanh", "tanh"))
+GRU = Kind("GRU", gates=3, activations=("sigmoid", "tanh"))
+RNN = Kind("RNN", gates=1, activations=("tanh",), any_clip=True)
 
 _TWO_TANH = OnnxCell(activations=("Tanh", "Tanh"))
 
@@ -55,11 +59,11 @@ def lstm(
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX LSTM; ``output_sequence`` up to opset 6, ``layout`` from 14 on."""
-    sizes = shared_sizes("LSTM", x, r, h=initial_h, cell=cell, layout=layout)
-    check_weights("LSTM", sizes, w=w, r=r, b=b)
+    sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights(LSTM, sizes, w=w, r=r, b=b)
     check_peepholes(p, sizes)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
-    check_options("LSTM", sizes, cell)
+    check_options(LSTM, sizes, cell)
     return outputs(x.dtype, sizes, 3)
 
 
@@ -78,10 +82,10 @@ def gru(
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX GRU; ``output_sequence`` up to opset 6, ``linear_before_reset`` from 3, ``layout`` from 14 on."""
-    sizes = shared_sizes("GRU", x, r, h=initial_h, cell=cell, layout=layout)
-    check_weights("GRU", sizes, w=w, r=r, b=b)
+    sizes = shared_sizes(GRU, x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights(GRU, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
-    check_options("GRU", sizes, cell)
+    check_options(GRU, sizes, cell)
     return outputs(x.dtype, sizes, 2)
 
 
@@ -99,12 +103,12 @@ def rnn(
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
     """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one direction."""
-    sizes = shared_sizes("RNN", x, r, h=initial_h, cell=cell, layout=layout)
-    check_weights("RNN", sizes, w=w, r=r, b=b)
+    sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
+    check_weights(RNN, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
     if cell.activations and len(cell.activations) == 2 and sizes.directions == 1:
         cell = replaced(cell, activations=cell.activations[:1])
-    check_options("RNN", sizes, cell)
+    check_options(RNN, sizes, cell)
     return outputs(x.dtype, sizes, 2)
 
 
@@ -127,11 +131,11 @@ def dynamic_quantize_lstm(
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
     """com.microsoft DynamicQuantizeLSTM: W is [num_directions, input_size, 4*hidden_size], and R likewise."""
-    sizes = shared_sizes("LSTM", x, None, h=initial_h, cell=cell)
-    check_weights("LSTM", sizes, w=w, r=r, b=b, transposed=True)
+    sizes = shared_sizes(LSTM, x, None, h=initial_h, cell=cell)
+    check_weights(LSTM, sizes, w=w, r=r, b=b, transposed=True)
     check_peepholes(p, sizes)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
-    check_options("LSTM", sizes, cell)
+    check_options(LSTM, sizes, cell)
     return outputs("float32", sizes, 3)
 
 
@@ -156,7 +160,7 @@ def attn_lstm(
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
     """com.microsoft AttnLSTM; W also takes the attention, so that its size is not that of the input."""
-    sizes = shared_sizes("LSTM", x, r, h=initial_h, cell=cell)
+    sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
 
@@ -171,10 +175,10 @@ without_rule("GRUUnit")
 def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = layer.dtype()
     batch, _, hidden = layer.checked(cell.hidden_size)
-    names = cell.names(layer.kind)
-    if len(names) < ACTIVATIONS[layer.kind]:
+    names, wanted = cell.names(layer.kind.activations), len(layer.kind.activations)
+    if len(names) < wanted:
         check_activations(names, layer.kind, directions=1, known=OV_ACTIVATIONS)
-    check_activation_names(names[: ACTIVATIONS[layer.kind]], OV_ACTIVATIONS)
+    check_activation_names(names[:wanted], OV_ACTIVATIONS)
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
 
@@ -193,7 +197,7 @@ def ov_lstm_cell(
     cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-4."""
-    layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
+    layer = Layer(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
     return _cell(layer, cell)
 
 
@@ -212,7 +216,7 @@ def ov_lstm_cell_with_peepholes(
     weights_format: WeightsFormat = "ifco",
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMCell-1."""
-    layer = Layer("LSTM", x, (initial_hidden_state, initial_cell_state), w, r, b)
+    layer = Layer(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
     outputs = _cell(layer, cell)
     hidden = first_known(*(size(state, 1, 2) for state in (*layer.states, r)))
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
@@ -238,7 +242,7 @@ def ov_gru_cell(
     linear_before_reset: bool = False,
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUCell-3; B has a fourth block with ``linear_before_reset``."""
-    layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
+    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, bias_gates=4 if linear_before_reset else 3)
     return _cell(layer, cell)
 
 
@@ -255,14 +259,14 @@ def ov_rnn_cell(
     cell: OpenvinoCell,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNCell-1."""
-    return _cell(Layer("RNN", x, (h,), w, r, b), cell)
+    return _cell(Layer(RNN, x, (h,), w, r, b), cell)
 
 
 def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = layer.dtype()
     batch, steps, hidden = layer.checked(cell.hidden_size)
     names = cell.names()
-    wanted = ACTIVATIONS[layer.kind]
+    wanted = len(layer.kind.activations)
     if len(names) < wanted:
         written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
         warn(
@@ -308,7 +312,7 @@ def ov_lstm_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO LSTMSequence-5."""
     states = (initial_hidden_state, initial_cell_state)
-    layer = Layer("LSTM", x, states, w, r, b, sequence_lengths, _count(direction))
+    layer = Layer(LSTM, x, states, w, r, b, sequence_lengths, _count(direction))
     return _sequence(layer, cell)
 
 
@@ -327,7 +331,7 @@ def ov_gru_sequence(
 ) -> tuple[Tensor, ...]:
     """OpenVINO GRUSequence-5; B has a fourth block with ``linear_before_reset``."""
     bias_gates = 4 if linear_before_reset else 3
-    layer = Layer("GRU", x, (initial_hidden_state,), w, r, b, sequence_lengths, _count(direction), bias_gates)
+    layer = Layer(GRU, x, (initial_hidden_state,), w, r, b, sequence_lengths, _count(direction), bias_gates)
     return _sequence(layer, cell)
 
 
@@ -344,7 +348,7 @@ def ov_rnn_sequence(
     direction: Direction,
 ) -> tuple[Tensor, ...]:
     """OpenVINO RNNSequence-5."""
-    layer = Layer("RNN", x, (h,), w, r, b, sequence_lengths, _count(direction))
+    layer = Layer(RNN, x, (h,), w, r, b, sequence_lengths, _count(direction))
     return _sequence(layer, cell)
 
 
