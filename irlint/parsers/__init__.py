@@ -86,7 +86,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
 
 
-def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
+def kind(path: str | os.PathLike[str], head: bytes) -> str:
     """What a file is that begins with ``head``, its first 4 KiB; the name decides where the bytes do not."""
     if not head:
         return "empty"
@@ -106,7 +106,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> Kind:
         return "openvino" if _may_be_ir(head) else "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
     if suffix == ".onnx" or _begins_like_onnx(head):
         return "onnx"
-    return "unknown"
+    return next((form.name for form in FORMATS if suffix in form.suffixes), "unknown")
 
 
 def _may_be_ir(head: bytes) -> bool:
@@ -188,7 +188,7 @@ def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
     )
 
 
-def _stranger_fault(found: Kind) -> Fault:
+def _stranger_fault(found: str) -> Fault:
     return NOT_A_MODEL.fault(f"the file is {_WHAT[found]}", help=_HELP[found])
 
 

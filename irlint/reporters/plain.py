@@ -5,6 +5,7 @@ from __future__ import annotations
 from irlint.findings.faults import Severity
 from irlint.findings.report import POINTER_SKIPPED, Finding, Report
 from irlint.findings.wording import counted
+from irlint.model.formats import FORMATS
 
 #: The encoding that has every character, as it is called.
 UTF_8 = ("utf-8", "utf8")
@@ -48,8 +49,8 @@ def summary(report: Report) -> str:
         found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}."
     else:
         found = "No findings."
-    known = [sum(file.format == name for file in checked) for name in ("onnx", "openvino")]
-    kinds = [f"{count} {label}" for count, label in zip(known, ("ONNX", "IR")) if count]
+    known = [sum(file.format == form.name for file in checked) for form in FORMATS]
+    kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
     told = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
     told += f"; {unreadable} could not be read" if unreadable else ""

@@ -10,13 +10,15 @@ from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model.formats import FORMATS
 from irlint.policy.shape_options import ModelShapes
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
 
-SUFFIXES = (".onnx", ".xml")
+#: How the names of models end, for which folders are searched.
+SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
 
 class MissingPaths(FileNotFoundError):
@@ -71,7 +73,7 @@ class Outcome:
 
 
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
-    """The files to check, sorted, each once: files as named, folders searched for ``.onnx`` and ``.xml`` files.
+    """The files to check, sorted, each once: files as named, folders searched for files of the suffixes.
 
     Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
     Raises MissingPaths, and OSError for a folder that is named and cannot be read.
