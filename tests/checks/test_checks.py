@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from cases import models
 from onnx import TensorProto, helper, numpy_helper
 from oracles import engines
 
@@ -246,11 +247,11 @@ def test_parameter_that_contradicts_its_port(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("stored", "expected"), [(12, []), (8, ["IRL702"]), (0, ["IRL701"]), (16, [])])
 def test_weights_of_an_ir(stored: int, expected: list[str], tmp_path: Path) -> None:
-    xml, _ = engines.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
+    xml, _ = models.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
     assert ir(tmp_path, xml, bytes(stored)) == expected
 
 
 def test_constant_smaller_than_its_shape(tmp_path: Path) -> None:
-    xml, weights = engines.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
+    xml, weights = models.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
     assert ir(tmp_path, xml.replace(b'size="12"', b'size="8"'), weights) == ["IRL703"]
     assert ir(tmp_path, xml.replace(b'size="12"', b'size="16"'), weights + bytes(4)) == []

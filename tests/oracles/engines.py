@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from cases.models import OV_NAMES, Fed, ir_document
+from onnx import helper, numpy_helper
 
 from irlint.dims import evaluated, symbols
 from irlint.findings.faults import Severity
@@ -18,100 +19,12 @@ from irlint.inference.walk import inferred
 from irlint.model.tensor import Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
 
-#: OpenVINO's element types by irlint's names.
-OV_TYPES = {
-    "float32": "f32",
-    "float64": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "bool": "boolean",
-    **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (4, 8, 16, 32, 64)},
-    "string": "string",
-}
-OV_NAMES = {text: name for name, text in OV_TYPES.items()}
-
 #: What an engine or irlint says: the element type and shape of every output, or the text of a refusal.
 #: A dim is an int, or None where it is not fixed; a shape is None where the rank is not known.
 Verdict = list[tuple[str | None, tuple[int | None, ...] | None]] | str
 
 
-class Input:
-    """A graph input: ``Input("float32", 2, None, 4)``; ``dims=None`` by ``Input.any_rank("float32")``."""
-
-    def __init__(self, dtype: str, *dims: int | str | None) -> None:
-        self.dtype, self.dims = dtype, dims  # type: tuple[str, tuple[int | str | None, ...] | None]
-
-    def __repr__(self) -> str:
-        return f"{self.dtype}{'[...]' if self.dims is None else list(self.dims)}"
-
-    @classmethod
-    def any_rank(cls, dtype: str) -> Input:
-        result = cls(dtype)
-        result.dims = None
-        return result
-
-
-Given = Input | np.ndarray | None
-
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
-
-
-def ir_document(
-    op: str, version: str, inputs: Sequence[Given], attributes: Mapping[str, object] | None = None, outputs: int = 1
-) -> tuple[bytes, bytes]:
-    """An IR (xml, bin) of one layer: Parameters for ``Input``s (a dim may be a text as "1..8"), Consts for arrays."""
-    layers, edges, weights = [], [], b""
-    for index, given in enumerate(inputs):
-        if isinstance(given, np.ndarray):
-            kind = OV_TYPES[str(given.dtype)]
-            shape = ",".join(map(str, given.shape))
-            data = f'element_type="{kind}" shape="{shape}" offset="{len(weights)}" size="{given.nbytes}"'
-            weights += given.tobytes()
-            layers.append(_layer(index, f"in{index}", "Const", "opset1", data, (), (kind, given.shape)))
-        else:
-            kind, dims = OV_TYPES[given.dtype], given.dims
-            text = "..." if dims is None else ",".join("?" if dim is None else str(dim) for dim in dims)
-            data = f'element_type="{kind}" shape="{text}"'
-            ports = () if dims is None else tuple(dim if isinstance(dim, int) else -1 for dim in dims)
-            layers.append(_layer(index, f"in{index}", "Parameter", "opset1", data, (), (kind, ports)))
-        edges.append((index, 0, len(inputs), index))
-    data = " ".join(f'{name}="{_attribute_text(value)}"' for name, value in (attributes or {}).items())
-    me = len(inputs)
-    layers.append(_layer(me, "node", op, version, data, range(me), None, range(me, me + outputs)))
-    for port in range(outputs):
-        layers.append(_layer(me + 1 + port, f"out{port}", "Result", "opset1", "", (0,), None))
-        edges.append((me, me + port, me + 1 + port, 0))
-    text = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>\n' for a, b, c, d in edges)
-    xml = f'<?xml version="1.0"?>\n<net name="g" version="11">\n<layers>\n{"".join(layers)}</layers>\n<edges>\n{text}</edges>\n</net>\n'
-    return xml.encode(), weights
-
-
-def _attribute_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-
-
-def _layer(
-    index: int,
-    name: str,
-    op: str,
-    version: str,
-    data: str,
-    inputs: Sequence[int],
-    output: tuple[str, Sequence[int]] | None,
-    bare_outputs: Sequence[int] = (),
-) -> str:
-    text = f'<layer id="{index}" name="{name}" type="{op}" version="{version}">'
-    text += f"<data {data}/>" if data else ""
-    if len(inputs):
-        text += "<input>" + "".join(f'<port id="{port}"/>' for port in inputs) + "</input>"
-    if output is not None:
-        dims = "".join(f"<dim>{dim}</dim>" for dim in output[1])
-        text += f'<output><port id="0" precision="{output[0]}">{dims}</port></output>'
-    elif len(bare_outputs):
-        text += "<output>" + "".join(f'<port id="{p}" precision="dynamic"/>' for p in bare_outputs) + "</output>"
-    return text + "</layer>\n"
 
 
 @lru_cache(maxsize=1)
@@ -170,7 +83,7 @@ def _plain(known: Any) -> tuple[str | None, tuple[int | None, ...] | None]:
 def assert_same_verdict(
     op: str,
     version: str,
-    inputs: Sequence[Given],
+    inputs: Sequence[Fed],
     attributes: Mapping[str, object] | None = None,
     outputs: int = 1,
     finer: bool = False,
@@ -196,35 +109,6 @@ def assert_same_verdict(
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
-
-
-def onnx_model(
-    op: str,
-    inputs: Sequence[Given],
-    attributes: Mapping[str, Any] | None = None,
-    opset: int = 21,
-    domain: str = "",
-    outputs: int = 1,
-) -> onnx.ModelProto:
-    """A model of one node: graph inputs for ``Input``s (texts are dim_params), initializers for arrays, "" for None."""
-    names = ["" if given is None else f"in{index}" for index, given in enumerate(inputs)]
-    graph_inputs, initializers = [], []
-    for name, given in zip(names, inputs):
-        if isinstance(given, np.ndarray):
-            initializers.append(numpy_helper.from_array(given, name))
-        elif given is not None:
-            graph_inputs.append(helper.make_tensor_value_info(name, _onnx_type(given.dtype), given.dims))
-    results = [f"out{port}" for port in range(outputs)]
-    node = helper.make_node(op, names, results, name="node", domain=domain, **(attributes or {}))
-    empties = [helper.make_empty_tensor_value_info(name) for name in results]
-    graph = helper.make_graph([node], "g", graph_inputs, empties, initializers)
-    imports = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-    return helper.make_model(graph, opset_imports=imports, ir_version=10)
-
-
-def _onnx_type(dtype: str) -> int:
-    names = {"float32": "FLOAT", "float64": "DOUBLE", "string": "STRING"}
-    return TensorProto.DataType.Value(names.get(dtype, dtype.upper()))
 
 
 def onnx_verdict(model: onnx.ModelProto) -> Verdict:

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from oracles.engines import OV_NAMES
+from cases.models import OV_NAMES
 from oracles.ir_bodies import chosen, iterated
 from oracles.ir_chains import chain
 from oracles.ir_generator import Case, cases, document, lines, settled

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import openvino
 import pytest
+from cases.models import Input
 from lxml import etree
 from make.fixtures import ROOT
 from openvino import opset13 as ops
-from oracles.engines import Input, assert_same_verdict
+from oracles.engines import assert_same_verdict
 from oracles.ir_mutations import mutants
 from oracles.openvino_worker import Outcome, outcomes
 

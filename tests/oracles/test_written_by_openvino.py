@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from oracles.engines import Given, Input, _core, all_node_cases, assert_same_verdict, ir_document
+from cases.models import Fed as Given
+from cases.models import Input, ir_document
+from oracles.engines import _core, all_node_cases, assert_same_verdict
 
 import irlint
 from irlint.inference.known import Known

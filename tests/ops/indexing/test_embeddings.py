@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.engines import Input, assert_same_verdict, ir_document, irlint_on_ir
+from cases.models import Input, ir_document
+from oracles.engines import assert_same_verdict, irlint_on_ir
 
 ANY = Input.any_rank("float32")
 ANY_INT = Input.any_rank("int64")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases.models import Input, onnx_model
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
+from oracles.engines import assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases
 
 from irlint.dims import symbol
 from irlint.findings.faults import Fault

@@ -6,17 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases.models import Input, onnx_model
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.engines import (
-    Input,
-    assert_same_verdict,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-    onnx_verdict,
-)
+from oracles.engines import assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_verdict
 
 from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity

@@ -6,16 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracles.engines import (
-    Input,
-    assert_same_verdict,
-    ir_document,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-    onnxruntime_verdict,
-)
+from cases.models import Input, ir_document, onnx_model
+from oracles.engines import assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnxruntime_verdict
 
 from irlint.dims import symbol
 from irlint.findings.faults import Severity

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from oracles.engines import Input, assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases, onnx_model
+from cases.models import Input, onnx_model
+from oracles.engines import assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases
 
 from irlint.dims import symbol
 from irlint.model.tensor import NUMBERED_TYPES, Optional, Sequence, Tensor

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases.models import Input, ir_document, onnx_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.engines import (
-    Input,
     assert_same_verdict,
-    ir_document,
     irlint_on_onnx,
     node_case_difference,
     node_cases,
-    onnx_model,
     onnx_verdict,
     openvino_verdict,
     verdict,

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases.models import Input, onnx_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.engines import (
-    Input,
     assert_same_verdict,
     irlint_on_onnx,
     node_case_difference,
     node_cases,
-    onnx_model,
     onnx_verdict,
     onnxruntime_verdict,
 )

@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles.engines import (
-    Given,
-    Input,
-    assert_same_verdict,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-)
+from cases.models import Fed as Given
+from cases.models import Input, onnx_model
+from oracles.engines import assert_same_verdict, irlint_on_onnx, node_case_difference, node_cases
 
 from irlint.dims import symbol
 from irlint.findings.statements import stated

@@ -7,16 +7,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from cases.models import Fed as Given
+from cases.models import Input, onnx_model
 from onnx import numpy_helper
-from oracles.engines import (
-    Given,
-    Input,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-    onnxruntime_verdict,
-)
+from oracles.engines import irlint_on_onnx, node_case_difference, node_cases, onnxruntime_verdict
 
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Map, Sequence, Tensor

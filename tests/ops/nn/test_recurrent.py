@@ -7,16 +7,8 @@ from typing import Any
 import numpy as np
 import onnx.parser
 import pytest
-from oracles.engines import (
-    Input,
-    assert_same_verdict,
-    ir_document,
-    irlint_on_ir,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-)
+from cases.models import Input, ir_document, onnx_model
+from oracles.engines import assert_same_verdict, irlint_on_ir, irlint_on_onnx, node_case_difference, node_cases
 
 from irlint.dims import symbol
 from irlint.inference.walk import inferred

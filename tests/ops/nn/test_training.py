@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from oracles.engines import (
-    Given,
-    Input,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_model,
-    onnxruntime_verdict,
-)
+from cases.models import Fed as Given
+from cases.models import Input, onnx_model
+from oracles.engines import irlint_on_onnx, node_case_difference, node_cases, onnxruntime_verdict
 
 from irlint.dims import symbol
 from irlint.findings.faults import Severity

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from oracles.engines import Given, Input, irlint_on_onnx, node_case_difference, node_cases, onnx_model
+from cases.models import Fed as Given
+from cases.models import Input, onnx_model
+from oracles.engines import irlint_on_onnx, node_case_difference, node_cases
 
 MS = "com.microsoft"
 

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases.models import Fed as Given
+from cases.models import Input, ir_document, onnx_model
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.engines import (
-    Given,
-    Input,
     assert_same_verdict,
-    ir_document,
     irlint_on_onnx,
     node_case_difference,
     node_cases,
-    onnx_model,
     onnx_verdict,
     openvino_verdict,
 )

@@ -1,0 +1,79 @@
+"""What irlint answers to the model of a case: the text behind the arrow."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from cases.models import document
+from cases.notation import Change, Operator, Text
+
+from irlint import parsers
+from irlint.dims import MaybeDim, bounds, symbols
+from irlint.findings.faults import Severity
+from irlint.inference.walk import propagated
+from irlint.model.tensor import Tensor, Type, type_text
+from irlint.run.one_file import inspected
+
+#: Contents of more elements than these are not written.
+SHOWN = 16
+
+
+def answer(model: Operator | Text | Change) -> str:
+    """Types of the outputs and codes of warnings, or codes of errors and warnings; ``sound`` where nothing else is asked."""
+    suffix, data, weights = document(model)
+    path = _folder() / f"m{suffix}"
+    if weights or isinstance(model, Change):
+        path = path.with_stem("w")
+        path.with_suffix(".bin").write_bytes(weights)
+    if not isinstance(model, Operator):
+        found = inspected(str(path), data)[1]
+        codes = [
+            _code(each.rule.code, each.severity, each.node if isinstance(model, Text) else each.line)
+            for each in found
+            if each.severity is not Severity.NOTE
+        ]
+        return " ".join(codes) or "sound"
+    parsed = parsers.read(str(path), data)
+    known = propagated(parsed)
+    found = (*parsed.problems, *known.problems)
+    faults = [problem.fault for problem in found if problem.fault.severity is not Severity.NOTE]
+    codes = [_code(fault.rule.code, fault.severity) for fault in faults]
+    if parsed.graph is None or any(fault.severity is Severity.ERROR for fault in faults):
+        return " ".join(codes)
+    names = {dim for given in model.inputs if given is not None for dim in given.dims or () if isinstance(dim, str)}
+    types = [_typed(known.types.get(value), names) for value in parsed.graph.outputs]
+    return " ".join([*types, *codes])
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    _folder.kept = tempfile.TemporaryDirectory()  # type: ignore[attr-defined]
+    return Path(_folder.kept.name)  # type: ignore[attr-defined]
+
+
+def _code(code: str, severity: Severity, place: str | int | None = None) -> str:
+    text = code if place is None else f"{code}:{place}"
+    return text if severity is Severity.ERROR else f"({text})"
+
+
+def _typed(known: Type | None, names: set[str]) -> str:
+    """A type as ``float32[2,N+3,0..5]{1,2}``; of the symbols, those of ``names`` are written, of others the bounds."""
+    if not isinstance(known, Tensor):
+        return type_text(known).replace(" ", "")
+    shape = "..." if known.shape is None else ",".join(_size(dim, names) for dim in known.shape)
+    text = f"{known.dtype or '?'}[{shape}]"
+    if known.value is None or len(known.value) > SHOWN or all(entry is None for entry in known.value):
+        return text
+    entries = (repr(entry) if isinstance(entry, (float, bool)) else _size(entry, names) for entry in known.value)
+    return f"{text}{{{','.join(entries)}}}".replace("True", "true").replace("False", "false")
+
+
+def _size(dim: MaybeDim, names: set[str]) -> str:
+    if dim is None or isinstance(dim, int):
+        return "?" if dim is None else str(dim)
+    if set(symbols(dim)) <= names:
+        return str(dim).replace(" ", "")
+    low, high = bounds(dim)
+    return "?" if not low and high is None else f"{low or 0}..{'' if high is None else high}"
