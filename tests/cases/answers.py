@@ -12,7 +12,7 @@ from cases.notation import Change, Operator, Text
 from irlint import parsers
 from irlint.dims import MaybeDim, bounds, symbols
 from irlint.findings.faults import Severity
-from irlint.inference.walk import propagated
+from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor, Type, type_text
 from irlint.run.one_file import inspected
 
@@ -36,7 +36,7 @@ def answer(model: Operator | Text | Change) -> str:
         ]
         return " ".join(codes) or "sound"
     parsed = parsers.read(str(path), data)
-    known = propagated(parsed)
+    known = inferred(parsed)
     found = (*parsed.problems, *known.problems)
     faults = [problem.fault for problem in found if problem.fault.severity is not Severity.NOTE]
     codes = [_code(fault.rule.code, fault.severity) for fault in faults]
@@ -76,4 +76,5 @@ def _size(dim: MaybeDim, names: set[str]) -> str:
     if set(symbols(dim)) <= names:
         return str(dim).replace(" ", "")
     low, high = bounds(dim)
-    return "?" if not low and high is None else f"{low or 0}..{'' if high is None else high}"
+    low = max(low or 0, 0)
+    return "?" if not low and high is None else f"{low}..{'' if high is None else high}"

@@ -129,7 +129,7 @@ class Case:
 
 def files() -> list[Path]:
     """The files of cases."""
-    return sorted(FOLDER.rglob("*.txt"))
+    return sorted(FOLDER.glob("*/*.txt"))
 
 
 def lines(path: Path) -> list[tuple[int, str]]:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 #: The engines that are asked about the models of a format.
 ENGINES = {"openvino": ("openvino",), "onnx": ("inference", "onnxruntime")}
 
 
-def differing(answer: str, said: str) -> str:
-    """What the engine says in short where that is not irlint's answer: ``takes``, ``refuses``, ``fails``, ``crashes`` or types."""
+def differing(engine: str, answer: str, said: str) -> str:
+    """What an engine says in short where that is not irlint's answer: ``takes``, ``refuses``, ``fails``, ``crashes`` or types.
+
+    ``inference`` knows less: that it refuses nothing, or leaves sizes open, is no other answer. What it is to run a model on
+    zeros is all that ``onnxruntime`` knows: it may have a size that irlint leaves open, and no kernel.
+    """
     verdict = said.split(" ", 1)[0]
     if verdict == "lacks":
         return ""
     refused = verdict in ("refuses", "fails", "crashes")
     if any(word.startswith("IRL") for word in answer.split()):
-        return "" if refused else "takes"
+        return "" if refused or engine == "inference" else "takes"
     if refused:
         return verdict
     ours, theirs = _types(answer), said.split()
-    if answer == "sound" or (len(ours) == len(theirs) and all(map(_agree, ours, theirs))):
+    agree = {"openvino": _equal, "inference": _as_far_as_known, "onnxruntime": _possible}[engine]
+    if answer == "sound" or (len(ours) == len(theirs) and all(_agree(*pair, agree) for pair in zip(ours, theirs))):
         return ""
     return " ".join(theirs)
 
@@ -30,14 +36,30 @@ def _types(answer: str) -> list[str]:
     return [word for word in without.split() if not word.startswith("(")]
 
 
-def _agree(our: str, their: str) -> bool:
-    """Whether one type is the other, but for symbols: of these an engine knows a number or nothing."""
-    left, right = (re.fullmatch(r"([^\[]*)\[(.*)\]", text) for text in (our, their))
+def _agree(our: str, their: str, agree: Callable[[str, str], bool]) -> bool:
+    """Whether two types are one, each size by ``agree``."""
+    left, right = (re.fullmatch(r"([^\[(]*)\[(.*)\]", text) for text in (our, their))
     if left is None or right is None:
         return their == "?" or our == their
     if left[1] != right[1] and right[1] != "?":
         return False
-    if right[2] == "..." or left[2] == right[2]:
-        return right[2] != "..." or left[2] == "..."
+    if "..." in (left[2], right[2]):
+        return left[2] == right[2] or agree(*("?" if text == "..." else "1" for text in (left[2], right[2])))
     ours, theirs = left[2].split(","), right[2].split(",")
-    return len(ours) == len(theirs) and all(a == b or re.search("[A-Za-z]", a) for a, b in zip(ours, theirs))
+    return len(ours) == len(theirs) and all(map(agree, ours, theirs))
+
+
+def _equal(our: str, their: str) -> bool:
+    """A formula of symbols apart, of which OpenVINO has none."""
+    return our == their or bool(re.search("[A-Za-z]", our))
+
+
+def _as_far_as_known(our: str, their: str) -> bool:
+    return their == "?" or _equal(our, their)
+
+
+def _possible(our: str, their: str) -> bool:
+    low, dots, high = our.partition("..")
+    if dots:
+        return int(low) <= int(their) and (not high or int(their) <= int(high))
+    return our == "?" or _equal(our, their)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,11 @@ def answers(engine: str, documents: Sequence[Document]) -> list[str]:
 
 def reason(text: object) -> str:
     return " ".join(str(text).split())[-300:]
+
+
+def spelled(name: str) -> str:
+    """``float8e4m3fn`` as irlint spells it."""
+    return re.sub(r"^float([468])e", r"float\1_e", name)
 
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
@@ -77,7 +83,6 @@ def openvino() -> Callable[[Document], str]:
 
 def inference() -> Callable[[Document], str]:
     import onnx
-    from onnx import helper
 
     def answer(document: Document) -> str:
         try:
@@ -94,7 +99,7 @@ def inference() -> Callable[[Document], str]:
         names = {"FLOAT": "float32", "DOUBLE": "float64"}
         name = onnx.TensorProto.DataType.Name(tensor.elem_type) if tensor.elem_type else "?"
         dims = [str(dim.dim_value) if dim.HasField("dim_value") else "?" for dim in tensor.shape.dim]
-        return f"{names.get(name, name.lower())}[{','.join(dims) if tensor.HasField('shape') else '...'}]"
+        return f"{names.get(name) or spelled(name.lower())}[{','.join(dims) if tensor.HasField('shape') else '...'}]"
 
     return answer
 
@@ -140,7 +145,7 @@ def onnxruntime() -> Callable[[Document], str]:
 
     def dtype(text: str) -> str:
         name = text.removeprefix("tensor(").removesuffix(")")
-        return names.get(name, name)
+        return names.get(name) or spelled(name)
 
     def array(info: Any, filler: int) -> Any:
         shape = [dim if isinstance(dim, int) else SIZES.get(dim, 2) for dim in info.shape]

@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from cases.models import Input, ir_document, onnx_model
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.engines import assert_same_verdict, irlint_on_ir, irlint_on_onnx, node_case_difference, node_cases
 
 from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
 from irlint.ops.indexing.scattering import scatter_elements_18, scatter_nd_18, scatter_update, tensor_scatter
 
-X = Input("float32", 2, 3, 10)
 H = symbol("H")
-
-
-def i64(*entries: int) -> np.ndarray:
-    return np.array(entries, np.int64)
-
-
-def F(*dims: int | None) -> Input:
-    return Input("float32", *dims)
-
-
-def I(*dims: int | None) -> Input:  # noqa: E743
-    return Input("int64", *dims)
-
-
-ANY = Input.any_rank("float32")
-CASES = node_cases("Scatter", "ScatterElements", "ScatterND", "TensorScatter")
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_onnx_node_cases(case: object) -> None:
-    assert node_case_difference(case) is None
 
 
 def known(array: np.ndarray) -> Tensor:
@@ -81,158 +56,3 @@ def test_requirements() -> None:
         scatter_nd_18(Tensor("float32", (4, H)), Tensor("int64", (2, 1)), Tensor("float32", (2, 8)))
         tensor_scatter(Tensor("float32", (1, H, 4)), Tensor("float32", (1, 3, 4)))
     assert [requirement.condition for requirement in statements.requirements] == ["8 == H", "H >= 3"]
-
-
-FAULTS = [
-    ("ScatterElements", [X, I(2, 3, 4), F(2, 3, 5)], {}, 18, "IRL348"),
-    ("ScatterElements", [X, I(2, 4, 4), F(2, 4, 4)], {}, 18, "IRL348"),
-    ("ScatterElements", [X, I(2, 3), F(2, 3)], {}, 18, "IRL348"),
-    ("ScatterElements", [X, I(2, 3, 4), F(2, 3, 4)], {"axis": 3}, 18, "IRL300"),
-    ("ScatterElements", [F(3), i64(0, 3), F(2)], {}, 18, "IRL346"),
-    ("ScatterElements", [F(3), i64(0, -4), F(2)], {}, 18, "IRL346"),
-    ("Scatter", [X, I(2, 3, 4), F(2, 3, 4)], {}, 11, "IRL509"),
-    ("ScatterND", [X, np.array([[0, 1]]), F(10)], {}, 18, "IRL348"),
-    ("ScatterND", [X, np.array([[0, 1]]), F(1, 9)], {}, 18, "IRL348"),
-    ("ScatterND", [X, np.array([[0, 3]]), F(1, 10)], {}, 18, "IRL346"),
-    ("ScatterND", [X, np.array([[0, 1, 2, 3]]), F(1)], {}, 18, "IRL347"),
-    ("ScatterND", [X, np.array(1), F(3, 10)], {}, 18, "IRL339"),
-    ("ScatterND", [X, i64(1), F(1, 3, 10)], {}, 18, "IRL348"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 12, 4)], {}, 24, "IRL348"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 5)], {}, 24, "IRL348"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 2, 4)], {}, 24, "IRL348"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 4), i64(0, 0, 0)], {}, 24, "IRL348"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 4), i64(9, 0)], {}, 24, "IRL346"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 4)], {"axis": 0}, 24, "IRL300"),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 4)], {"mode": "x"}, 24, "IRL506"),
-]
-
-
-@pytest.mark.parametrize(("op", "inputs", "attributes", "opset", "expected"), FAULTS, ids=range(len(FAULTS)))
-def test_faults(op: str, inputs: list[object], attributes: dict[str, object], opset: int, expected: str) -> None:
-    verdict = irlint_on_onnx(onnx_model(op, inputs, attributes, opset))  # type: ignore[arg-type]
-    assert isinstance(verdict, str)
-    assert verdict.startswith(expected)
-
-
-SOUND = [
-    ("ScatterElements", [X, I(5, 3, 4), F(5, 3, 4)], {}, 18),
-    ("ScatterElements", [X, I(1, 3, 4), F(1, 3, 4)], {"axis": 2}, 18),
-    ("ScatterElements", [F(3), i64(0, -3), F(2)], {}, 18),
-    ("ScatterElements", [F(), I(), F()], {}, 18),
-    ("Scatter", [F(3), i64(0, -3), F(2)], {}, 9),
-    ("ScatterND", [X, np.array([[0, -3]]), F(1, 10)], {}, 18),
-    ("ScatterND", [X, I(4, 0), F(4, 2, 3, 10)], {}, 18),
-    ("TensorScatter", [F(2, 3, 10, 4), F(2, 3, 2, 4), i64(9, 0)], {"mode": "circular"}, 24),
-]
-
-
-@pytest.mark.parametrize(("op", "inputs", "attributes", "opset"), SOUND, ids=range(len(SOUND)))
-def test_sound(op: str, inputs: list[object], attributes: dict[str, object], opset: int) -> None:
-    model = onnx_model(op, inputs, attributes, opset)  # type: ignore[arg-type]
-    if inputs[0].dims == ():  # type: ignore[attr-defined]
-        assert irlint_on_onnx(model).startswith("IRL300")  # type: ignore[union-attr]
-        return
-    assert irlint_on_onnx(model) == [("float32", inputs[0].dims)]  # type: ignore[attr-defined]
-
-
-UPDATES = [
-    (X, i64(0, 1), F(2, 2, 10), np.array(1)),
-    (X, i64(0, 1), F(2, 2, 10), i64(1)),
-    (X, i64(0, 1), F(2, 2, 10), i64(1, 1)),
-    (X, i64(0, 1), F(2, 3, 10), np.array(1)),
-    (X, i64(0, 1), F(3, 2), np.array(1)),
-    (X, i64(0, 1), F(2, 2, 10), np.array(-2)),
-    (X, i64(0, 1), F(2, 2, 10), np.array(3)),
-    (X, I(2, 4), F(2, 2, 4, 10), np.array(1)),
-    (X, F(2), F(2, 2, 10), np.array(1)),
-    (X, i64(0, 1), Input("float16", 2, 2, 10), np.array(1)),
-    (X, I(2), F(2, 9, 10), I()),
-    (X, I(2), F(2, 2), I()),
-    (X, Input.any_rank("int64"), F(2, 2, 10), np.array(1)),
-    (ANY, i64(0, 1), F(2, 2, 10), np.array(1)),
-    (X, np.array(0), F(2, 10), np.array(1)),
-    (X, np.array(0), F(1, 1), np.array(1)),
-    (X, i64(0), F(2, 1, 10), np.array(1, np.float32)),
-    (X, i64(0, 1), F(), np.array(1)),
-]
-
-
-@pytest.mark.parametrize("inputs", UPDATES, ids=range(len(UPDATES)))
-def test_scatter_update_as_openvino(inputs: tuple[object, ...]) -> None:
-    assert_same_verdict("ScatterUpdate", "opset3", list(inputs))  # type: ignore[arg-type]
-
-
-INDICES = I(2, 3, 4)
-ELEMENTS = [
-    (X, INDICES, F(2, 3, 4), np.array(2)),
-    (X, INDICES, F(2, 3, 5), np.array(2)),
-    (X, I(5, 3, 4), F(5, 3, 4), np.array(2)),
-    (X, I(2, 3), F(2, 3), np.array(2)),
-    (X, INDICES, F(2, 3, 4), np.array(3)),
-    (X, INDICES, F(2, 3, 4), np.array(-3)),
-    (X, INDICES, F(2, 3, 4), i64(1, 1)),
-    (X, INDICES, Input("float16", 2, 3, 4), np.array(2)),
-    (X, F(2, 3, 4), F(2, 3, 4), np.array(2)),
-    (X, INDICES, F(2, 3, 4), np.array(1, np.float32)),
-    (X, INDICES, F(2, 3, 4), I()),
-    (X, Input.any_rank("int64"), F(2, 3, 4), np.array(1)),
-    (ANY, INDICES, F(2, 3, 5), np.array(1)),
-    (X, INDICES, ANY, np.array(1)),
-]
-
-
-@pytest.mark.parametrize("version", ["opset3", "opset12"])
-@pytest.mark.parametrize("inputs", ELEMENTS, ids=range(len(ELEMENTS)))
-def test_scatter_elements_update_as_openvino(version: str, inputs: tuple[object, ...]) -> None:
-    assert_same_verdict("ScatterElementsUpdate", version, list(inputs))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("reduction", ["none", "sum", "prod", "min", "max", "mean", "x"])
-@pytest.mark.parametrize("dtype", ["float32", "bool"])
-def test_reductions_as_openvino(reduction: str, dtype: str) -> None:
-    inputs = [Input(dtype, 3), i64(1), Input(dtype, 1), np.array(0)]
-    assert_same_verdict("ScatterElementsUpdate", "opset12", inputs, {"reduction": reduction})
-
-
-TUPLES = [
-    (X, np.array([[0, 1]]), F(1, 10)),
-    (X, np.array([[0, 1]]), F(10)),
-    (X, np.array([[0, 1]]), F(1, 9)),
-    (X, np.array([[0, 1, 2, 3]]), F(1)),
-    (X, np.array(1), F(3, 10)),
-    (X, i64(1), F(3, 10)),
-    (X, i64(1), F(1, 3, 10)),
-    (X, I(4, 0), F(4, 2, 3, 10)),
-    (X, F(1, 2), F(1, 10)),
-    (X, np.array([[0, 1]]), Input("float16", 1, 10)),
-    (X, I(1, None), F(1, 10)),
-    (X, Input.any_rank("int64"), F(1, 10)),
-    (ANY, np.array([[0, 1]]), F(1, 10)),
-    (X, np.array([[0, 1]]), ANY),
-    (X, np.array([[0, 1]]), F(1, None)),
-    (X, np.array([[0, 1]]), F()),
-    (F(), I(0), F()),
-    (X, I(None, 2), F(7, 10)),
-]
-
-
-@pytest.mark.parametrize("version", ["opset4", "opset15"])
-@pytest.mark.parametrize("inputs", TUPLES, ids=range(len(TUPLES)))
-def test_scatter_nd_update_as_openvino(version: str, inputs: tuple[object, ...]) -> None:
-    assert_same_verdict("ScatterNDUpdate", version, list(inputs))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("op", "version", "inputs"),
-    [
-        ("ScatterUpdate", "opset3", (X, i64(0, 5), F(2, 2, 10), np.array(1))),
-        ("ScatterElementsUpdate", "opset12", (F(3), i64(5), F(1), np.array(0))),
-        ("ScatterNDUpdate", "opset15", (X, np.array([[0, 5]]), F(1, 10))),
-    ],
-)
-def test_openvino_stops_at_an_index_out_of_range_when_it_runs(
-    op: str, version: str, inputs: tuple[object, ...]
-) -> None:
-    verdict = irlint_on_ir(*ir_document(op, version, list(inputs)))  # type: ignore[arg-type]
-    assert isinstance(verdict, str)
-    assert verdict.startswith("IRL346")

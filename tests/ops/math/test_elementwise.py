@@ -13,15 +13,7 @@ import pytest
 from cases.models import Input, ir_document, onnx_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.engines import (
-    assert_same_verdict,
-    irlint_on_onnx,
-    node_case_difference,
-    node_cases,
-    onnx_verdict,
-    openvino_verdict,
-    verdict,
-)
+from oracles.engines import assert_same_verdict, irlint_on_onnx, openvino_verdict, verdict
 
 from irlint.dims import evaluated, symbol
 from irlint.findings.faults import Fault, Severity
@@ -65,22 +57,6 @@ OPENVINO: dict[str, tuple[str, str]] = {
     "FakeQuantize": ("opset1", F),
 }
 
-ONNX_BOOLEAN = ("And", "Or", "Xor")
-ONNX_BITWISE = ("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
-ONNX_NUMBERS = ("Add", "Div", "Equal", "Greater", "Less", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
-ONNX_NUMBERS += ("GreaterOrEqual", "LessOrEqual", "Mod")
-ONNX = (*ONNX_NUMBERS, *ONNX_BOOLEAN, *ONNX_BITWISE, "Where")
-PREDICATES = ("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", *ONNX_BOOLEAN)
-
-UNARY = ("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", "Acos", "Asin")
-UNARY += ("Atan", "Cos", "Sin", "Tan", "Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Sign", "Erf", "Round", "Not")
-UNARY += ("Softplus", "Softsign", "HardSwish", "Mish", "BitwiseNot")
-
-
-@pytest.mark.parametrize("case", node_cases(*ONNX, *UNARY), ids=lambda case: case.name)
-def test_node_cases(case: Any) -> None:
-    assert node_case_difference(case) is None
-
 
 def f32(*dims: Any) -> Tensor:
     return Tensor(F, dims)
@@ -99,47 +75,7 @@ def openvino_attributes(op: str, **attributes: Any) -> dict[str, Any]:
     return {**attributes, "levels": 256} if op == "FakeQuantize" else attributes
 
 
-def onnx_inputs(op: str, a: Any, b: Any) -> list[Input]:
-    dtype = "bool" if op in ONNX_BOOLEAN else "uint8" if op in ONNX_BITWISE else "int32" if op == "Mod" else F
-    pair = [Input(dtype, *dims) for dims in (a, b)]
-    return [Input("bool"), *pair] if op == "Where" else pair
-
-
 # --- the specifications' examples -------------------------------------------------------------------------------------
-
-NUMPY: list[tuple[Shape, Shape, Shape | None]] = [
-    ((), (), ()),
-    ((2, 3), (1,), (2, 3)),
-    ((3,), (2, 3), (2, 3)),
-    ((2, 3, 5), (), (2, 3, 5)),
-    ((2, 1, 5), (1, 4, 5), (2, 4, 5)),
-    ((6, 5), (2, 1, 5), (2, 6, 5)),
-    ((2, 1, 5), (4, 1), (2, 4, 5)),
-    ((3, 2, 1, 4), (5, 4), (3, 2, 5, 4)),
-    ((1, 5, 3), (5, 2, 1, 3), (5, 2, 5, 3)),
-    ((3,), (2,), None),
-    ((3, 1, 5), (4, 4, 5), None),
-]
-
-
-@pytest.mark.parametrize("op", ["Add", "Less", "Select", "LogicalXor", "BitwiseAnd"])
-@pytest.mark.parametrize(("a", "b", "expected"), NUMPY)
-def test_numpy_in_openvino(a: Shape, b: Shape, expected: Shape | None, op: str) -> None:
-    inputs = openvino_inputs(op, a, b)
-    result = assert_same_verdict(op, OPENVINO[op][0], inputs, {"auto_broadcast": "numpy"})
-    if expected is None:
-        assert str(result).startswith("IRL201")
-    elif op == "Select" and not expected:
-        assert result[0][1] == (1,)
-    else:
-        assert result[0][1] == expected
-
-
-@pytest.mark.parametrize("op", ["Add", "Less", "Where", "Xor", "BitwiseAnd", "Max"])
-@pytest.mark.parametrize(("a", "b", "expected"), NUMPY)
-def test_numpy_in_onnx(a: Shape, b: Shape, expected: Shape | None, op: str) -> None:
-    result = irlint_on_onnx(onnx_model(op, onnx_inputs(op, a, b)))
-    assert str(result).startswith("IRL201") if expected is None else result[0][1] == expected
 
 
 def test_the_clash_names_its_axis() -> None:
@@ -148,75 +84,7 @@ def test_the_clash_names_its_axis() -> None:
     assert caught.value.marks == ((0, 0), (1, 0))
 
 
-@pytest.mark.parametrize("mode", ["none", "explicit"])
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((2, 3), (3,)), ((), ()), ((), (1,)), ((2, None), (2, 3)), (None, (2,))],
-)
-def test_none_in_openvino(a: Any, b: Any, mode: str) -> None:
-    result = assert_same_verdict("Multiply", "opset1", openvino_inputs("Multiply", a, b), {"auto_broadcast": mode})
-    assert isinstance(result, str) == (a != b and None not in (a, *(a or ())))
-
-
 A = (2, 3, 4, 5)
-PDPD: list[tuple[Shape, int]] = [
-    ((3, 4), 1),
-    ((3, 1), 1),
-    ((4, 5), -1),
-    ((4, 5), 2),
-    ((1, 3), 0),
-    ((), -1),
-    ((), 0),
-    ((5,), -1),
-    ((5,), 3),
-]
-
-
-@pytest.mark.parametrize("op", ["Add", "GreaterEqual", "LogicalOr", "BitwiseXor", "Select"])
-@pytest.mark.parametrize(("b", "axis"), PDPD)
-def test_pdpd_in_openvino(b: Shape, axis: int, op: str) -> None:
-    inputs = openvino_inputs(op, A, b)
-    if op == "Select":
-        inputs[0] = Input("bool", *b)
-    result = assert_same_verdict(op, OPENVINO[op][0], inputs, {"auto_broadcast": "pdpd", PDPD_AXIS: axis})
-    assert result[0][1] == A
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "axis"), [((8, 1, 6, 1), (7, 1, 5), 1), (A, (4, 5), -2), (A, (3,), 4), ((4, 5), A, -1), (A, (4, 3), 1)]
-)
-def test_pdpd_refused(a: Shape, b: Shape, axis: int) -> None:
-    attributes = {"auto_broadcast": "pdpd", PDPD_AXIS: axis}
-    assert str(assert_same_verdict("Add", "opset1", openvino_inputs("Add", a, b), attributes)).startswith("IRL204")
-
-
-LEGACY: list[tuple[Shape, int | None]] = [((3, 4), 1), ((4, 5), None), ((2,), 0), ((), None), ((5,), None), ((5,), 3)]
-
-
-@pytest.mark.parametrize("opset", [1, 6])
-@pytest.mark.parametrize("op", ["Add", "Pow", "Greater", "And"])
-@pytest.mark.parametrize(("b", "axis"), [*LEGACY, ((1, 1), None), ((4, 5), -2), (A, None)])
-def test_legacy_broadcasting(b: Shape, axis: int | None, op: str, opset: int) -> None:
-    attributes = {"broadcast": 1} if axis is None else {"broadcast": 1, "axis": axis}
-    dtype = "bool" if op == "And" else F
-    result = irlint_on_onnx(onnx_model(op, [Input(dtype, *A), Input(dtype, *b)], attributes, opset))
-    assert result == [(F if op in ("Add", "Pow") else "bool", A)]
-
-
-@pytest.mark.parametrize(
-    ("b", "attributes", "expected"),
-    [
-        ((5,), {}, "IRL203"),
-        ((1, 3, 4, 5), {}, "IRL203"),
-        ((3, 5), {"broadcast": 1, "axis": 1}, "IRL206"),
-        ((3, 4), {"broadcast": 1}, "IRL206"),
-        ((4, 5), {"broadcast": 1, "axis": 3}, "IRL206"),
-        ((7, *A), {"broadcast": 1}, "IRL206"),
-    ],
-)
-def test_legacy_faults(b: Shape, attributes: dict[str, int], expected: str) -> None:
-    result = irlint_on_onnx(onnx_model("Mul", [Input(F, *A), Input(F, *b)], attributes, 6))
-    assert str(result).startswith(expected)
 
 
 def test_legacy_ones_inside_are_a_warning() -> None:
@@ -227,48 +95,11 @@ def test_legacy_ones_inside_are_a_warning() -> None:
     assert [(fault.rule.code, fault.severity) for fault in statements.faults] == [("IRL206", Severity.WARNING)]
 
 
-MULTIDIRECTIONAL = [(A, ()), (A, (5,)), ((4, 5), A), ((1, 4, 5), (2, 3, 1, 1)), ((3, 4, 5), (2, 1, 1, 1))]
-
-
-@pytest.mark.parametrize("op", ONNX)
-@pytest.mark.parametrize(("a", "b"), MULTIDIRECTIONAL)
-def test_multidirectional(a: Shape, b: Shape, op: str) -> None:
-    model = onnx_model(op, onnx_inputs(op, a, b), {"direction": "LEFT"} if op == "BitShift" else {}, 18)
-    result = irlint_on_onnx(model)
-    assert result == onnx_verdict(model)
-    assert result[0][1] == A
-    assert (result[0][0] == "bool") == (op in PREDICATES)
-
-
-@pytest.mark.parametrize("op", ["Max", "Min", "Sum", "Mean"])
-def test_any_number_of_inputs(op: str) -> None:
-    dims = [(), (5,), (4, 1), (1, 1, 5), (2, 3, 1, 1)]
-    assert irlint_on_onnx(onnx_model(op, [Input(F, *shape) for shape in dims], {}, 8)) == [(F, A)]
-    assert irlint_on_onnx(onnx_model(op, [Input(F, 5)], {}, 13)) == [(F, (5,))]
-    assert str(irlint_on_onnx(onnx_model(op, [Input(F, 4, 5), Input(F, 5)], {}, 6))).startswith("IRL203")
-    assert str(irlint_on_onnx(onnx_model(op, [Input(F, 2), Input(F, 1), Input(F, 3)], {}, 8))).startswith("IRL201")
-
-
 @pytest.mark.parametrize("b", [(), (5,), (2, 1, 1, 5), (1, 3, 1, 5)])
 def test_unidirectional(b: Shape) -> None:
     assert irlint_on_onnx(onnx_model("PRelu", [Input(F, *A), Input(F, *b)])) == [(F, A)]
     assert irlint_on_onnx(onnx_model("LayerNormalization", [Input(F, *A), Input(F, *b), Input(F, *b)])) == [(F, A)]
     assert stretched(A, b, 1) == A
-
-
-@pytest.mark.parametrize("c", [(), (5,), (1, 5), (4, 1), (4, 5)])
-def test_unidirectional_onto_a_matrix(c: Shape) -> None:
-    assert irlint_on_onnx(onnx_model("Gemm", [Input(F, 4, 2), Input(F, 2, 5), Input(F, *c)])) == [(F, (4, 5))]
-
-
-def test_onnxruntime_stretches_both_ways() -> None:
-    model = onnx_model("PRelu", [Input(F, *A), Input(F, 2, *A)])
-    assert irlint_on_onnx(model) == [(F, (2, *A))]
-
-
-@pytest.mark.parametrize("b", [(3,), (2, 1, 5, 1), (2, 3, 3, 4, 5)])
-def test_unidirectional_refused(b: Shape) -> None:
-    assert str(irlint_on_onnx(onnx_model("PRelu", [Input(F, *A), Input(F, *b)]))).startswith("IRL202")
 
 
 def test_leading_ones_too_many_are_a_warning() -> None:
@@ -401,17 +232,6 @@ def test_pdpd_of_symbols() -> None:
     assert not statements.faults
 
 
-@pytest.mark.parametrize("dims", [None, (None, None), ("N", 3), ("N", "M")])
-@pytest.mark.parametrize("op", ["Add", "Where", "Max", "And", "BitwiseOr"])
-def test_onnx_on_open_shapes(op: str, dims: Any) -> None:
-    inputs = onnx_inputs(op, dims or (), (2, 1))
-    if dims is None:
-        inputs[-2].dims = None
-    result = irlint_on_onnx(onnx_model(op, inputs, {}, 18))
-    expected = None if dims is None else (2, None if dims[1] != 3 else 3)
-    assert result[0][1] == expected
-
-
 def test_select_may_be_enlarged_by_its_condition() -> None:
     cond, then, otherwise = Tensor("bool", (4, 2, 3)), f32(3), f32(1)
     assert ov_select(cond, then, otherwise, broadcasting=Broadcasting()).shape == (4, 2, 3)
@@ -419,42 +239,6 @@ def test_select_may_be_enlarged_by_its_condition() -> None:
     for mode in ("none", "pdpd"):
         attributes = {"auto_broadcast": mode}
         assert_same_verdict("Select", "opset1", [Input("bool", 4, 2, 3), Input(F, 3), Input(F, 1)], attributes)
-
-
-# --- element types of OpenVINO ----------------------------------------------------------------------------------------
-
-TYPES = (F, "float16", "bfloat16", "float64", "int32", "int64", "uint8", "int8", "int4", "uint4", "bool")
-OPENVINO_UNARY = {
-    "opset1": "Abs Acos Asin Atan Ceiling Cos Cosh Erf Exp Floor Log LogicalNot Negative Relu Sigmoid Sign Sin Sinh Sqrt "
-    "Tan Tanh",
-    "opset4": "Acosh Asinh Atanh HSwish Mish SoftPlus",
-    "opset5": "HSigmoid",
-    "opset9": "SoftSign",
-    "opset13": "BitwiseNot",
-    "opset17": "ErfInv",
-}
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(("version", "op"), [(v, op) for v, ops in OPENVINO_UNARY.items() for op in ops.split()])
-def test_openvino_unary_types(version: str, op: str, dtype: str) -> None:
-    assert_same_verdict(op, version, [Input(dtype, 2, None)])
-
-
-@pytest.mark.parametrize("mode", [None, "half_to_even", "HALF_AWAY_FROM_ZERO", "x"])
-def test_openvino_round(mode: str | None) -> None:
-    assert_same_verdict("Round", "opset5", [Input("bool", 2)], {} if mode is None else {"mode": mode})
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("op", [op for op in OPENVINO if op not in ("Select", "FakeQuantize")])
-def test_openvino_binary_types(op: str, dtype: str) -> None:
-    assert_same_verdict(op, OPENVINO[op][0], [Input(dtype, 2, 3), Input(dtype, 3)])
-
-
-@pytest.mark.parametrize("op", ["Add", "Equal", "BitwiseOr"])
-def test_openvino_takes_one_type(op: str) -> None:
-    assert_same_verdict(op, "opset13", [Input("int32", 2), Input("int64", 2)])
 
 
 # --- contents ---------------------------------------------------------------------------------------------------------

@@ -10,18 +10,11 @@ import pytest
 from cases.models import Fed as Given
 from cases.models import Input, onnx_model
 from onnx import numpy_helper
-from oracles.engines import irlint_on_onnx, node_case_difference, node_cases, onnxruntime_verdict
+from oracles.engines import irlint_on_onnx, onnxruntime_verdict
 
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Map, Sequence, Tensor
 from irlint.parsers import onnx as parser
-
-OPERATORS = ("ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "TreeEnsemble")
-
-
-@pytest.mark.parametrize("case", node_cases(*OPERATORS), ids=lambda case: case.name)
-def test_node_case(case: Any) -> None:
-    assert node_case_difference(case) is None
 
 
 def floats(*dims: int | None) -> Input:
@@ -30,10 +23,6 @@ def floats(*dims: int | None) -> Input:
 
 def ints(*dims: int | None) -> Input:
     return Input("int64", *dims)
-
-
-def strings(*dims: int | None) -> Input:
-    return Input("string", *dims)
 
 
 def tensor(dtype: str, *entries: float) -> onnx.TensorProto:
@@ -116,92 +105,6 @@ def vectors(classes: int, **more: Any) -> dict[str, Any]:
         **RBF,
         **more,
     }
-
-
-def proba(pairs: int) -> dict[str, list[float]]:
-    return {"prob_a": [0.1] * pairs, "prob_b": [0.2] * pairs}
-
-
-INDICES = np.array([0, 2])
-
-#: Operator, inputs, attributes, version, number of outputs; ONNX Runtime runs each.
-SOUND: list[tuple[str, list[Given], dict[str, Any], int, int]] = [
-    ("ArrayFeatureExtractor", [floats(3, 4), INDICES], {}, 1, 1),
-    ("ArrayFeatureExtractor", [floats(4), INDICES], {}, 1, 1),
-    ("ArrayFeatureExtractor", [floats(2, 3, 4), INDICES.reshape(2, 1)], {}, 1, 1),
-    ("ArrayFeatureExtractor", [floats(3, 4), np.array(1)], {}, 1, 1),
-    ("Binarizer", [floats(2, 3)], {"threshold": 0.5}, 1, 1),
-    ("CategoryMapper", [strings(2, 3)], {"cats_int64s": [1, 2], "cats_strings": ["a", "b"]}, 1, 1),
-    ("CategoryMapper", [ints(2, 3)], {"cats_int64s": [1, 2], "cats_strings": ["a", "b"]}, 1, 1),
-    ("FeatureVectorizer", [floats(2, 3), floats(2, 4)], {"inputdimensions": [3, 4]}, 1, 1),
-    ("FeatureVectorizer", [floats(2, 3), floats(2, 4)], {"inputdimensions": [5, 2]}, 1, 1),
-    ("FeatureVectorizer", [floats(3), floats(4)], {"inputdimensions": [3, 4]}, 1, 1),
-    ("FeatureVectorizer", [floats(2, 3, 5)], {"inputdimensions": [15]}, 1, 1),
-    ("Imputer", [floats(2, 3)], {"imputed_value_floats": [1.0, 2.0, 3.0]}, 1, 1),
-    ("Imputer", [ints(3)], {"imputed_value_int64s": [1]}, 1, 1),
-    ("LabelEncoder", [strings(2)], {"classes_strings": ["a", "b"]}, 1, 1),
-    ("LabelEncoder", [ints(2)], {"classes_strings": ["a", "b"]}, 1, 1),
-    ("LabelEncoder", [strings(2)], {"keys_strings": ["a", "b"], "values_int64s": [1, 2]}, 2, 1),
-    ("LabelEncoder", [floats(2, 1)], {"keys_floats": [1.0], "values_strings": ["b"]}, 2, 1),
-    ("LabelEncoder", [ints()], {"keys_int64s": [1], "values_floats": [1.0]}, 2, 1),
-    ("LabelEncoder", [ints(2)], {"keys_tensor": tensor("int64", 1, 2), "values_tensor": tensor("float32", 1, 2)}, 4, 1),
-    ("Normalizer", [floats(2, 3)], {"norm": "L1"}, 1, 1),
-    ("Normalizer", [ints(3)], {}, 1, 1),
-    ("OneHotEncoder", [ints(2, 3)], {"cats_int64s": [0, 1]}, 1, 1),
-    ("OneHotEncoder", [strings()], {"cats_strings": ["a", "b", "c"]}, 1, 1),
-    ("Scaler", [floats(2, 3)], {"scale": [1.0, 2.0, 3.0], "offset": [0.0] * 3}, 1, 1),
-    ("Scaler", [ints(3)], {"scale": [1.0], "offset": [0.0]}, 1, 1),
-    ("Scaler", [floats(2, 3, 4)], {"scale": [1.0, 2.0, 3.0], "offset": [0.0] * 3}, 1, 1),
-    ("LinearClassifier", [floats(4, 3)], linear(3, 3), 1, 2),
-    ("LinearClassifier", [floats(4, 3)], linear(2, 2), 1, 2),
-    ("LinearClassifier", [floats(4, 3)], linear(1, 2), 1, 2),
-    ("LinearClassifier", [floats(4, 3)], linear(3, 4), 1, 2),
-    ("LinearClassifier", [floats(4, 2)], linear(3, 3), 1, 2),
-    ("LinearClassifier", [ints(3)], linear(3, 3), 1, 2),
-    ("LinearClassifier", [floats(4, 3)], {"coefficients": [1.0] * 3, "intercepts": [1.0]}, 1, 2),
-    (
-        "LinearClassifier",
-        [floats(4, 3)],
-        {"coefficients": [1.0] * 3, "intercepts": [1.0], "classlabels_strings": ["a", "b"]},
-        1,
-        2,
-    ),
-    ("LinearRegressor", [floats(4, 3)], {"coefficients": [1.0] * 6, "intercepts": [1.0, 2.0], "targets": 2}, 1, 1),
-    ("LinearRegressor", [floats(3)], {"coefficients": [1.0] * 3}, 1, 1),
-    ("LinearRegressor", [floats(4, 2)], {"coefficients": [1.0] * 3}, 1, 1),
-    *[("SVMClassifier", [floats(4, 3)], vectors(classes), 1, 2) for classes in (2, 3, 4)],
-    *[("SVMClassifier", [floats(3)], vectors(n, **proba(n * (n - 1) // 2)), 1, 2) for n in (2, 3, 4)],
-    (
-        "SVMClassifier",
-        [floats(4, 3)],
-        {"classlabels_ints": [0, 1, 2], "coefficients": [1.0] * 9, "rho": [0.1], "kernel_params": [0.0] * 3},
-        1,
-        2,
-    ),
-    (
-        "SVMRegressor",
-        [floats(4, 3)],
-        {"coefficients": [1.0, -1.0], "rho": [0.1], "support_vectors": [1.0] * 6, "n_supports": 2, **RBF},
-        1,
-        1,
-    ),
-    ("SVMRegressor", [floats(3)], {"coefficients": [1.0] * 3, "rho": [0.1], "kernel_params": [0.0] * 3}, 1, 1),
-    ("TreeEnsembleClassifier", [floats(4, 3)], CLASSES, 1, 2),
-    ("TreeEnsembleClassifier", [floats(3)], CLASSES, 1, 2),
-    ("TreeEnsembleClassifier", [floats(4, 3)], CLASSES | {"classlabels_int64s": [0, 1, 2]}, 3, 2),
-    ("TreeEnsembleClassifier", [Input("float64", 4, 3)], CLASSES, 3, 2),
-    ("TreeEnsembleRegressor", [floats(4, 3)], TARGETS, 1, 1),
-    ("TreeEnsembleRegressor", [floats(4, 3)], TARGETS | {"n_targets": 3}, 3, 1),
-    ("TreeEnsembleRegressor", [Input("float64", 4, 3)], TARGETS, 3, 1),
-    ("TreeEnsemble", [floats(4, 3)], ENSEMBLE, 5, 1),
-    ("TreeEnsemble", [floats(4, 3)], ENSEMBLE | {"n_targets": 5}, 5, 1),
-]
-
-
-@pytest.mark.parametrize(("op", "inputs", "attributes", "version", "outputs"), SOUND, ids=[each[0] for each in SOUND])
-def test_as_onnxruntime(op: str, inputs: list[Given], attributes: dict[str, Any], version: int, outputs: int) -> None:
-    model = ml_model(op, inputs, attributes, version, outputs)
-    assert irlint_on_onnx(model) == run(model, inputs)
 
 
 #: What ONNX Runtime refuses when it loads the model, or, with False, when it runs.
@@ -310,20 +213,6 @@ def known_output(model: onnx.ModelProto) -> Any:
 )
 def test_zip_map_gives_a_map_for_each_row(dims: tuple[int, ...], attributes: dict[str, Any], expected: Any) -> None:
     assert known_output(ml_model("ZipMap", [floats(*dims)], attributes, 1)) == expected
-
-
-@pytest.mark.parametrize(
-    ("dims", "attributes", "code"),
-    [
-        ((4, 2), {"classlabels_int64s": [0, 1, 2]}, "IRL517"),
-        ((4, 2), {}, "IRL513"),
-        ((4, 2, 1), {"classlabels_int64s": [0, 1]}, "IRL339"),
-    ],
-)
-def test_zip_map_needs_a_label_for_each_column(dims: tuple[int, ...], attributes: dict[str, Any], code: str) -> None:
-    verdict = irlint_on_onnx(ml_model("ZipMap", [floats(*dims)], attributes, 1))
-    assert isinstance(verdict, str)
-    assert verdict.split()[0] == code
 
 
 TEXTS = {
