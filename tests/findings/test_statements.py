@@ -5,7 +5,8 @@ from __future__ import annotations
 from irlint.dims import symbol
 from irlint.findings.statements import agree, stated, statements, warn
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.windows import OPERAND_MISMATCH, OnnxWindow
+from irlint.ops.kernels.operands import OPERAND_MISMATCH
+from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv
 from irlint.ops.nn.pooling import max_pool
 

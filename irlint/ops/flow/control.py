@@ -45,6 +45,7 @@ from irlint.ops.kernels.port_maps import (
     sliced,
     tied,
 )
+from irlint.ops.kernels.sizes import narrower
 from irlint.ops.kernels.type_variables import type_key
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 
@@ -81,8 +82,7 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
         return Tensor(a.dtype or b.dtype, b.shape if a.shape is None else a.shape)
     why = "before opset 11 both branches of an If give one shape"
     if len(a.shape) == len(b.shape) and all(agree(left, right, why) for left, right in zip(a.shape, b.shape)):
-        shape = tuple(right if isinstance(right, int) else left for left, right in zip(a.shape, b.shape))
-        return Tensor(a.dtype, shape)
+        return Tensor(a.dtype, tuple(map(narrower, a.shape, b.shape)))
     raise BODY_TYPES.fault(
         f"an output is {shape_text(a.shape)} in `then_branch` and {shape_text(b.shape)} in `else_branch`: {why}",
         help="import opset 11 or later, where the shapes may differ",

@@ -12,7 +12,7 @@ from irlint.model import Graph
 from irlint.model.tensor import NUMBERED_TYPES, UNKNOWN, Optional, Tensor, Type, shape_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, Ints, axis_of
 from irlint.ops.kernels.bodies import (
     BODY_ARITY,

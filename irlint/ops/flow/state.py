@@ -7,7 +7,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.parsers.openvino.types import partial_shape
 
 DType = str

@@ -15,7 +15,8 @@ from irlint.ops import OPENVINO, Context, openvino, without_rule
 from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, out_of_range
 from irlint.ops.kernels.broadcast import merged
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank, number
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import number
 
 SPARSE_ROWS_MISMATCH = Rule(
     "IRL351",

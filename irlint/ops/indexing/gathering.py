@@ -14,8 +14,8 @@ from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import first_known
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.sizes import narrower
 from irlint.schemas import MICROSOFT
 
 INDEX_OUT_OF_RANGE = Rule(
@@ -105,8 +105,8 @@ def gathered(data: Shape | None, indices: Shape | None, axis: int | None, batch_
 
 
 def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
-    """The batch axes, of whichever input tells more."""
-    return tuple(b if a is None or isinstance(b, int) else a for a, b in zip(data[:batch_dims], indices))
+    """The batch axes, of whichever input says more."""
+    return tuple(map(narrower, data[:batch_dims], indices))
 
 
 def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
@@ -314,7 +314,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
                 (0, other),
                 (1, other),
             )
-        shape[other] = a if isinstance(a, int) else b
+        shape[other] = narrower(b, a)
     return _elements(data, indices, place, tuple(shape))
 
 
@@ -434,8 +434,7 @@ def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
     if data.shape is not None and indices.shape is not None:
         _agree_on_batch(data.shape, indices.shape, batch_dims)
     if shape is not None and data.shape is not None:
-        pairs = zip(shape[:batch_dims], data.shape)
-        shape = (*(b if isinstance(b, int) else a for a, b in pairs), *shape[batch_dims:])
+        shape = (*map(narrower, shape[:batch_dims], data.shape), *shape[batch_dims:])
     judge_tuples(data, indices, batch_dims, Severity.WARNING)
     return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape))
 
@@ -462,5 +461,5 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
                 input=2,
                 marks=((0, 1), (2, 0)),
             )
-        shape = (shape[0], first_known(shape[1], max_seq_len.shape[0]), shape[2])
+        shape = (shape[0], narrower(shape[1], max_seq_len.shape[0]), shape[2])
     return Tensor(dtype, shape)

@@ -16,7 +16,8 @@ from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.kernels.contents import Fold, fits, positions, strides
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import INPUT_RANK_REFUSED, expect_one, expect_rank, number
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number
 
 UPDATES_MISMATCH = Rule(
     "IRL348",

@@ -12,11 +12,13 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number, size
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number, stated_size
+from irlint.ops.kernels.sizes import narrower
 from irlint.schemas import MICROSOFT
 
 TOPK_TOO_LARGE = Rule(
@@ -132,7 +134,7 @@ def topk_11(
     """ONNX TopK-11 and 24; K is a list of one entry."""
     expect_rank(K, 1, 1, what="K")
     expect_one(K, 1, "K")
-    k = size(number(K), 1, "K")
+    k = stated_size(number(K), 1, "K")
     return _top(X, k, axis, "int64", context, ordered=bool(sorted), largest=bool(largest))
 
 
@@ -199,7 +201,7 @@ def _ov_top(
 ) -> tuple[Tensor, Tensor]:
     expect_type(k, 1, INTEGERS)
     expect_rank(k, 1, 0, what="k")
-    count = size(number(k), 1, "k")
+    count = stated_size(number(k), 1, "k")
     by_value = sort == "value"
     return _top(data, count, axis, INDEX_NAMES[index_type], context, ordered=by_value, largest=mode == "max")
 
@@ -383,7 +385,7 @@ def search_sorted(
                 marks=((0, axis), (1, axis)),
                 aligned="left",
             )
-        shape.append(a if b is None or isinstance(a, int) else b)
+        shape.append(narrower(b, a))
     return Tensor(dtype, (*shape, looked[-1]))
 
 

@@ -63,3 +63,15 @@ def axes_of(
         help=f"name axis {twice} once",
         input=input,
     )
+
+
+def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
+    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    lowest = -rank if negative else 0
+    if lowest <= axis < rank:
+        return axis % rank
+    raise AXIS_OUT_OF_RANGE.fault(
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {lowest} to {rank - 1}",
+        help=f"use an axis in the range {lowest} to {rank - 1}",
+        input=0,
+    )

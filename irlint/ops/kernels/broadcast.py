@@ -277,5 +277,5 @@ def merged(
                 marks=tuple((row, axis) for axis in clashes for row in (first, index)),
                 remark="differ",
             )
-        result = tuple(narrower(a, b) for a, b in zip(result, shape))
+        result = tuple(map(narrower, result, shape))
     return result

@@ -1,13 +1,67 @@
-"""What an operator expects of the axes of an input, where its other inputs and attributes tell their sizes."""
+"""What an operator expects of the axes of an input: how many there are, and their sizes."""
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim
-from irlint.findings.faults import Rule
+from irlint.dims import MaybeDim, same
+from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import record
+
+INPUT_RANK_REFUSED = Rule(
+    "IRL339",
+    "input-rank-refused",
+    Severity.ERROR,
+    "An input has a number of axes that the operator does not take.",
+    why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
+Runtimes refuse any other when they load the model.""",
+    mend="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+)
+
+
+def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
+    """Makes sure that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
+
+    An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    rank = len(tensor.shape)
+    if rank in allowed or (least is not None and rank >= least):
+        return
+    wanted = f"at least {least}" if least is not None else " or ".join(map(str, allowed))
+    if allowed == (0,) and least is None:
+        wanted, mend = "a scalar", f"make input {index} a scalar"
+    else:
+        mend = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
+    name = f"input {index} ({what})" if what else f"input {index}"
+    raise INPUT_RANK_REFUSED.fault(
+        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
+        help=mend,
+        input=index,
+    )
+
+
+def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False) -> None:
+    """Makes sure that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
+
+    Raises an ``INPUT_RANK_REFUSED`` fault.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    wrong = [axis for axis, dim in enumerate(tensor.shape) if same(dim, 1) is False]
+    if len(tensor.shape) > (0 if scalar else 1) or wrong:
+        wanted = "a scalar" if scalar else "a scalar or a list of one element"
+        raise INPUT_RANK_REFUSED.fault(
+            f"input {index} ({what}) is {shape_text(tensor.shape)}; the operator takes {wanted}",
+            help=f"make input {index} {wanted}",
+            input=index,
+        )
 
 
 @record
@@ -43,15 +97,3 @@ def check(x: Tensor | None, expected: Expected) -> None:
             marks=((expected.index, axis),),
             aligned="left",
         )
-
-
-def first_known(*sizes: MaybeDim) -> MaybeDim:
-    """The first size that is a number, else the first that is known."""
-    return next(
-        (size for size in sizes if isinstance(size, int)), next((size for size in sizes if size is not None), None)
-    )
-
-
-def size(x: Tensor | None, axis: int, rank: int) -> MaybeDim:
-    """The size of an axis of a tensor of that rank, None for any other."""
-    return x.shape[axis] if x is not None and x.shape is not None and len(x.shape) == rank else None

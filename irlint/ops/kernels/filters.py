@@ -9,18 +9,17 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, divides
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
+from irlint.ops.kernels.attributes import expect_range
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_spatial_rank
+from irlint.ops.kernels.sizes import dim_of, narrower
 from irlint.ops.kernels.windows import (
-    RANK_MISMATCH,
     OnnxWindow,
     OpenvinoWindow,
     arranged,
     channel_axis,
     expect_no_dilated_same,
     expect_one_padding,
-    expect_range,
-    expect_rank,
-    expect_spatial_rank,
     onnx_window,
     openvino_window,
     per_axis,
@@ -87,16 +86,6 @@ g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,4,4] y) { y = Conv <kerne
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kernel_shape = [3, 3]> (x, w) }""",
 )
-
-
-def dim_of(shape: Shape | None, axis: int) -> MaybeDim:
-    """The size of an axis, None where not even the rank is known, or there is no such axis."""
-    return None if shape is None or not -len(shape) <= axis < len(shape) else shape[axis]
-
-
-def surer(a: MaybeDim, b: MaybeDim) -> MaybeDim:
-    """Of two dims that are one size, the one that says more."""
-    return b if a is None or isinstance(b, int) else a
 
 
 def expect_channels(
@@ -185,7 +174,7 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
     """
     expect_spatial_rank(x)
     if x is not None:
-        expect_rank(w, len(x), weights, f"as input 0, {shape_text(x)}, has them")
+        expect_axes(w, len(x), weights, f"as input 0, {shape_text(x)}, has them")
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
             f"input {weights} is {shape_text(w)} with {counted(len(w), 'axis', 'axes')}: expected are at least 3, two for channels",
@@ -236,7 +225,7 @@ def ov_spatial_count(
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0, {shape_text(x)}" if extra else f"as input 0, {shape_text(x)}, has them"
-        expect_rank(w, len(x) + extra, weights, axes)
+        expect_axes(w, len(x) + extra, weights, axes)
         return len(x) - 2
     if w is not None:
         expect_spatial_rank(w[extra:])
@@ -277,4 +266,4 @@ def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
         return w[0]
     if isinstance(part, int) and part:
         expect_groups(part, x[1], "input channels", index=0, axis=1, name="channels of a group")
-    return surer(w[0], quotient(x[1], part))
+    return narrower(w[0], quotient(x[1], part))

@@ -10,10 +10,11 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -194,9 +195,9 @@ def shared_sizes(
             help="write the number of neurons of the hidden layer",
             attribute="hidden_size",
         )
-    hidden = first_known(hidden_size, size(r, 2, 3), size(h, 2, 3))
+    hidden = narrower(hidden_size, size(r, 2, 3), size(h, 2, 3))
     batch_axis = 0 if layout else 1
-    batch = first_known(size(x, batch_axis, 3), size(h, batch_axis, 3))
+    batch = narrower(size(x, batch_axis, 3), size(h, batch_axis, 3))
     lead = (("seq_length", None), ("batch_size", batch))
     check(x, Expected(0, "X", (*(reversed(lead) if layout else lead), ("input_size", None)), STATE_MISMATCH))
     if layout not in (0, 1):
@@ -338,9 +339,9 @@ class Layer:
         gates = self.kind.gates
         rows_of = [size(x, rank - 2, rank) for x in (self.w, self.r)]
         by_rows = [count // gates for count in rows_of if isinstance(count, int) and count % gates == 0]
-        found = first_known(*(size(x, rank - 1, rank) for x in (*self.states, self.r)), *by_rows)
+        found = narrower(*(size(x, rank - 1, rank) for x in (*self.states, self.r)), *by_rows)
         hidden = check_ov_hidden(hidden_size, found)
-        batch = first_known(size(self.x, 0, rank), *(size(x, 0, rank) for x in self.states), size(self.lengths, 0, 1))
+        batch = narrower(size(self.x, 0, rank), *(size(x, 0, rank) for x in self.states), size(self.lengths, 0, 1))
         steps = () if self.directions is None else (("seq_length", None),)
         names = ("initial_hidden_state", "initial_cell_state")
         check(self.x, Expected(0, "X", (("batch_size", batch), *steps, ("input_size", None)), STATE_MISMATCH))

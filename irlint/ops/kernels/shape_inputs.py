@@ -1,27 +1,12 @@
-"""Inputs that state a number, a list of numbers or a shape, and the ranks that inputs may have."""
+"""Inputs that state a number, a list of numbers or a shape."""
 
 from __future__ import annotations
 
-from irlint.dims import Expr, MaybeDim, Shape, at_least, same
+from irlint.dims import Expr, MaybeDim, Shape, at_least
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import reaches
-from irlint.findings.wording import counted
-from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
-
-INPUT_RANK_REFUSED = Rule(
-    "IRL339",
-    "input-rank-refused",
-    Severity.ERROR,
-    "An input has a number of axes that the operator does not take.",
-    why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
-Runtimes refuse any other when they load the model.""",
-    mend="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
-)
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor
+from irlint.ops.kernels.expectations import expect_rank
 
 SIZE_NEGATIVE = Rule(
     "IRL361",
@@ -35,46 +20,6 @@ g () => (float[2,3] y) <int64[2] shape = {2, -3}> { y = ConstantOfShape (shape) 
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }""",
 )
-
-
-def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
-    """Makes sure that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
-
-    An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
-    """
-    if tensor is None or tensor.shape is None:
-        return
-    rank = len(tensor.shape)
-    if rank in allowed or (least is not None and rank >= least):
-        return
-    wanted = f"at least {least}" if least is not None else " or ".join(map(str, allowed))
-    if allowed == (0,) and least is None:
-        wanted, mend = "a scalar", f"make input {index} a scalar"
-    else:
-        mend = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
-    name = f"input {index} ({what})" if what else f"input {index}"
-    raise INPUT_RANK_REFUSED.fault(
-        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
-        help=mend,
-        input=index,
-    )
-
-
-def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False) -> None:
-    """Makes sure that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
-
-    Raises an ``INPUT_RANK_REFUSED`` fault.
-    """
-    if tensor is None or tensor.shape is None:
-        return
-    wrong = [axis for axis, dim in enumerate(tensor.shape) if same(dim, 1) is False]
-    if len(tensor.shape) > (0 if scalar else 1) or wrong:
-        wanted = "a scalar" if scalar else "a scalar or a list of one element"
-        raise INPUT_RANK_REFUSED.fault(
-            f"input {index} ({what}) is {shape_text(tensor.shape)}; the operator takes {wanted}",
-            help=f"make input {index} {wanted}",
-            input=index,
-        )
 
 
 def length(tensor: Tensor) -> int | None:
@@ -111,7 +56,7 @@ def number(tensor: Tensor | None) -> MaybeDim:
     return known[0] if known is not None and len(known) == 1 else None
 
 
-def size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
+def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
     """``entry`` as a size: makes sure that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
@@ -130,7 +75,7 @@ def stated_shape(tensor: Tensor, index: int) -> Shape | None:
     listed = entries(tensor)
     if listed is None:
         return None
-    return tuple(size(entry, index, f"entry {position}") for position, entry in enumerate(listed))
+    return tuple(stated_size(entry, index, f"entry {position}") for position, entry in enumerate(listed))
 
 
 def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
@@ -145,15 +90,3 @@ def _openvino_size(entry: MaybeDim) -> MaybeDim:
     if entry is None or entry == -1 or entry >= 2**63 - 1:
         return None
     return max(entry, 0)
-
-
-def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
-    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
-    lowest = -rank if negative else 0
-    if lowest <= axis < rank:
-        return axis % rank
-    raise AXIS_OUT_OF_RANGE.fault(
-        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {lowest} to {rank - 1}",
-        help=f"use an axis in the range {lowest} to {rank - 1}",
-        input=0,
-    )

@@ -12,10 +12,11 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, expect_rank, length, openvino_shape
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
 from irlint.ops.kernels.sizes import whole_quotient
 from irlint.ops.kernels.windows import same_count, spanned, window_count
 from irlint.ops.layout.rearranging import CROP_EXCEEDS, ENTRIES_PER_AXIS, expect_per_axis

@@ -13,19 +13,11 @@ from irlint.model import Attribute, Node
 from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Floats, Ints, result_axis
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import (
-    INPUT_RANK_REFUSED,
-    expect_one,
-    expect_rank,
-    number,
-    openvino_shape,
-    result_axis,
-    size,
-    stated_shape,
-)
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
 from irlint.schemas import MICROSOFT
 
 DType = str
@@ -307,7 +299,7 @@ def ov_eye(
     expect_type(batch_shape, 3, INDEX_TYPES)
     expect_rank(batch_shape, 3, 1)
     batch = () if batch_shape is None else openvino_shape(batch_shape, 3)
-    sizes = [size(number(x), index, names[index]) for index, x in enumerate((num_rows, num_columns))]
+    sizes = [stated_size(number(x), index, names[index]) for index, x in enumerate((num_rows, num_columns))]
     return Tensor(output_type, None if batch is None else (*batch, *sizes))
 
 
@@ -425,7 +417,7 @@ def _depth(depth: Tensor) -> MaybeDim:
     entry = depth.scalar
     if isinstance(entry, float):
         entry = int(entry) if math.isfinite(entry) else None
-    return size(entry, 1, "depth")
+    return stated_size(entry, 1, "depth")
 
 
 def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, axis: int) -> Tensor:

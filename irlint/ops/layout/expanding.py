@@ -15,16 +15,8 @@ from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.auto_broadcast import PDPD_MISMATCH
 from irlint.ops.kernels.broadcast import broadcast, stretched
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import (
-    INPUT_RANK_REFUSED,
-    SIZE_NEGATIVE,
-    entries,
-    expect_rank,
-    length,
-    openvino_shape,
-    size,
-    whole,
-)
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape, stated_size, whole
 
 BroadcastMode = Literal["numpy", "explicit", "none", "bidirectional", "pdpd"]
 LegacyBroadcastMode = Literal["numpy", "explicit", "none", "pdpd"]
@@ -261,7 +253,7 @@ def expand(input: Tensor, shape: Tensor) -> Tensor:
     listed = entries(shape)
     if listed is None:
         return Tensor(input.dtype)
-    target = tuple(size(entry, 1, f"entry {position}") for position, entry in enumerate(listed))
+    target = tuple(stated_size(entry, 1, f"entry {position}") for position, entry in enumerate(listed))
     return _filled(input, expanded(input.shape, target))
 
 

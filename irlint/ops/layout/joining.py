@@ -11,10 +11,11 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text, size_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.shape_inputs import entries, expect_one, expect_rank, length, number, size
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import entries, length, number, stated_size
 from irlint.ops.kernels.sizes import narrower, whole_quotient
 
 CONCAT_MISMATCH = Rule(
@@ -241,7 +242,7 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, input: int
     Raises a ``SPLIT_SUM`` or ``SIZE_NEGATIVE`` fault.
     """
     place = "`split`" if input is None else f"input {input}"
-    checked = [size(entry, input, f"entry {position} of {place}") for position, entry in enumerate(sizes)]
+    checked = [stated_size(entry, input, f"entry {position} of {place}") for position, entry in enumerate(sizes)]
     holes = [position for position, entry in enumerate(checked) if entry is None]
     known = total(entry for entry in checked if entry is not None)
     if not holes and not agree(dim, known, f"the parts of axis {axis} add up to it"):
@@ -421,7 +422,7 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
         )
     if not rests:
         return stated_sizes(dim, sizes, axis, 2)
-    others = [size(entry, 2, f"entry {i} of input 2") for i, entry in enumerate(sizes) if i != rests[0]]
+    others = [stated_size(entry, 2, f"entry {i} of input 2") for i, entry in enumerate(sizes) if i != rests[0]]
     known = total(others)
     rest = None if dim is None or known is None else dim - known
     if not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):

@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
 from irlint.ops.kernels.element_types import (
     ELEMENT_TYPE_REFUSED,
@@ -21,7 +21,8 @@ from irlint.ops.kernels.element_types import (
     LOGICAL,
     expect_type,
 )
-from irlint.ops.kernels.shape_inputs import entries, expect_one, expect_rank, length, size, whole
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import entries, length, stated_size, whole
 from irlint.schemas import MICROSOFT
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
@@ -153,7 +154,7 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
     if listed is None or input.shape is None:
         count = len(input.shape) if input.shape is not None else None if listed is None else len(listed)
         return Tensor(input.dtype, None if count is None else (None,) * count)
-    return tiled(input, [size(entry, 1, f"entry {axis} of the repeats") for axis, entry in enumerate(listed)])
+    return tiled(input, [stated_size(entry, 1, f"entry {axis} of the repeats") for axis, entry in enumerate(listed)])
 
 
 @openvino("Tile")

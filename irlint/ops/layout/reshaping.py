@@ -11,9 +11,10 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, axis_of
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, axis_of, result_axis
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import INPUT_RANK_REFUSED, entries, expect_rank, length, result_axis, whole
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.kernels.shape_inputs import entries, length, whole
 from irlint.ops.kernels.sizes import whole_quotient
 from irlint.schemas import MICROSOFT
 

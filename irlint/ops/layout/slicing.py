@@ -14,7 +14,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.axes import Ints, axes_of
 from irlint.ops.kernels.contents import fits, strides
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.records import record
 
 SLICE_STEP_ZERO = Rule(

@@ -15,7 +15,7 @@ from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched, stretches
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_one
+from irlint.ops.kernels.expectations import expect_one
 
 Approximate = Literal["none", "tanh"]
 ApproximationMode = Literal["ERF", "TANH"]

@@ -8,7 +8,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import BITS, FLOATS, NUMBERED_TYPES, SIGNED, Tensor, Type, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.kernels.contents import cast as converted
 from irlint.ops.kernels.element_types import common_type, expect_type

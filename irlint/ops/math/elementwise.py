@@ -13,7 +13,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type

@@ -11,11 +11,12 @@ from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
 from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, length, number, whole
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import length, number, whole
 from irlint.schemas import MICROSOFT
 
 ARG_OF_NOTHING = Rule(

@@ -8,10 +8,11 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attribute_values import numbered_type
+from irlint.ops.kernels.attributes import numbered_type
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number, openvino_shape, size
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_size
 
 DType = str
 Alignment = Literal["tensorflow", "pytorch"]
@@ -78,7 +79,7 @@ def random_uniform(
 
 
 def _stated(shape: Ints) -> Shape:
-    return tuple(size(entry, None, f"entry {axis} of `shape`") for axis, entry in enumerate(shape))
+    return tuple(stated_size(entry, None, f"entry {axis} of `shape`") for axis, entry in enumerate(shape))
 
 
 @onnx("RandomNormalLike")
@@ -129,7 +130,7 @@ def multinomial(
     """ONNX Multinomial: ``sample_size`` draws for each row of [batch, classes]."""
     expect_rank(input, 0, 2)
     batch = input.shape[0] if input.shape is not None else None
-    return Tensor(numbered_type(dtype, context), (batch, size(sample_size, None, "`sample_size`")))
+    return Tensor(numbered_type(dtype, context), (batch, stated_size(sample_size, None, "`sample_size`")))
 
 
 @openvino("RandomUniform", since=8, absent={"output_type": None, "global_seed": 0, "op_seed": 0})

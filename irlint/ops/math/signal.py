@@ -8,20 +8,11 @@ from irlint.findings.statements import Relation, agree, reaches, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import numbered_type
+from irlint.ops.kernels.attributes import numbered_type
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.shape_inputs import (
-    SIZE_NEGATIVE,
-    entries,
-    expect_one,
-    expect_rank,
-    length,
-    number,
-    openvino_shape,
-    size,
-    whole,
-)
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, number, openvino_shape, stated_size, whole
 
 COMPLEX_LAYOUT = Rule(
     "IRL511",
@@ -261,8 +252,8 @@ def mel_weight_matrix(
     inputs = (num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz)
     for index, (name, given) in enumerate(zip(names, inputs)):
         _expect_scalar(given, index, name)
-    bins = size(number(num_mel_bins), 0, "num_mel_bins")
-    return Tensor(dtype, (onesided_size(size(number(dft_length), 1, "dft_length")), bins))
+    bins = stated_size(number(num_mel_bins), 0, "num_mel_bins")
+    return Tensor(dtype, (onesided_size(stated_size(number(dft_length), 1, "dft_length")), bins))
 
 
 # --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------

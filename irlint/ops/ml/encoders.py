@@ -13,11 +13,17 @@ from irlint.model.tensor import Map, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import onnx
 from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE
-from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, expect_parallel, length, the_one_of
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import (
+    ATTRIBUTE_OUT_OF_RANGE,
+    LISTS_INCONSISTENT,
+    entry_count,
+    expect_parallel,
+    the_one_of,
+)
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.sizes import narrower
 
 ML = "ai.onnx.ml"
 
@@ -91,7 +97,7 @@ def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
 @onnx("FeatureVectorizer", since=1, domain=ML)
 def feature_vectorizer(*x: Tensor, inputdimensions: Ints | None = None) -> Tensor:
     """ai.onnx.ml FeatureVectorizer-1: all features of a row side by side, cut or padded to ``inputdimensions``."""
-    expect_parallel({"inputdimensions": length(inputdimensions), "X": len(x)})
+    expect_parallel({"inputdimensions": entry_count(inputdimensions), "X": len(x)})
     rows: MaybeDim = None
     for index, each in enumerate(x):
         expect_rank(each, index, least=1)
@@ -102,7 +108,7 @@ def feature_vectorizer(*x: Tensor, inputdimensions: Ints | None = None) -> Tenso
                 help="give all inputs the same rows",
                 input=index,
             )
-        rows = found if rows is None or isinstance(found, int) else rows
+        rows = narrower(rows, found)
     if inputdimensions:
         return Tensor("float32", (rows, sum(inputdimensions)))
     known = [rows_and_features(each.shape)[1] if each.shape and len(each.shape) < 3 else None for each in x]
@@ -239,7 +245,7 @@ Table = Mapping[str, Entries]
 def _encoded(x: Tensor, keys: Table, values: Table) -> Tensor:
     key, value = the_one_of(**keys), the_one_of(**values)
     assert key is not None and value is not None
-    expect_parallel({key: length(keys[key]), value: length(values[value])})
+    expect_parallel({key: entry_count(keys[key]), value: entry_count(values[value])})
     known = _entry_type(key, keys[key])
     if known is not None:
         expect_type(x, 0, (known,))

@@ -7,10 +7,9 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, the_one_of
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, LISTS_INCONSISTENT, the_one_of
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
 
 PostTransform = Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]

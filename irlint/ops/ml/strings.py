@@ -10,12 +10,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, expect_parallel, the_one_of
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, LISTS_INCONSISTENT, expect_parallel, the_one_of
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.broadcast import broadcast, merged
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.shape_inputs import INPUT_RANK_REFUSED, expect_rank, whole
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.kernels.shape_inputs import whole
 
 CaseChange = Literal["NONE", "LOWER", "UPPER"]
 Weighting = Literal["TF", "IDF", "TFIDF"]

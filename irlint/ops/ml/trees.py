@@ -9,10 +9,15 @@ from irlint.findings.statements import reaches
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attribute_lists import LISTS_INCONSISTENT, expect_parallel, length, the_one_of
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import (
+    ATTRIBUTE_OUT_OF_RANGE,
+    LISTS_INCONSISTENT,
+    entry_count,
+    expect_parallel,
+    the_one_of,
+)
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Entries, Strings, label_type, rows_and_features
 from irlint.ops.ml.predictors import PostTransform, expect_count, predicted
 from irlint.ops.signatures import group
@@ -92,17 +97,17 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     ``values`` and ``hitrates`` stand for the lists of these names where they are tensors. Raises a fault.
     """
     given = {
-        "nodes_nodeids": length(nodes.nodes_nodeids),
-        "nodes_treeids": length(nodes.nodes_treeids),
-        "nodes_featureids": length(nodes.nodes_featureids),
-        "nodes_modes": length(nodes.nodes_modes),
-        "nodes_truenodeids": length(nodes.nodes_truenodeids),
-        "nodes_falsenodeids": length(nodes.nodes_falsenodeids),
+        "nodes_nodeids": entry_count(nodes.nodes_nodeids),
+        "nodes_treeids": entry_count(nodes.nodes_treeids),
+        "nodes_featureids": entry_count(nodes.nodes_featureids),
+        "nodes_modes": entry_count(nodes.nodes_modes),
+        "nodes_truenodeids": entry_count(nodes.nodes_truenodeids),
+        "nodes_falsenodeids": entry_count(nodes.nodes_falsenodeids),
     }
     extra = {
-        "nodes_values": length(nodes.nodes_values or values),
-        "nodes_hitrates": length(nodes.nodes_hitrates or hitrates),
-        "nodes_missing_value_tracks_true": length(nodes.nodes_missing_value_tracks_true),
+        "nodes_values": entry_count(nodes.nodes_values or values),
+        "nodes_hitrates": entry_count(nodes.nodes_hitrates or hitrates),
+        "nodes_missing_value_tracks_true": entry_count(nodes.nodes_missing_value_tracks_true),
     }
     expect_parallel(given, optional=extra)
     ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
@@ -178,7 +183,9 @@ def tree_ensemble_classifier(
 def _classified(
     x: Tensor, ids: Ints | None, votes: Lists, numbers: Ints | None, strings: Strings | None
 ) -> tuple[Tensor, Tensor]:
-    expect_parallel({"class_ids": length(ids)}, optional={name: length(entries) for name, entries in votes.items()})
+    expect_parallel(
+        {"class_ids": entry_count(ids)}, optional={name: entry_count(entries) for name, entries in votes.items()}
+    )
     classes = len(strings or numbers or ())
     if classes:
         _check_votes("class_ids", ids or (), classes, "classes")
@@ -238,7 +245,9 @@ def tree_ensemble_regressor(
 
 
 def _regressed(x: Tensor, ids: Ints | None, votes: Lists, n_targets: int | None) -> Tensor:
-    expect_parallel({"target_ids": length(ids)}, optional={name: length(entries) for name, entries in votes.items()})
+    expect_parallel(
+        {"target_ids": entry_count(ids)}, optional={name: entry_count(entries) for name, entries in votes.items()}
+    )
     if n_targets is not None:
         expect_count("n_targets", n_targets)
         _check_votes("target_ids", ids or (), n_targets, "targets")
@@ -270,19 +279,19 @@ def tree_ensemble(
     expect_rank(x, 0, 2)
     branches = {
         "nodes_featureids": len(nodes_featureids),
-        "nodes_splits": length(nodes_splits),
-        "nodes_modes": length(nodes_modes),
+        "nodes_splits": entry_count(nodes_splits),
+        "nodes_modes": entry_count(nodes_modes),
         "nodes_truenodeids": len(nodes_truenodeids),
         "nodes_trueleafs": len(nodes_trueleafs),
         "nodes_falsenodeids": len(nodes_falsenodeids),
         "nodes_falseleafs": len(nodes_falseleafs),
     }
     extra = {
-        "nodes_hitrates": length(nodes_hitrates),
-        "nodes_missing_value_tracks_true": length(nodes_missing_value_tracks_true),
+        "nodes_hitrates": entry_count(nodes_hitrates),
+        "nodes_missing_value_tracks_true": entry_count(nodes_missing_value_tracks_true),
     }
     expect_parallel(branches, optional=extra)
-    expect_parallel({"leaf_targetids": len(leaf_targetids), "leaf_weights": length(leaf_weights)})
+    expect_parallel({"leaf_targetids": len(leaf_targetids), "leaf_weights": entry_count(leaf_weights)})
     for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):
         _check_number_type(x, name, tensor)
     for name, given, most in (("aggregate_function", aggregate_function, 3), ("post_transform", post_transform, 4)):

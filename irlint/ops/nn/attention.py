@@ -11,10 +11,11 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import broadcast
 from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.schemas import MICROSOFT
 
 UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
@@ -132,7 +133,7 @@ def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, index: 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, text: str, index: int, why: str) -> MaybeDim:
     """The one size that both are. Raises a fault of ``rule`` where they cannot be equal."""
     if agree(a, b, why):
-        return first_known(a, b)
+        return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
 
 
@@ -203,7 +204,7 @@ def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
     if q and k:
         text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected is one size"
         equal(q[-1], k[-1], INPUTS_MISMATCH, text, 1, "query and key have one head size")
-    keys = first_known(k[-2] if k else None, v[-2] if v else None)
+    keys = narrower(k[-2] if k else None, v[-2] if v else None)
     if k and v:
         text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected is one length"
         equal(k[-2], v[-2], INPUTS_MISMATCH, text, 2, "key and value have one length")
@@ -392,7 +393,7 @@ def _check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
 
 def _past(key: Axes, value: Axes, past_key: Tensor | None, past_value: Tensor | None) -> MaybeDim:
     """The length of the past, after making sure that both caches fit."""
-    length = first_known(size(past_key, 2, 4), size(past_value, 2, 4))
+    length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
         wanted = (
             ("batch_size", axes[0]),
@@ -464,8 +465,8 @@ def linear_attention(
 ) -> tuple[Tensor, Tensor]:
     """LinearAttention-27 and that of com.microsoft: heads side by side, a state [batch, kv heads, d_k, d_v]."""
     inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
-    batch = first_known(*(size(x, 0, 3) for _, _, x in inputs))
-    length = first_known(*(size(x, 1, 3) for _, _, x in inputs))
+    batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
+    length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
     axes = (("batch_size", batch), ("length", length), ("heads side by side", None))
     for index, name, x in inputs:
         check(x, Expected(index, name, axes, INPUTS_MISMATCH))

@@ -9,10 +9,11 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank, length, whole
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import length, whole
 
 MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
 EpsMode = Literal["add", "max"]

@@ -6,18 +6,20 @@ from irlint.dims import Shape, product
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.attributes import expect_range
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
     convolved,
-    dim_of,
     expect_bias,
     expect_channels,
     grouped_channels,
     ov_convolved,
 )
-from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged, expect_range, expect_rank, expect_shape
+from irlint.ops.kernels.operands import expect_axes, expect_shape
+from irlint.ops.kernels.sizes import dim_of
+from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 BinaryMode = Literal["xnor-popcount"]
@@ -114,8 +116,8 @@ def causal_conv_with_state(
 ) -> tuple[Tensor, Tensor]:
     """ONNX CausalConvWithState-27: depthwise over the last axis; the state holds the last k - 1 positions."""
     x, w = input.shape, weight.shape
-    expect_rank(x, 3, 0, "batch, channels and length")
-    expect_rank(w, 3, 1, "channels, 1 and the kernel")
+    expect_axes(x, 3, 0, "batch, channels and length")
+    expect_axes(w, 3, 1, "channels, 1 and the kernel")
     channels, kernel = dim_of(x, 1), dim_of(w, 2)
     expect_range((kernel,), 1, "weight")
     expect_shape(weight, 1, "weight", (channels, 1, kernel), "depthwise")
@@ -161,7 +163,7 @@ def ov_binary_convolution(
 ) -> Tensor:
     """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
     expect_type(data, 0, ARITHMETIC)
-    expect_rank(data.shape, 4, 0, "batch, channels, height and width")
+    expect_axes(data.shape, 4, 0, "batch, channels, height and width")
     return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 

@@ -6,7 +6,8 @@ from irlint.findings.faults import Rule, Severity
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 from irlint.ops import openvino
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
 
 DType = str
 
@@ -38,8 +39,8 @@ model.""",
 @openvino("CTCGreedyDecoder")
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
     """OpenVINO CTCGreedyDecoder-1: [T, N, C] and [T, N] give [N, T, 1, 1]."""
-    steps = first_known(size(data, 0, 3), size(sequence_mask, 0, 2))
-    batch = first_known(size(data, 1, 3), size(sequence_mask, 1, 2))
+    steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))
+    batch = narrower(size(data, 1, 3), size(sequence_mask, 1, 2))
     check(data, Expected(0, "data", (("T", steps), ("N", batch), ("C", None)), CTC_MISMATCH))
     check(sequence_mask, Expected(1, "sequence_mask", (("T", steps), ("N", batch)), CTC_MISMATCH))
     return Tensor(data.dtype, (batch, steps, 1, 1))
@@ -56,7 +57,7 @@ def ctc_greedy_decoder_seq_len(
     sequence_length_type: DType = "int32",
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO CTCGreedyDecoderSeqLen-6: [N, T, C] and [N] give [N, T] and [N]."""
-    batch = first_known(size(data, 0, 3), size(sequence_length, 0, 1))
+    batch = narrower(size(data, 0, 3), size(sequence_length, 0, 1))
     check(data, Expected(0, "data", (("N", batch), ("T", None), ("C", None)), CTC_MISMATCH))
     check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))
     expect_type(blank_index, 2, INTEGERS)
@@ -83,8 +84,8 @@ def ctc_loss(
     expect_type(logits, 0, FLOATS)
     for index, tensor in enumerate((logit_length, labels, label_length, blank_index), 1):
         expect_type(tensor, index, INTEGERS)
-    batch = first_known(size(logits, 0, 3), size(logit_length, 0, 1), size(labels, 0, 2), size(label_length, 0, 1))
-    steps = first_known(size(logits, 1, 3), size(labels, 1, 2))
+    batch = narrower(size(logits, 0, 3), size(logit_length, 0, 1), size(labels, 0, 2), size(label_length, 0, 1))
+    steps = narrower(size(logits, 1, 3), size(labels, 1, 2))
     check(logits, Expected(0, "logits", (("N", batch), ("T", steps), ("C", None)), CTC_MISMATCH))
     check(logit_length, Expected(1, "logit_length", (("N", batch),), CTC_MISMATCH))
     check(labels, Expected(2, "labels", (("N", batch), ("T", steps)), CTC_MISMATCH))

@@ -10,14 +10,14 @@ from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_typ
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
     convolved,
-    dim_of,
     expect_bias,
     expect_channels,
     expect_groups,
     ov_convolved,
-    surer,
 )
-from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged, expect_rank, expect_shape
+from irlint.ops.kernels.operands import expect_axes, expect_shape
+from irlint.ops.kernels.sizes import dim_of, narrower
+from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged
 
 
 @onnx("DeformConv", since=19)
@@ -111,7 +111,7 @@ def _ov_deformed(
     dtype = common_type((data, offsets, filters))
     x, w = data.shape, filters.shape
     for index, tensor in enumerate(tensors):
-        expect_rank(None if tensor is None else tensor.shape, 4, index, "two of them spatial")
+        expect_axes(None if tensor is None else tensor.shape, 4, index, "two of them spatial")
     expect_groups(group, dim_of(x, 1), "input channels", index=0, axis=1)
     expect_groups(group, dim_of(w, 0), "output channels", index=2, axis=0)
     expect_groups(deformable_group, dim_of(offsets.shape, 1), "offsets", index=1, axis=1, name="deformable_group")
@@ -125,6 +125,6 @@ def _ov_deformed(
     elements = None if w is None else product((*w[2:], deformable_group))
     batch = dim_of(x, 0)
     expect_shape(offsets, 1, "offsets", (batch, product((elements, 2)), *sizes), "two for each element of the kernel")
-    sizes = tuple(surer(size, dim_of(offsets.shape, axis)) for axis, size in enumerate(sizes, 2))
+    sizes = tuple(narrower(size, dim_of(offsets.shape, axis)) for axis, size in enumerate(sizes, 2))
     expect_shape(mask, 3, "mask", (batch, elements, *sizes), "one for each element of the kernel")
-    return Tensor(dtype, arranged(surer(batch, dim_of(offsets.shape, 0)), dim_of(w, 0), sizes))
+    return Tensor(dtype, arranged(narrower(batch, dim_of(offsets.shape, 0)), dim_of(w, 0), sizes))

@@ -8,7 +8,8 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.windows import RANK_MISMATCH, arranged, channel_axis, expect_shape, expect_spatial_rank
+from irlint.ops.kernels.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
+from irlint.ops.kernels.windows import arranged, channel_axis
 from irlint.ops.nn.pooling import DType, expect_elements, expect_scales, refused_index_type
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 

@@ -10,11 +10,11 @@ from irlint.findings.statements import agree, divides, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.sizes import narrower
 
 CHANNEL_PARAMETERS = Rule(

@@ -9,10 +9,10 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
 from irlint.ops.kernels.windows import (
-    RANK_MISMATCH,
     WINDOW_EXCEEDS_INPUT,
     AutoPad,
     OnnxWindow,
@@ -24,11 +24,6 @@ from irlint.ops.kernels.windows import (
     expect_no_dilated_same,
     expect_one_padding,
     expect_pads_below_kernel,
-    expect_range,
-    expect_rank,
-    expect_shape,
-    expect_single,
-    expect_spatial_rank,
     onnx_window,
     openvino_window,
     per_axis,
@@ -181,8 +176,8 @@ def expect_scales(*tensors: Tensor | None) -> None:
 @onnx("MaxRoiPool", since=1)
 def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: float = 1.0) -> Tensor:
     """ONNX MaxRoiPool of every version: regions [n, 5], each with its batch index."""
-    expect_rank(X.shape, 4, 0, "batch, channels, height and width")
-    expect_rank(rois.shape, 2, 1, "regions, and 5 numbers for each")
+    expect_axes(X.shape, 4, 0, "batch, channels, height and width")
+    expect_axes(rois.shape, 2, 1, "regions, and 5 numbers for each")
     per_axis(pooled_shape, 2, "pooled_shape")
     expect_range(pooled_shape, 1, "pooled_shape")
     if spatial_scale <= 0:

@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.gates import (
     ACTIVATIONS_MISMATCH,
     OV_ACTIVATIONS,
@@ -28,6 +28,7 @@ from irlint.ops.kernels.gates import (
     outputs,
     shared_sizes,
 )
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT
 
@@ -218,7 +219,7 @@ def ov_lstm_cell_with_peepholes(
     """OpenVINO LSTMCell-1."""
     layer = Layer(LSTM, x, (initial_hidden_state, initial_cell_state), w, r, b)
     outputs = _cell(layer, cell)
-    hidden = first_known(*(size(state, 1, 2) for state in (*layer.states, r)))
+    hidden = narrower(*(size(state, 1, 2) for state in (*layer.states, r)))
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
     if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(

@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 
 Reduction = Literal["none", "sum", "mean"]
 MomentumMode = Literal["standard", "nesterov"]

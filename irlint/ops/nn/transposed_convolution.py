@@ -7,12 +7,11 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
-    dim_of,
     expect_bias,
     expect_channels,
     expect_groups,
@@ -22,15 +21,14 @@ from irlint.ops.kernels.filters import (
     ov_spatial_count,
     spatial_count,
 )
+from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_shape
+from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.kernels.windows import (
-    OPERAND_MISMATCH,
     OnnxWindow,
     OpenvinoWindow,
     Window,
     arranged,
     expect_one_padding,
-    expect_range,
-    expect_shape,
     onnx_window,
     openvino_window,
     per_axis,

@@ -7,17 +7,14 @@ from irlint.findings.statements import agree, divides, reaches
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
+from irlint.ops.kernels.attributes import expect_range
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_axes, expect_shape, expect_spatial_rank
 from irlint.ops.kernels.windows import (
-    OPERAND_MISMATCH,
     WINDOW_EXCEEDS_INPUT,
     OnnxWindow,
     Window,
     expect_pads_below_kernel,
-    expect_range,
-    expect_rank,
-    expect_shape,
-    expect_spatial_rank,
     onnx_window,
     per_axis,
     transposed_sizes,
@@ -83,7 +80,7 @@ def col2im(
 ) -> Tensor:
     """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
     x = input.shape
-    expect_rank(x, 3, 0, "batch, channels times the elements of a block, and blocks")
+    expect_axes(x, 3, 0, "batch, channels times the elements of a block, and blocks")
     count = _listed(image_shape, block_shape, strides, dilations)
     if count is None:
         return Tensor(input.dtype)

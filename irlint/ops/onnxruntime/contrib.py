@@ -8,12 +8,13 @@ from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, without_rule
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.bodies import BODY_TYPES, check_arity, check_input_types
-from irlint.ops.kernels.expectations import Expected, check, size
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
-from irlint.ops.kernels.windows import arranged, channel_axis, expect_range, per_axis, spatial
+from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.kernels.sizes import size
+from irlint.ops.kernels.windows import arranged, channel_axis, per_axis, spatial
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
 from irlint.ops.signatures import group

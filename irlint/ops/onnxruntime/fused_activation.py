@@ -7,9 +7,9 @@ from irlint.findings.statements import agree, divides
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import merged, stretched
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.math.activation import along_axis, unchanged
 from irlint.ops.math.linear import OPERAND_SHAPE, expect_length
 from irlint.schemas import MICROSOFT

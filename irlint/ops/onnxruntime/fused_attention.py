@@ -6,9 +6,10 @@ from irlint.dims import MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.statements import agree
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
 from irlint.schemas import MICROSOFT
 
@@ -46,7 +47,7 @@ def _projected(
     """The hidden sizes of query and value, after making sure that input, weights and bias fit."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
-    columns = first_known(size(weights, 1, 2), size(bias, 0, 1))
+    columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
     rows = ("input hidden size", size(x, rank - 1, rank))
     check(weights, Expected(1, "weights", (rows, ("3*hidden_size", columns)), FUSED_MISMATCH))
     check(bias, Expected(2, "bias", (("columns of the weights", columns),), FUSED_MISMATCH))

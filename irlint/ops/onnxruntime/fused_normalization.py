@@ -10,7 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.nn.normalization import (
     CHANNEL_PARAMETERS,
     channelled,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, Shape, largest, product
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
 from irlint.schemas import MICROSOFT
@@ -56,7 +57,7 @@ def _cache_length(
     past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
     """The length of the caches at inputs 3 and 4; a quantized cache may pack the head size."""
-    length = first_known(size(past_key, 2, 4), size(past_value, 2, 4))
+    length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
         plain = past is not None and past.dtype in ("float32", "float16", "bfloat16")
         axes = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("cache length", length))
@@ -112,7 +113,7 @@ def group_query_attention(
     past = _cache_length(past_key, past_value, batch, kv_num_heads, head)
     whole = number(total_sequence_length)
     if past_key is None:
-        present = first_known(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
+        present = narrower(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
     else:
         present = None if whole is None or past is None else largest(past, whole)
     packed = size(past_key, 3, 4) if past_key is not None else head

@@ -5,7 +5,8 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, floordiv, product, total
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN, expect_mask
 from irlint.schemas import MICROSOFT
@@ -87,7 +88,7 @@ def _multi_head(
     for index, name, tensor in ((past_index, "past_key", past_key), (past_index + 1, "past_value", past_value)):
         axes = (("batch_size", batch), ("num_heads", num_heads), ("past_sequence_length", past), ("head_size", None))
         check(tensor, Expected(index, name, axes, CACHE_MISMATCH))
-        past = first_known(past, size(tensor, 2, 4))
+        past = narrower(past, size(tensor, 2, 4))
     whole = past if shared and past_key is not None else total((past, keys)) if past_key is not None else keys
     value_head = per_head(value_hidden, num_heads, "the hidden size of the value", 2)
     y = None if query.shape is None else (batch, length, value_hidden)

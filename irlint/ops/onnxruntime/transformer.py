@@ -6,8 +6,9 @@ from irlint.dims import MaybeDim, floordiv, product, total
 from irlint.findings.statements import divides
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
+from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.normalization import expect_epsilon
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
@@ -157,7 +158,7 @@ def _embedded(
     both = (("batch_size", batch), ("sequence_length", length))
     check(ids, Expected(0, "input_ids", both, INPUTS_MISMATCH))
     check(segments, Expected(1, "segment_ids", both, INPUTS_MISMATCH))
-    hidden = first_known(*(size(table, 1, 2) for _, _, table in tables))
+    hidden = narrower(*(size(table, 1, 2) for _, _, table in tables))
     for index, name, table in tables:
         check(table, Expected(index, name, (("rows", None), ("hidden_size", hidden)), FUSED_MISMATCH))
     for index, name, vector in ((5, "gamma", gamma), (6, "beta", beta)):

@@ -11,12 +11,13 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.indexing.gathering import gather
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import broadcast, merged
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, common_type
-from irlint.ops.kernels.shape_inputs import expect_one, length, stated_shape
+from irlint.ops.kernels.expectations import expect_one
+from irlint.ops.kernels.shape_inputs import length, stated_shape
 from irlint.ops.layout.joining import concatenated
 from irlint.ops.math.reduction import reduced
 from irlint.schemas import MICROSOFT

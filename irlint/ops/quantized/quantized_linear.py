@@ -7,7 +7,7 @@ from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import stretched
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, biased, expect_length, general_product, multiplied
 from irlint.schemas import MICROSOFT

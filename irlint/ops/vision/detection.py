@@ -8,10 +8,11 @@ from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
-from irlint.ops.kernels.shape_inputs import expect_one, expect_rank, number
+from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -39,26 +40,6 @@ DecayFunction = Literal["gaussian", "linear"]
 _SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
 
 
-def expect_attribute(
-    value: float, least: float, name: str, most: float | None = None, severity: Severity | None = None
-) -> None:
-    """Makes sure that an attribute lies between ``least`` and ``most``.
-
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, or states it where it has a ``severity``.
-    """
-    if value >= least and (most is None or value <= most):
-        return
-    allowed = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
-    fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `{name}` is {value:g}; it has to be {allowed}",
-        help=f"write a number that is {allowed}",
-        attribute=name,
-    )
-    if severity is None:
-        raise fault
-    warn(fault.lowered(severity))
-
-
 @record
 class Candidates:
     """How many images, classes and boxes there are to choose from."""
@@ -73,8 +54,8 @@ def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidate
 
     Raises a ``BOXES_MISMATCH`` fault.
     """
-    images = first_known(size(boxes, 0, 3), size(scores, 0, 3))
-    count = first_known(size(boxes, 1, 3), size(scores, 2, 3))
+    images = narrower(size(boxes, 0, 3), size(scores, 0, 3))
+    count = narrower(size(boxes, 1, 3), size(scores, 2, 3))
     axes: tuple[tuple[str, MaybeDim], ...] = (
         ("the number of images", images),
         ("the number of boxes", count),
@@ -91,8 +72,8 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Cand
 
     Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
     """
-    classes = first_known(size(boxes, 0, 3), size(scores, 0, 2))
-    count = first_known(size(boxes, 1, 3), size(scores, 1, 2))
+    classes = narrower(size(boxes, 0, 3), size(scores, 0, 2))
+    count = narrower(size(boxes, 1, 3), size(scores, 1, 2))
     axes: tuple[tuple[str, MaybeDim], ...] = (("the number of classes", classes), ("the number of boxes", count))
     check(boxes, Expected(0, "boxes", (*axes, ("the number of coordinates", 4)), BOXES_MISMATCH))
     check(scores, Expected(1, "scores", axes, BOXES_MISMATCH))

@@ -13,7 +13,9 @@ from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import Ints, axes_of
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank, stated_shape
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import stated_shape
+from irlint.ops.kernels.sizes import narrower
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, replaced
 from irlint.schemas import MICROSOFT
 
@@ -290,8 +292,7 @@ def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
                     index,
                     axis,
                 )
-        pairs = zip((batch, height, width), wanted)
-        batch, height, width = (b if a is None or isinstance(b, int) else a for a, b in pairs)
+        batch, height, width = map(narrower, (batch, height, width), wanted)
     _even(height, 1, 0)
     _even(width, 2, 0)
     return (batch, height, width, 3)

@@ -8,12 +8,12 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
 from irlint.ops import openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
-from irlint.ops.kernels.shape_inputs import expect_rank, openvino_shape
-from irlint.ops.vision.detection import expect_attribute
+from irlint.ops.kernels.expectations import Expected, check, expect_rank
+from irlint.ops.kernels.shape_inputs import openvino_shape
+from irlint.ops.kernels.sizes import narrower, size
 
 _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/><output><port id="0" precision="{3}">{4}</port></output></layer>
 """
@@ -97,7 +97,7 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, of_prior: i
                 aligned="left",
             )
         counts.append(quotient(found, each))
-    return first_known(*counts)
+    return narrower(*counts)
 
 
 def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
@@ -151,7 +151,7 @@ def _detections(
     dtype = common_type((logits, predictions))
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
-    images = first_known(size(logits, 0, 2), size(predictions, 0, 2))
+    images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
     located = 1 if share_location else classes
     of_prior = 4 if normalized else 5
     count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior)
@@ -159,7 +159,7 @@ def _detections(
         classes = _classes(predictions, count)
         located = 1 if share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
-        count = first_known(_whole_part(1, predictions, classes, "one score for each class"), count)
+        count = narrower(_whole_part(1, predictions, classes, "one score for each class"), count)
     elif isinstance(count, int) and located is None:
         classes = located = _whole_part(0, logits, 4 * count, "4 for each prior box")
     batch: Axes = (("the number of images", images),)

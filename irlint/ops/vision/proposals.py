@@ -6,11 +6,12 @@ from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Rule, Severity
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
-from irlint.ops.vision.detection import expect_attribute, selected
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.vision.detection import selected
 from irlint.ops.vision.priors import Axes, advised, layer_document
 
 _PROPOSAL = (
@@ -56,10 +57,10 @@ def _proposed(
     """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
         expect_type(tensor, index, FLOATS)
-    images = first_known(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
+    images = narrower(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
     probabilities = size(class_probs, 1, 4)
     batch = ("the number of images", images)
-    height, width = (first_known(size(class_probs, axis, 4), size(bbox_deltas, axis, 4)) for axis in (2, 3))
+    height, width = (narrower(size(class_probs, axis, 4), size(bbox_deltas, axis, 4)) for axis in (2, 3))
     grid: Axes = (("the height", height), ("the width", width))
     free: Axes = (("the height", None), ("the width", None))
     check(class_probs, Expected(0, "class_probs", (batch, ("2 for each anchor", None), *free), PROPOSALS_MISMATCH))
@@ -165,10 +166,10 @@ def ov_generate_proposals(
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `nms_eta` is {nms_eta:g}; OpenVINO takes only 1", help="write 1", attribute="nms_eta"
         )
-    images = first_known(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
-    height = first_known(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))
-    width = first_known(size(anchors, 1, 4), size(deltas, 3, 4), size(scores, 3, 4))
-    each = first_known(size(anchors, 2, 4), size(scores, 1, 4))
+    images = narrower(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
+    height = narrower(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))
+    width = narrower(size(anchors, 1, 4), size(deltas, 3, 4), size(scores, 3, 4))
+    each = narrower(size(anchors, 2, 4), size(scores, 1, 4))
     batch: Axes = (("the number of images", images),)
     grid: Axes = (("the height", height), ("the width", width))
     of_cell: Axes = (("the number of anchors", each),)
@@ -225,7 +226,7 @@ def ov_detectron_detection_output(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO ExperimentalDetectronDetectionOutput-6: boxes, classes and scores of ``max_detections_per_image``."""
     dtype = _of_one_float_type(rois, deltas, scores, im_info)
-    count = first_known(size(rois, 0, 2), size(deltas, 0, 2), size(scores, 0, 2))
+    count = narrower(size(rois, 0, 2), size(deltas, 0, 2), size(scores, 0, 2))
     regions: Axes = (("the number of regions", count),)
     axes: Axes = (*regions, ("the number of coordinates", 4))
     check(rois, Expected(0, "rois", axes, PROPOSALS_MISMATCH))
@@ -258,7 +259,7 @@ def ov_detectron_proposals(
     """OpenVINO ExperimentalDetectronGenerateProposalsSingleImage-6: ``post_nms_count`` regions and their scores."""
     dtype = _of_one_float_type(im_info, anchors, deltas, scores)
     each = size(scores, 0, 3)
-    height, width = (first_known(size(deltas, axis, 3), size(scores, axis, 3)) for axis in (1, 2))
+    height, width = (narrower(size(deltas, axis, 3), size(scores, axis, 3)) for axis in (1, 2))
     grid: Axes = (("the height", height), ("the width", width))
     check(im_info, Expected(0, "im_info", (("height, width and scale", 3),), PROPOSALS_MISMATCH))
     coordinates = ("the number of coordinates", 4)
@@ -295,7 +296,7 @@ def ov_detectron_prior_grid(
     count = size(priors, 0, 2)
     axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))
     check(priors, Expected(0, "priors", axes, PROPOSALS_MISMATCH))
-    batch: Axes = (("the number of images", first_known(size(feature_map, 0, 4), size(im_data, 0, 4))),)
+    batch: Axes = (("the number of images", narrower(size(feature_map, 0, 4), size(im_data, 0, 4))),)
     image = (*batch, ("the number of channels", None), ("the height", None), ("the width", None))
     check(feature_map, Expected(1, "feature_map", image, PROPOSALS_MISMATCH))
     check(im_data, Expected(2, "im_data", image, PROPOSALS_MISMATCH))
@@ -309,7 +310,7 @@ def ov_detectron_prior_grid(
 def ov_detectron_top_rois(rois: Tensor, rois_probs: Tensor, *, max_rois: int = 0) -> Tensor:
     """OpenVINO ExperimentalDetectronTopKROIs-6: ``max_rois`` regions."""
     dtype = _of_one_float_type(rois, rois_probs)
-    regions: Axes = (("the number of regions", first_known(size(rois, 0, 2), size(rois_probs, 0, 1))),)
+    regions: Axes = (("the number of regions", narrower(size(rois, 0, 2), size(rois_probs, 0, 1))),)
     axes = (*regions, ("the number of coordinates", 4))
     check(rois, Expected(0, "input_rois", axes, PROPOSALS_MISMATCH))
     check(rois_probs, Expected(1, "rois_probs", regions, PROPOSALS_MISMATCH))

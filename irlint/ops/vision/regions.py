@@ -10,13 +10,12 @@ from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, first_known, size
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import Expected, check, expect_rank
+from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.signatures import group
-from irlint.ops.vision.detection import expect_attribute
 from irlint.records import record
 
 REGIONS_MISMATCH = Rule(
@@ -72,7 +71,7 @@ _IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
 
 def _of_regions(rois: Tensor, index: int, coordinates: int, count: MaybeDim = None) -> MaybeDim:
     """The number of regions of ``rois``, [regions, coordinates]. Raises a ``REGIONS_MISMATCH`` fault."""
-    count = first_known(size(rois, 0, 2), count)
+    count = narrower(size(rois, 0, 2), count)
     axes: tuple[tuple[str, MaybeDim], ...] = (
         ("the number of regions", count),
         ("the number of coordinates", coordinates),
@@ -342,7 +341,7 @@ def ov_roi_feature_extractor(
     for index, tensor in enumerate((rois, *pyramid)):
         expect_type(tensor, index, FLOATS)
     count = _of_regions(rois, 0, 4)
-    channels = first_known(*(size(layer, 1, 4) for layer in pyramid))
+    channels = narrower(*(size(layer, 1, 4) for layer in pyramid))
     images, _, *extents = _IMAGES_AND_CHANNELS
     for index, layer in enumerate(pyramid, 1):
         axes = ((images[0], 1), ("the number of channels", channels), *extents)

@@ -14,11 +14,11 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attribute_values import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Floats, Ints, axes_of
 from irlint.ops.kernels.contents import rounded
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.shape_inputs import expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 
 RESIZE_COUNT_MISMATCH = Rule(
     "IRL365",
