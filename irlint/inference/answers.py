@@ -83,6 +83,8 @@ def _outputs(
         if context is None:
             return None
         arguments["context"] = context
+    if call.signature.fold:
+        arguments["fold"] = call.operator.fold
     named = len(call.signature.inputs)
     given = list(inputs[:named])
     if call.signature.variadic:
@@ -108,9 +110,10 @@ class Memory:
             return ask(call, inputs, outputs=outputs, context=context())
         if call.broken or call.function is not None or any(map(_holds_floats, inputs)):
             return ask(call, inputs, outputs=outputs)
-        function = call.operator.function if call.operator is not None else None
+        function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
         # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
-        key = (function, id(call.schema), outputs if function is None else 0, *inputs, *(call.attributes or {}).items())
+        rule = (function, fold, id(call.schema), outputs if function is None else 0)
+        key = (rule, *inputs, *(call.attributes or {}).items())
         try:
             known = self._answers.get(key)
         except TypeError:

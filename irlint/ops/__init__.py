@@ -3,7 +3,8 @@
 A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and ``openvino``. A
 rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
 positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
-receives a ``Context``.
+receives a ``Context``, one with the name ``fold`` what the decorator says there: how an operator that shares its rule with
+others works out the contents of small tensors.
 
 Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
 and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in
@@ -47,6 +48,7 @@ class Operator:
     function: Callable[..., Any]
     until: int | None = None
     missing: tuple[int, ...] = ()
+    fold: Any = None
     early: bool = False
     unchecked: bool = False
     lenient: tuple[str, ...] = ()
@@ -97,6 +99,7 @@ def onnx(
     since: int = 1,
     until: int | None = None,
     domain: str = "",
+    fold: Any = None,
     early: bool = False,
     unchecked: bool = False,
     lenient: tuple[str, ...] = (),
@@ -124,6 +127,7 @@ def onnx(
                 since,
                 function,
                 until,
+                fold=fold,
                 early=early,
                 unchecked=unchecked,
                 lenient=lenient,
@@ -142,6 +146,7 @@ def openvino(
     since: int = 1,
     until: int = 16,
     missing: tuple[int, ...] = (),
+    fold: Any = None,
     spelled: Mapping[str, str] = NOTHING,
     absent: Mapping[str, object] = NOTHING,
     documented: Mapping[str, object] = NOTHING,
@@ -178,6 +183,7 @@ def openvino(
                 function,
                 until,
                 missing,
+                fold=fold,
                 spelled=spelled,
                 absent=absent,
                 documented=documented,

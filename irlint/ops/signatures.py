@@ -33,7 +33,8 @@ class Signature:
     """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
 
     ``attributes`` maps each attribute to its annotation's text and its default (``REQUIRED`` where it has none); ``groups``
-    are the parameters that take several of them as a record, with the record's class and the default.
+    are the parameters that take several of them as a record, with the record's class and the default. ``context`` and
+    ``fold`` tell whether the rule has the parameters of these names.
     """
 
     inputs: tuple[str, ...]
@@ -41,6 +42,7 @@ class Signature:
     variadic: str | None
     attributes: Mapping[str, tuple[str, object]]
     context: bool
+    fold: bool = False
     groups: tuple[tuple[str, type, object], ...] = ()
 
     def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,11 +71,18 @@ def signature(function: Callable[..., Any]) -> Signature:
         if isinstance(cls, type) and cls in _groups:
             groups.append((name, cls, default))
             attributes |= _fields(cls, default)
-        elif name != "context":
+        elif name not in ("context", "fold"):
             attributes[name] = (annotation, default)
     variadic = names[positional + keywords] if code.co_flags & _VARIADIC else None
-    context = "context" in names[positional : positional + keywords]
-    return Signature(names[:positional], positional - len(defaults), variadic, attributes, context, tuple(groups))
+    return Signature(
+        inputs=names[:positional],
+        required=positional - len(defaults),
+        variadic=variadic,
+        attributes=attributes,
+        context="context" in names[positional : positional + keywords],
+        fold="fold" in names[positional : positional + keywords],
+        groups=tuple(groups),
+    )
 
 
 def _names(cls: Any) -> tuple[str, ...]:

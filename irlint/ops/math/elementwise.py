@@ -9,13 +9,14 @@ from collections.abc import Callable
 from irlint.dims import Expr, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
-from irlint.lazy_typing import Literal
+from irlint.lazy_typing import Any, Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
+from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
 RoundMode = Literal["half_to_even", "half_away_from_zero"]
@@ -23,86 +24,77 @@ ShiftDirection = Literal["LEFT", "RIGHT"]
 
 _AXIS = {"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"}
 
-FOLDS: dict[str, Callable[..., Scalar]] = {
-    "Add": fold.plus,
-    "Sum": fold.plus,
-    "Sub": fold.minus,
-    "Subtract": fold.minus,
-    "Mul": fold.times,
-    "Multiply": fold.times,
-    "Div": fold.truncated_quotient,
-    "Divide": fold.floored_quotient,
-    "Pow": fold.power,
-    "Power": fold.power,
-    "Max": fold.greater,
-    "Maximum": fold.greater,
-    "Min": fold.lesser,
-    "Minimum": fold.lesser,
-    "Mod": fold.truncated_remainder,
-    "FloorMod": fold.floored_remainder,
-    "Equal": fold.equal,
-    "NotEqual": fold.unequal,
-    "Less": fold.less,
-    "LessOrEqual": lambda a, b: fold.not_less(b, a),
-    "LessEqual": lambda a, b: fold.not_less(b, a),
-    "Greater": lambda a, b: fold.less(b, a),
-    "GreaterOrEqual": fold.not_less,
-    "GreaterEqual": fold.not_less,
-    "And": fold.both,
-    "LogicalAnd": fold.both,
-    "Or": fold.either,
-    "LogicalOr": fold.either,
-    "Xor": lambda a, b: a != b,
-    "LogicalXor": lambda a, b: a != b,
-    "BitwiseAnd": operator.and_,
-    "BitwiseOr": operator.or_,
-    "BitwiseXor": operator.xor,
-    "SquaredDifference": lambda a, b: fold.times(fold.minus(a, b), fold.minus(a, b)),
-    "Neg": lambda x: -x,
-    "Negative": lambda x: -x,
-    "Not": operator.not_,
-    "LogicalNot": operator.not_,
-    "Abs": lambda x: x if isinstance(x, Expr) and fold.not_less(x, 0) else abs(x),
-    "Floor": lambda x: x if isinstance(x, (int, Expr)) else float(math.floor(x)),
-    "Ceil": lambda x: x if isinstance(x, (int, Expr)) else float(math.ceil(x)),
-    "Ceiling": lambda x: x if isinstance(x, (int, Expr)) else float(math.ceil(x)),
-    "Round": lambda x: x if isinstance(x, (int, Expr)) else float(round(x)),
-    "Sqrt": lambda x: None if isinstance(x, Expr) else math.sqrt(x),
-    "Reciprocal": lambda x: None if isinstance(x, Expr) else 1.0 / x,
-    "Exp": lambda x: None if isinstance(x, Expr) else math.exp(x),
-    "Log": lambda x: None if isinstance(x, Expr) else math.log(x),
-    "Relu": lambda x: fold.greater(x, 0),
-    "Sign": lambda x: None if isinstance(x, Expr) else (x > 0) - (x < 0),
-}
 
-#: Folds that can know the result without one of their entries.
-PARTIAL = frozenset({"And", "LogicalAnd", "Or", "LogicalOr"})
-
-
-def _elementwise(op: str, tensors: tuple[Tensor, ...], shape: Shape | None, dtype: str | None) -> Tensor:
-    if op not in FOLDS:
+def _elementwise(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, dtype: str | None) -> Tensor:
+    if fold is None:
         return Tensor(dtype, shape)
-    return Tensor(dtype, shape, fold.folded(FOLDS[op], tensors, shape, dtype, partial=op in PARTIAL))
+    partial = fold in (contents.both, contents.either)
+    return Tensor(dtype, shape, contents.folded(fold, tensors, shape, dtype, partial=partial))
+
+
+# --- arithmetic on single entries -------------------------------------------------------------------------------------
+
+
+def _not_greater(a: Scalar, b: Scalar) -> Scalar:
+    return contents.not_less(b, a)
+
+
+def _greater(a: Scalar, b: Scalar) -> Scalar:
+    return contents.less(b, a)
+
+
+def _squared_difference(a: Scalar, b: Scalar) -> Scalar:
+    return contents.times(contents.minus(a, b), contents.minus(a, b))
+
+
+def _absolute(x: Any) -> Scalar:
+    return x if isinstance(x, Expr) and contents.not_less(x, 0) else abs(x)
+
+
+def _whole(rounded: Callable[[Any], int]) -> Fold:
+    """Rounding, which leaves whole numbers as they are."""
+    return lambda x: x if isinstance(x, (int, Expr)) else float(rounded(x))
+
+
+def _real(function: Callable[[Any], float]) -> Fold:
+    """A function of numbers, of which that of a size is not worked out."""
+    return lambda x: None if isinstance(x, Expr) else function(x)
+
+
+_floor, _ceiling, _round = _whole(math.floor), _whole(math.ceil), _whole(round)
+_square_root, _exponential, _logarithm = _real(math.sqrt), _real(math.exp), _real(math.log)
+_reciprocal, _sign = _real(lambda x: 1.0 / x), _real(lambda x: (x > 0) - (x < 0))
+
+
+def _positive_part(x: Scalar) -> Scalar:
+    return contents.greater(x, 0)
 
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-@openvino("Add", "Subtract", "Multiply", "Power", "Maximum", "Minimum", "Mod", "FloorMod", spelled=_AXIS)
-@openvino("SquaredDifference", spelled=_AXIS)
+@openvino("Add", spelled=_AXIS, fold=contents.plus)
+@openvino("Subtract", spelled=_AXIS, fold=contents.minus)
+@openvino("Multiply", spelled=_AXIS, fold=contents.times)
+@openvino("Power", spelled=_AXIS, fold=contents.power)
+@openvino("Maximum", spelled=_AXIS, fold=contents.greater)
+@openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
+@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder)
+@openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
+@openvino("SquaredDifference", spelled=_AXIS, fold=_squared_difference)
 def ov_arithmetic(
     a: Tensor,
     b: Tensor,
     *,
     broadcasting: Broadcasting,
-    context: Context,
+    fold: Fold,
 ) -> Tensor:
     """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(context.op, (a, b), shape, dtype)
+    return _elementwise(fold, (a, b), shape, dtype)
 
 
 @openvino("Divide", spelled=_AXIS)
@@ -118,53 +110,63 @@ def ov_divide(
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise("Divide" if m_pythondiv else "Div", (a, b), shape, dtype)
+    quotient = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
+    return _elementwise(quotient, (a, b), shape, dtype)
 
 
-@openvino("Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", spelled=_AXIS)
+@openvino("Equal", spelled=_AXIS, fold=contents.equal)
+@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal)
+@openvino("Greater", spelled=_AXIS, fold=_greater)
+@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less)
+@openvino("Less", spelled=_AXIS, fold=contents.less)
+@openvino("LessEqual", spelled=_AXIS, fold=_not_greater)
 def ov_comparison(
     a: Tensor,
     b: Tensor,
     *,
     broadcasting: Broadcasting,
-    context: Context,
+    fold: Fold,
 ) -> Tensor:
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(context.op, (a, b), shape, "bool")
+    return _elementwise(fold, (a, b), shape, "bool")
 
 
-@openvino("LogicalAnd", "LogicalOr", "LogicalXor", spelled=_AXIS)
-@openvino("Xor", until=1, spelled=_AXIS)
+@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both)
+@openvino("LogicalOr", spelled=_AXIS, fold=contents.either)
+@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne)
+@openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
 def ov_logical(
     a: Tensor,
     b: Tensor,
     *,
     broadcasting: Broadcasting,
-    context: Context,
+    fold: Fold,
 ) -> Tensor:
     """OpenVINO logical operations on booleans."""
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(context.op, (a, b), shape, "bool")
+    return _elementwise(fold, (a, b), shape, "bool")
 
 
-@openvino("BitwiseAnd", "BitwiseOr", "BitwiseXor", since=13, spelled=_AXIS)
+@openvino("BitwiseAnd", since=13, spelled=_AXIS, fold=operator.and_)
+@openvino("BitwiseOr", since=13, spelled=_AXIS, fold=operator.or_)
+@openvino("BitwiseXor", since=13, spelled=_AXIS, fold=operator.xor)
 def ov_bitwise(
     a: Tensor,
     b: Tensor,
     *,
     broadcasting: Broadcasting,
-    context: Context,
+    fold: Fold,
 ) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
     expect_type(b, 1, BITWISE)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(context.op, (a, b), shape, dtype)
+    return _elementwise(fold, (a, b), shape, dtype)
 
 
 @openvino("BitwiseLeftShift", "BitwiseRightShift", since=15, spelled=_AXIS)
@@ -202,7 +204,7 @@ def ov_select(
 
 
 def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
-    return Tensor(dtype, shape, fold.folded(fold.chosen, (cond, then, otherwise), shape, dtype, partial=True))
+    return Tensor(dtype, shape, contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype, partial=True))
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -239,21 +241,41 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
     )
 
 
-@onnx("Add", "Sub", "Mul", "Div", "Pow", since=7)
-@onnx("BitwiseAnd", "BitwiseOr", "BitwiseXor", since=18)
-def arithmetic(a: Tensor, b: Tensor, *, context: Context) -> Tensor:
+@onnx("Add", since=7, fold=contents.plus)
+@onnx("Sub", since=7, fold=contents.minus)
+@onnx("Mul", since=7, fold=contents.times)
+@onnx("BitwiseAnd", since=18, fold=operator.and_)
+@onnx("BitwiseOr", since=18, fold=operator.or_)
+@onnx("BitwiseXor", since=18, fold=operator.xor)
+def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
-    if context.op == "Div":
-        _expect_no_zero(a, b)
-    shape = broadcast((a.shape, b.shape))
-    return _elementwise(context.op, (a, b), shape, a.dtype or (b.dtype if context.op != "Pow" else None))
+    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), a.dtype or b.dtype)
 
 
-@onnx("And", "Or", "Xor", "Equal", "Greater", "Less", since=7)
-@onnx("GreaterOrEqual", "LessOrEqual", since=12)
-def comparison(a: Tensor, b: Tensor, *, context: Context) -> Tensor:
+@onnx("Div", since=7)
+def div(a: Tensor, b: Tensor) -> Tensor:
+    """ONNX Div-7: whole numbers are rounded towards zero."""
+    _expect_no_zero(a, b)
+    return arithmetic(a, b, fold=contents.truncated_quotient)
+
+
+@onnx("Pow", since=7)
+def power(x: Tensor, y: Tensor) -> Tensor:
+    """ONNX Pow-7: the exponent may be of another type."""
+    return _elementwise(contents.power, (x, y), broadcast((x.shape, y.shape)), x.dtype)
+
+
+@onnx("And", since=7, fold=contents.both)
+@onnx("Or", since=7, fold=contents.either)
+@onnx("Xor", since=7, fold=operator.ne)
+@onnx("Equal", since=7, fold=contents.equal)
+@onnx("Greater", since=7, fold=_greater)
+@onnx("Less", since=7, fold=contents.less)
+@onnx("GreaterOrEqual", since=12, fold=contents.not_less)
+@onnx("LessOrEqual", since=12, fold=_not_greater)
+def comparison(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX comparisons and logic with multidirectional broadcasting; the result is boolean."""
-    return _elementwise(context.op, (a, b), broadcast((a.shape, b.shape)), "bool")
+    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), "bool")
 
 
 @onnx("BitShift", since=11)
@@ -261,7 +283,7 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
     """ONNX BitShift-11."""
     shape = broadcast((x.shape, y.shape))
     shift = operator.lshift if direction == "LEFT" else operator.rshift
-    return Tensor(x.dtype, shape, fold.folded(shift, (x, y), shape, x.dtype))
+    return Tensor(x.dtype, shape, contents.folded(shift, (x, y), shape, x.dtype))
 
 
 @onnx("Mod", since=10)
@@ -284,15 +306,18 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
         warn(fault.lowered(Severity.WARNING))
     _expect_no_zero(a, b)
     shape = broadcast((a.shape, b.shape))
-    remainder = fold.truncated_remainder if fmod else fold.floored_remainder
-    return Tensor(a.dtype, shape, fold.folded(remainder, (a, b), shape, a.dtype))
+    remainder = contents.truncated_remainder if fmod else contents.floored_remainder
+    return Tensor(a.dtype, shape, contents.folded(remainder, (a, b), shape, a.dtype))
 
 
-@onnx("Max", "Min", "Sum", "Mean", since=8)
-def variadic(*xs: Tensor, context: Context) -> Tensor:
+@onnx("Max", since=8, fold=contents.greater)
+@onnx("Min", since=8, fold=contents.lesser)
+@onnx("Sum", since=8, fold=contents.plus)
+@onnx("Mean", since=8)
+def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
     """ONNX Max, Min, Sum and Mean with multidirectional broadcasting of any number of inputs."""
     shape = broadcast([x.shape for x in xs])
-    return _elementwise(context.op if len(xs) <= 2 else "", xs, shape, _first_type(xs))
+    return _elementwise(fold if len(xs) <= 2 else None, xs, shape, _first_type(xs))
 
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
@@ -390,28 +415,46 @@ def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | N
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
-@onnx("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", since=6)
+@onnx("Relu", since=6, fold=_positive_part)
+@onnx("Exp", since=6, fold=_exponential)
+@onnx("Log", since=6, fold=_logarithm)
+@onnx("Sqrt", since=6, fold=_square_root)
+@onnx("Neg", since=6, fold=operator.neg)
+@onnx("Abs", since=6, fold=_absolute)
+@onnx("Floor", since=6, fold=_floor)
+@onnx("Ceil", since=6, fold=_ceiling)
+@onnx("Reciprocal", since=6, fold=_reciprocal)
+@onnx("Sigmoid", "Tanh", since=6)
 @onnx("Acos", "Asin", "Atan", "Cos", "Sin", "Tan", since=7)
-@onnx("Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Sign", "Erf", since=9)
-@onnx("Round", since=11)
-@onnx("Not", "Softplus", "Softsign", since=1)
+@onnx("Sign", since=9, fold=_sign)
+@onnx("Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Erf", since=9)
+@onnx("Round", since=11, fold=_round)
+@onnx("Not", since=1, fold=operator.not_)
+@onnx("Softplus", "Softsign", since=1)
 @onnx("HardSwish", since=14)
 @onnx("Mish", "BitwiseNot", since=18)
-@openvino("LogicalNot")
-def unary(x: Tensor, *, context: Context) -> Tensor:
+@openvino("LogicalNot", fold=operator.not_)
+def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
-    return _elementwise(context.op, (x,), x.shape, x.dtype)
+    return _elementwise(fold, (x,), x.shape, x.dtype)
 
 
-@openvino("Abs", "Acos", "Asin", "Atan", "Ceiling", "Cos", "Cosh", "Erf", "Exp", "Floor", "Log", "Negative")
-@openvino("Relu", spellings=("ReLU",))
-@openvino("Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")
+@openvino("Abs", fold=_absolute)
+@openvino("Ceiling", fold=_ceiling)
+@openvino("Exp", fold=_exponential)
+@openvino("Floor", fold=_floor)
+@openvino("Log", fold=_logarithm)
+@openvino("Negative", fold=operator.neg)
+@openvino("Relu", fold=_positive_part, spellings=("ReLU",))
+@openvino("Sign", fold=_sign)
+@openvino("Sqrt", fold=_square_root)
+@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh")
 @openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
 @openvino("HSigmoid", since=5)
-def ov_unary(x: Tensor, *, context: Context) -> Tensor:
+def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """OpenVINO arithmetic on one tensor of numbers."""
     expect_type(x, 0, ARITHMETIC)
-    return unary(x, context=context)
+    return unary(x, fold=fold)
 
 
 @openvino("Mish", "SoftPlus", since=4)
@@ -426,7 +469,7 @@ def ov_float_unary(x: Tensor) -> Tensor:
 @openvino("Round", since=5)
 def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
     """OpenVINO Round-5 of any element type."""
-    return _elementwise("Round" if mode == "half_to_even" else "", (x,), x.shape, x.dtype)
+    return _elementwise(_round if mode == "half_to_even" else None, (x,), x.shape, x.dtype)
 
 
 @openvino("BitwiseNot", since=13)

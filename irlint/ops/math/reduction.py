@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 
 from irlint.dims import MaybeDim, Shape, TooComplex, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels import contents as fold
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
 from irlint.ops.kernels.contents import Fold
@@ -65,16 +64,16 @@ def reduced_contents(
     x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, combine: Fold | None, empty: Scalar = None
 ) -> Contents | None:
     """The contents of a reduction to ``shape``; ``combine`` joins two elements, ``empty`` is the result of none."""
-    if x.value is None or axes is None or combine is None or x.shape is None or not fold.fits(shape):
+    if x.value is None or axes is None or combine is None or x.shape is None or not contents.fits(shape):
         return None
     gone = set(axes_of(axes, len(x.shape), repeats=True))
     groups: dict[tuple[int, ...], list[Scalar]] = {}
-    for position, entry in zip(fold.positions(x.shape), x.value):
+    for position, entry in zip(contents.positions(x.shape), x.value):
         kept = tuple(index for axis, index in enumerate(position) if axis not in gone)
         groups.setdefault(kept, []).append(entry)
     if not groups:
-        count = len(fold.positions(shape or ()))
-        return None if empty is None and count else (fold.cast(empty, x.dtype),) * count
+        count = len(contents.positions(shape or ()))
+        return None if empty is None and count else (contents.cast(empty, x.dtype),) * count
     return tuple(_combined(combine, entries, x.dtype) for entries in groups.values())
 
 
@@ -82,7 +81,7 @@ def _combined(combine: Fold, entries: list[Scalar], dtype: str | None) -> Scalar
     if None in entries:
         return None
     try:
-        return fold.cast(reduce(lambda a, b: None if a is None else combine(a, b), entries), dtype)
+        return contents.cast(reduce(lambda a, b: None if a is None else combine(a, b), entries), dtype)
     except (ArithmeticError, TypeError, ValueError, TooComplex):
         return None
 
@@ -100,21 +99,20 @@ def _only(a: Scalar, b: Scalar) -> Scalar:
     return None
 
 
-#: How each reduction joins two elements, and what it makes of none.
-FOLDS: dict[str, tuple[Callable[..., Scalar], Scalar]] = {
-    "ReduceSum": (fold.plus, 0),
-    "ReduceProd": (fold.times, 1),
-    "ReduceMax": (fold.greater, None),
-    "ReduceMin": (fold.lesser, None),
-    "ReduceMean": (_only, None),
-    "ReduceLogicalAnd": (_both, True),
-    "ReduceLogicalOr": (_either, False),
-}
+#: How a reduction joins two elements, and what it makes of none.
+Joining = tuple[Fold, Scalar]
+SUM: Joining = (contents.plus, 0)
+PRODUCT: Joining = (contents.times, 1)
+LARGEST: Joining = (contents.greater, None)
+SMALLEST: Joining = (contents.lesser, None)
+MEAN: Joining = (_only, None)
 
 
-def _reduction(op: str, x: Tensor, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None) -> Tensor:
+def _reduction(
+    fold: Joining | None, x: Tensor, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None
+) -> Tensor:
     shape = reduced(x.shape, axes, keepdims, count)
-    combine, empty = FOLDS.get(op, (None, None))
+    combine, empty = fold or (None, None)
     return Tensor(x.dtype, shape, reduced_contents(x, axes, shape, combine, empty))
 
 
@@ -122,35 +120,42 @@ def _every(x: Tensor) -> tuple[int, ...] | None:
     return None if x.shape is None else tuple(range(len(x.shape)))
 
 
-def _all_reduced(op: str, x: Tensor, keepdims: bool) -> Tensor:
+def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
     """All axes reduced; without ``keepdims`` the result is a scalar, whatever the rank was."""
     if x.shape is None and not keepdims:
         return Tensor(x.dtype, ())
-    return _reduction(op, x, _every(x), keepdims)
+    return _reduction(fold, x, _every(x), keepdims)
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2")
-@onnx("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
-def reduce_by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, context: Context) -> Tensor:
+@onnx("ReduceMax", fold=LARGEST)
+@onnx("ReduceMin", fold=SMALLEST)
+@onnx("ReduceProd", fold=PRODUCT)
+@onnx("ReduceMean", fold=MEAN)
+@onnx("ReduceSum", fold=SUM)
+@onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
+def reduce_by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Joining | None) -> Tensor:
     """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18); none means all."""
     if not axes:
-        return _all_reduced(context.op, x, keepdims == 1)
-    return _reduction(context.op, x, axes, keepdims == 1)
+        return _all_reduced(fold, x, keepdims == 1)
+    return _reduction(fold, x, axes, keepdims == 1)
 
 
-@onnx("ReduceSum", since=13)
-@onnx("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceL1", "ReduceL2", since=18)
-@onnx("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", since=18)
+@onnx("ReduceSum", since=13, fold=SUM)
+@onnx("ReduceMax", since=18, fold=LARGEST)
+@onnx("ReduceMin", since=18, fold=SMALLEST)
+@onnx("ReduceProd", since=18, fold=PRODUCT)
+@onnx("ReduceMean", since=18, fold=MEAN)
+@onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", since=18)
 def reduce_by_input(
     x: Tensor,
     axes: Tensor | None = None,
     *,
     keepdims: int = 1,
     noop_with_empty_axes: int = 0,
-    context: Context,
+    fold: Joining | None,
 ) -> Tensor:
     """ONNX reductions with the input ``axes`` (ReduceSum from 13 on, the others from 18).
 
@@ -160,10 +165,10 @@ def reduce_by_input(
         _expect_list(axes)
     count = 0 if axes is None else length(axes)
     if count == 0:
-        return x if noop_with_empty_axes else _all_reduced(context.op, x, keepdims == 1)
+        return x if noop_with_empty_axes else _all_reduced(fold, x, keepdims == 1)
     if count is None and keepdims != 1:
         return Tensor(x.dtype)
-    return _reduction(context.op, x, whole(axes), keepdims == 1, count)
+    return _reduction(fold, x, whole(axes), keepdims == 1, count)
 
 
 def _expect_list(axes: Tensor) -> None:
@@ -208,22 +213,27 @@ def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-@openvino("ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
+@openvino("ReduceMax", fold=LARGEST)
+@openvino("ReduceMin", fold=SMALLEST)
+@openvino("ReduceProd", fold=PRODUCT)
+@openvino("ReduceMean", fold=MEAN)
+@openvino("ReduceSum", fold=SUM)
 @openvino("ReduceL1", "ReduceL2", since=4)
-def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, context: Context) -> Tensor:
+def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO arithmetic reductions of any element type but bool."""
     expect_type(x, 0, ARITHMETIC)
-    return _ov_reduction(x, axes, keep_dims, context)
+    return _ov_reduction(x, axes, keep_dims, fold)
 
 
-@openvino("ReduceLogicalAnd", "ReduceLogicalOr")
-def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, context: Context) -> Tensor:
+@openvino("ReduceLogicalAnd", fold=(_both, True))
+@openvino("ReduceLogicalOr", fold=(_either, False))
+def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
-    return _ov_reduction(x, axes, keep_dims, context)
+    return _ov_reduction(x, axes, keep_dims, fold)
 
 
-def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, context: Context) -> Tensor:
+def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, fold: Joining | None) -> Tensor:
     """Axes as a scalar or a list of whole numbers, repeated or not; an empty list reduces nothing.
 
     A scalar has the axis 0 to be removed, but not to be kept.
@@ -234,7 +244,7 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, context: Context) ->
     scalar = x.rank == 0 and not keep_dims and listed is not None and set(listed) <= {0, -1}
     if count == 0 or scalar:
         return x
-    return _reduction(context.op, x, listed, keep_dims, count)
+    return _reduction(fold, x, listed, keep_dims, count)
 
 
 # --- CumSum, CumProd --------------------------------------------------------------------------------------------------
@@ -242,14 +252,14 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, context: Context) ->
 
 def accumulated(x: Tensor, axis: int, exclusive: bool, reverse: bool, combine: Fold, first: int) -> Contents | None:
     """The contents with each element replaced by what is accumulated up to it along ``axis``, counted from 0."""
-    if x.value is None or x.shape is None or not fold.fits(x.shape):
+    if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None
     result: dict[tuple[int, ...], Scalar] = {}
     running: dict[tuple[int, ...], Scalar] = {}
-    pairs = list(zip(fold.positions(x.shape), x.value))
+    pairs = list(zip(contents.positions(x.shape), x.value))
     for position, entry in reversed(pairs) if reverse else pairs:
         line = (*position[:axis], *position[axis + 1 :])
-        before = running.get(line, fold.cast(first, x.dtype))
+        before = running.get(line, contents.cast(first, x.dtype))
         running[line] = _combined(combine, [before, entry], x.dtype)
         result[position] = before if exclusive else running[line]
     return tuple(result[position] for position, _ in pairs)
@@ -271,14 +281,14 @@ def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) ->
                 f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
             )
     expect_one(axis, 1, "axis")
-    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), fold.plus, 0)
+    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), contents.plus, 0)
 
 
 @onnx("CumProd", since=26)
 def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
     """ONNX CumProd-26."""
     expect_one(axis, 1, "axis")
-    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), fold.times, 1)
+    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), contents.times, 1)
 
 
 @openvino("CumSum", since=3, fills_in=True)
@@ -287,7 +297,7 @@ def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: boo
     expect_type(axis, 1, ("int32", "int64"))
     try:
         expect_one(axis, 1, "axis")
-        return _accumulation(x, number(axis), exclusive, reverse, fold.plus, 0)
+        return _accumulation(x, number(axis), exclusive, reverse, contents.plus, 0)
     except Fault as fault:
         warn(fault.lowered(Severity.WARNING))
     return Tensor(x.dtype, x.shape)
