@@ -68,7 +68,8 @@ class CheckedFile:
     """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (then with a ``reason``).
 
     ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden`` holds the
-    code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check.
+    code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check, ``missing`` the
+    names of inputs that were given a shape and that the model does not have.
     """
 
     path: str
@@ -81,6 +82,7 @@ class CheckedFile:
     used: tuple[int, ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
     notices: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {

@@ -64,11 +64,10 @@ class Settings:
 
 @record
 class Outcome:
-    """What became of one file; ``missing`` are names in ``shapes`` that it has no input for, ``error`` says why it cannot be opened."""
+    """What became of one file; ``error`` says why it cannot be opened."""
 
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
-    missing: tuple[str, ...] = ()
     error: OSError | None = None
 
 
@@ -227,12 +226,7 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
     shapes = {**_configured(settings, path), **settings.shapes}
-    missing: tuple[str, ...] = ()
-    if shapes:
-        missing = _without_input(path, data, shapes)
-        shapes = {name: shape for name, shape in shapes.items() if name not in missing}
-    file, findings = inspected(path, data, shapes, draw=settings.draw, every=settings.every, policy=settings.policy)
-    return Outcome(file, findings, missing if file.status == "checked" else ())
+    return Outcome(*inspected(path, data, shapes, draw=settings.draw, every=settings.every, policy=settings.policy))
 
 
 def _configured(settings: Settings, path: str) -> dict[str, Shape]:
@@ -251,33 +245,21 @@ def _covering(settings: Settings, path: str) -> list[ModelShapes]:
     return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
 
 
-def _without_input(path: str, data: bytes | None, shapes: Iterable[str]) -> tuple[str, ...]:
-    """The names that no input of a model has."""
-    from irlint import parsers
-    from irlint.inference.walk import input_names
-
-    model = parsers.read(path, data)
-    if model.graph is None:
-        return ()
-    inputs = input_names(model)
-    return tuple(name for name in shapes if name not in inputs)
-
-
 def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome]) -> None:
     """Raises ValueError for a name of ``shapes`` that no model has an input for."""
     sound = [each for each in outcomes if each.file.status == "checked"]
     for name in settings.shapes:
-        if sound and all(name in each.missing for each in sound):
-            raise ValueError(f"--shape {name}: no input named {name}{_inputs_told(sound[0].file.path)}")
+        if sound and all(name in each.file.missing for each in sound):
+            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].file.path)}")
     for entry in settings.models:
         covered = [each for each in sound if entry in _covering(settings, each.file.path)]
         for name in entry.shapes:
-            if covered and all(name in each.missing for each in covered):
-                told = _inputs_told(covered[0].file.path)
-                raise ValueError(f"{entry.place}: no input named {name}{told}")
+            if covered and all(name in each.file.missing for each in covered):
+                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].file.path)}")
 
 
-def _inputs_told(path: str) -> str:
+def _inputs(path: str) -> str:
+    """What a message adds: the inputs that a model has."""
     from irlint import parsers
     from irlint.inference.walk import input_names
 

@@ -10,7 +10,7 @@ from irlint.checks import every_problem
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Related
 from irlint.inference.known import Known
-from irlint.inference.walk import inferred
+from irlint.inference.walk import inferred, input_names
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
 from irlint.records import replaced
@@ -34,15 +34,16 @@ def inspected(
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
-    Raises OSError where the file cannot be opened, and ValueError where ``shapes`` names an input that it lacks.
+    Names in ``shapes`` that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data)
-    known = inferred(model, shapes)
+    missing = _missing(model, shapes or {})
+    known = inferred(model, {name: shape for name, shape in (shapes or {}).items() if name not in missing})
     found = _in_document_order(model, every_problem(known))
     findings = _findings(model, known, found, data)
-    checked = _checked(model)
+    checked = _checked(model, missing)
     if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):
-        found, findings, checked = _sifted(model, found, findings, checked, policy)
+        found, findings, checked = _remaining(model, found, findings, checked, policy)
     if draw and findings:
         from irlint.pictures.finding import drawn
 
@@ -50,7 +51,7 @@ def inspected(
     return checked, tuple(findings)
 
 
-def _sifted(
+def _remaining(
     model: Model, found: list[Problem], findings: list[Finding], checked: CheckedFile, policy: Policy | None
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
     """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
@@ -67,10 +68,19 @@ def _sifted(
     return [pairs[at][0] for at, _ in left.kept], [finding for _, finding in left.kept], checked
 
 
-def _checked(model: Model) -> CheckedFile:
+def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
+    """The names that no input of a model has; none where there is no graph to have any."""
+    if not shapes or model.graph is None:
+        return ()
+    inputs = input_names(model)
+    return tuple(name for name in shapes if name not in inputs)
+
+
+def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:
     name = model.format.name if model.format is not None else None
     status = "unreadable" if model.graph is None else "checked"
-    return CheckedFile(model.path.replace(os.sep, "/"), name, model.format_version, model.nodes, status)
+    path = model.path.replace(os.sep, "/")
+    return CheckedFile(path, name, model.format_version, model.nodes, status, missing=missing)
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:

@@ -12,8 +12,9 @@ import onnx
 import pytest
 from command.process import BAD, GOOD, IR, WARNING, run
 
-TODAY = datetime.date.today()
-DAY = datetime.timedelta(days=1)
+from irlint.policy.suppressions import Suppression, in_force
+
+DAY = datetime.date(2027, 1, 31)
 
 
 @pytest.fixture
@@ -55,10 +56,8 @@ def report(*arguments: object, cwd: Path) -> dict[str, Any]:
         ({"node": "ad*"}, {"IRL104", "IRL201"}),
         ({"node": "[ay]*", "rule": "IRL2"}, {"IRL104"}),
         ({"file": "*.xml", "rule": "IRL201"}, {"IRL104", "IRL201", "IRL204"}),
-        ({"file": "models/bad.onnx", "expires": TODAY}, {"IRL104", "IRL204"}),
-        ({"file": "models/bad.onnx", "expires": TODAY + DAY}, {"IRL104", "IRL204"}),
-        ({"file": "models/bad.onnx", "expires": TODAY - DAY}, {"IRL104", "IRL201", "IRL204"}),
-        ({"file": "models/bad.onnx", "expires": str(TODAY - DAY)}, {"IRL104", "IRL201", "IRL204"}),
+        ({"file": "models/bad.onnx", "expires": datetime.date(9999, 12, 31)}, {"IRL104", "IRL204"}),
+        ({"file": "models/bad.onnx", "expires": "2020-02-29"}, {"IRL104", "IRL201", "IRL204"}),
     ],
 )
 def test_what_is_left(keys: dict[str, Any], left: set[str], folder: Path) -> None:
@@ -66,6 +65,14 @@ def test_what_is_left(keys: dict[str, Any], left: set[str], folder: Path) -> Non
     found = report(".", cwd=folder)
     assert {finding["code"] for finding in found["findings"]} == left
     assert found["summary"].get("suppressed", 0) == 3 - len(left)
+
+
+@pytest.mark.parametrize(
+    ("expires", "left"), [(None, 1), (DAY, 1), (DAY + datetime.timedelta(1), 1), (DAY - datetime.timedelta(1), 0)]
+)
+def test_an_entry_holds_to_the_end_of_its_last_day(expires: datetime.date | None, left: int) -> None:
+    entry = Suppression("m.onnx", None, "", "known", expires, "irlint.toml:1")
+    assert len(in_force([entry], today=DAY)) == left
 
 
 def test_hidden_findings_are_counted_in_every_form_that_counts(folder: Path) -> None:

@@ -1,0 +1,33 @@
+"""One run over several paths."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command.process import BAD, FIXTURES
+
+from irlint import parsers
+from irlint.dims import symbol
+from irlint.run import files
+
+DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
+
+
+def test_a_file_is_read_once_with_shapes_as_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    sound = parsers.read
+    monkeypatch.setattr(parsers, "read", lambda path, *rest: read.append(path) or sound(path, *rest))  # type: ignore[func-returns-value]
+    report = files.checked([str(DETECTOR), str(BAD)], shapes={"images": (symbol("N"), 3, 224, 226)})
+    assert [finding.rule.code for finding in report.findings] == ["IRL201", "IRL340"]
+    assert sorted(read) == sorted([str(DETECTOR), str(BAD)])
+
+
+def test_a_name_that_only_some_models_have_is_left_out_elsewhere(tmp_path: Path) -> None:
+    shutil.copy(DETECTOR, tmp_path / "a.onnx")
+    shutil.copy(BAD, tmp_path / "b.onnx")
+    report = files.checked([str(tmp_path)], shapes={"images": (1, 3, 64, 64)})
+    assert [file.missing for file in report.files] == [(), ("images",)]
+    with pytest.raises(ValueError, match=r"--shape nobody: no input named nobody; the inputs of .*a\.onnx are images"):
+        files.checked([str(tmp_path)], shapes={"nobody": (1,)})
