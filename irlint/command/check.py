@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,6 +21,7 @@ ALLOWED_EMPTY = "help: name a model or a folder with .onnx or .xml models; --all
 
 def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     """Checks the models among ``paths``, writes the reports and ends with the exit status; ``options`` as in DEFAULTS."""
+    paths = settings.expanded(paths)
     config = settings.configuration(options)
     options = settings.merged(options, config)
     settings.judge(paths, options)
@@ -54,7 +56,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
         found = [*found, options["stdin_filename"]]
     if not found and not options["allow_empty"]:
         fail("nothing to check", ALLOWED_EMPTY)
-    emit("".join(f"{safe(path)}\n" for path in found))
+    emit("".join(f"{safe(path.replace(os.sep, '/'))}\n" for path in found))
     raise SystemExit(0)
 
 

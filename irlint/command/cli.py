@@ -120,7 +120,7 @@ def shapes(model: str, **options: Any) -> None:
     if options["format"] == "json":
         import json
 
-        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
         return
     from irlint.reporters.listing import rendered
 

@@ -20,6 +20,18 @@ NOTHING = "Nothing was linted.\n"
 RULES_HELP = "help: `irlint rules` lists every rule"
 
 
+def expanded(paths: Sequence[str]) -> tuple[str, ...]:
+    """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the program."""
+    from irlint.reporters.console import WINDOWS
+
+    if not WINDOWS:
+        return tuple(paths)
+    from glob import glob
+
+    found = (() if os.path.exists(path) else sorted(glob(path, recursive=True)) for path in paths)
+    return tuple(each for path, files in zip(paths, found) for each in files or [path])
+
+
 def configuration(options: Mapping[str, Any]) -> Config | None:
     """The configuration that is named or found, None where there is none."""
     named = options["config"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from errno import EINVAL
 
 from irlint.lazy_typing import NoReturn
 
@@ -31,50 +32,93 @@ def complain(text: str) -> None:
 
 
 def emit(text: str, encoding: str | None = None) -> None:
-    """Writes to standard output, in its own encoding if none is given; a closed pipe ends the run quietly."""
+    """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends the
+    run quietly."""
     if sys.stdout is None:
         return
     encoding = encoding or sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        discard_output()
     except OSError as error:
         discard_output()
-        fail(f"cannot write to standard output: {error.strerror}")
+        if not _is_closed_pipe(error):
+            fail(f"cannot write to standard output: {error.strerror}")
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """Whether nobody reads any more what was written; Windows says so by another number."""
+    from irlint.reporters.console import WINDOWS
+
+    return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == EINVAL)
 
 
 def discard_output() -> None:
     """Lets go of what standard output did not take, so that the interpreter does not try again when it ends."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
 
 
 def write(file: str, text: str, option: str) -> None:
     """Writes a whole file, or none of it; devices and pipes are written to, and links are followed."""
-    import tempfile
-
-    target = os.path.realpath(file)
-    folder = os.path.dirname(target)
+    data = text.encode("utf-8", "backslashreplace")
     try:
-        if os.path.exists(file) and not os.path.isfile(file):
-            with open(file, "wb") as device:
-                device.write(text.encode("utf-8", "backslashreplace"))
-            return
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".irlint-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-                stream.write(text)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        if _is_standard_output(file):
+            emit(text, "utf-8")
+        elif os.path.exists(file) and not os.path.isfile(file):
+            _write_into(file, data)
+        else:
+            _replace(os.path.realpath(file), data)
     except OSError as error:
         fail(f"{option}: cannot write {file}: {error.strerror}")
+
+
+def _is_standard_output(file: str) -> bool:
+    """Whether a file such as ``/dev/stdout`` is the one that standard output goes to: replaced, it would lose what is there."""
+    try:
+        named = os.stat(file)
+        return sys.stdout is not None and named.st_ino != 0 and os.path.samestat(named, os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+def _write_into(file: str, data: bytes) -> None:
+    with open(file, "wb") as stream:
+        stream.write(data)
+
+
+def _replace(file: str, data: bytes) -> None:
+    """Puts a whole new file in the place of one, with its permissions; where that may not be, writes into it."""
+    import tempfile
+
+    try:
+        handle, name = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
+    except PermissionError:
+        return _write_into(file, data)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.chmod(name, _permissions(file))
+        os.replace(name, file)
+    except PermissionError:
+        os.unlink(name)
+        _write_into(file, data)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _permissions(file: str) -> int:
+    """Those of a file, or of a new one where there is none."""
+    try:
+        return os.stat(file).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
 
 
 def encoding() -> str:

@@ -12,7 +12,7 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
     A pattern without a slash names files and folders at any depth; one with a slash is read from ``root``, "" being the
     working folder. ``*`` and ``?`` stop at slashes, ``**`` stands for any number of folders.
     """
-    listed = [pattern.rstrip("/") for pattern in patterns]
+    listed = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
     if not listed:
         return False
     parts = _parts(path, root)
@@ -39,7 +39,7 @@ def _parts(path: str, root: str) -> Sequence[str]:
 def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
     if os.path.isabs(pattern):
         parts = os.path.abspath(path).replace(os.sep, "/").split("/")
-        return _anchored(parts, pattern.replace(os.sep, "/").split("/"))
+        return _anchored(parts, pattern.split("/"))
     if "/" not in pattern:
         return any(_same(part, pattern) for part in parts)
     wanted = [part for part in pattern.split("/") if part not in ("", ".", "..")]

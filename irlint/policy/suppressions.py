@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.faults import Severity
@@ -215,7 +216,7 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
         own = _listed(problem.node.metadata) if problem.node is not None else ()
         result.append(bool(fitting) or any(named(rule, name) for name in own))
     notices = [
-        f"{model.path}: {IGNORE} in the model lists {name}, which hides nothing: it can go"
+        f"{model.path.replace(os.sep, '/')}: {IGNORE} in the model lists {name}, which hides nothing: it can go"
         for name in whole
         if name not in used
     ]

@@ -35,16 +35,23 @@ class Stream(Protocol):
 
 def colored(option: str, stream: Stream | None) -> bool:
     """Whether to paint: ``--color``, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, and whether it is a terminal."""
+    if not _wanted(option, stream):
+        return False
+    if not is_terminal(stream):
+        return True
+    from irlint.reporters.console import obeys_escapes
+
+    return obeys_escapes(stream) or option == "always"
+
+
+def _wanted(option: str, stream: Stream | None) -> bool:
     if option in ("always", "never"):
         return option == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
-        if os.environ.get(name, "0") not in ("", "0"):
-            return True
-    if os.environ.get("TERM") == "dumb":
-        return False
-    return is_terminal(stream)
+    if any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return os.environ.get("TERM") != "dumb" and is_terminal(stream)
 
 
 def is_terminal(stream: Stream | None) -> bool:

@@ -45,7 +45,7 @@ def _from_root(path: str, root: str) -> str:
     absolute = os.path.abspath(path)
     inside = root.rstrip(os.sep) + os.sep
     for place in _spellings(absolute):
-        if place.startswith(inside):
+        if os.path.normcase(place).startswith(os.path.normcase(inside)):
             return place[len(inside) :].replace(os.sep, "/")
     return absolute.replace(os.sep, "/")
 

@@ -88,7 +88,8 @@ def _uri(path: str) -> str:
         data = path.encode("utf-8", "backslashreplace")
     if not os.path.isabs(path):
         return quote(data)
-    return "file://" + quote(data if data.startswith(b"/") else b"/" + data, safe="/:")
+    host = "file:" if data.startswith(b"//") else "file://" if data.startswith(b"/") else "file:///"
+    return host + quote(data, safe="/:")
 
 
 def _rule(rule: Rule) -> Json:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing import Pipe, Process, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 
-from irlint.lazy_typing import Any, TypeVar
+from irlint.lazy_typing import TYPE_CHECKING, Any, TypeVar
+from irlint.reporters.console import WINDOWS, Uninterrupted
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 #: So often somebody who waits for results hears of it, in seconds.
 TICK = 0.25
+
+#: Windows waits for at most 63 connections at once.
+MOST = 60 if WINDOWS else sys.maxsize
 
 
 def results(
@@ -35,7 +45,7 @@ def results(
     waiting = list(reversed(range(len(items))))
     with _crew(function) as crew:
         while waiting or crew.busy:
-            while waiting and len(crew.busy) < jobs:
+            while waiting and len(crew.busy) < min(jobs, MOST):
                 index = waiting.pop()
                 crew.give(index, items[index])
             for index, answered, answer in crew.answers():
@@ -50,9 +60,10 @@ class _Crew:
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
+        self.context = _context()
         self.busy: dict[Connection, int] = {}
         self.idle: list[Connection] = []
-        self.processes: dict[Connection, Process] = {}
+        self.processes: dict[Connection, BaseProcess] = {}
 
     def give(self, index: int, item: Any) -> None:
         while True:
@@ -67,8 +78,8 @@ class _Crew:
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
         """The index of each item that is done, whether there is an answer, and the answer or how the process ended."""
-        for connection in wait([*self.busy], TICK):
-            assert isinstance(connection, Connection)
+        ready = wait([*self.busy], TICK)
+        for connection in [each for each in self.busy if each in ready]:
             index = self.busy.pop(connection)
             try:
                 answer = connection.recv()
@@ -79,8 +90,8 @@ class _Crew:
             yield index, True, answer
 
     def _hired(self) -> Connection:
-        ours, theirs = Pipe()
-        process = Process(target=_serve, args=(theirs, self.function), daemon=True)
+        ours, theirs = self.context.Pipe()
+        process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
         with _interruptions_wait():
             process.start()
         theirs.close()
@@ -92,6 +103,12 @@ class _Crew:
         connection.close()
         process.join(5)
         return _ending(process.exitcode)
+
+
+def _context() -> BaseContext:
+    """How processes begin: as somebody has set it, else by a fork on Linux, where it is quick and nothing here has threads."""
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
 
 
 @contextmanager
@@ -110,7 +127,8 @@ def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
 def _interruptions_wait() -> Iterator[None]:
     """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield
+        with Uninterrupted():
+            yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -124,7 +142,7 @@ def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
     import os
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
+    parent = multiprocessing.parent_process()
     assert parent is not None
     try:
         while parent.sentinel not in wait([connection, parent.sentinel]):
@@ -141,4 +159,4 @@ def _ending(code: int | None) -> str:
             return f"was ended by {signal.Signals(-code).name}"
         except ValueError:
             return f"was ended by signal {-code}"
-    return f"ended with status {code}"
+    return f"ended with status {code if code is None or code < 0x10000 else hex(code)}"

@@ -197,7 +197,7 @@ def main() -> None:
     for file in ROOT.rglob("*"):
         if file.is_file() and file.relative_to(ROOT).as_posix() not in wanted:
             file.unlink()
-    README.write_text(readme(README.read_text("utf-8")), "utf-8")
+    README.write_text(readme(README.read_text("utf-8")), "utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -31,3 +32,15 @@ def test_a_name_that_only_some_models_have_is_left_out_elsewhere(tmp_path: Path)
     assert [file.missing for file in report.files] == [(), ("images",)]
     with pytest.raises(ValueError, match=r"--shape nobody: no input named nobody; the inputs of .*a\.onnx are images"):
         files.checked([str(tmp_path)], shapes={"nobody": (1,)})
+
+
+def test_paths_of_findings_have_slashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if os.sep == "\\":
+        Path("models").mkdir()
+    for name, text in {"bad.onnx": BAD.read_bytes(), "pom.xml": b"<project/>", "cut.onnx": b"\x08"}.items():
+        Path(f"models\\{name}").write_bytes(text)
+    monkeypatch.setattr(os, "sep", "\\")
+    report = files.checked([f"models\\{name}" for name in ("bad.onnx", "pom.xml", "cut.onnx")])
+    assert [file.path for file in report.files] == ["models/bad.onnx", "models/cut.onnx", "models/pom.xml"]
+    assert {finding.path for finding in report.findings} == {"models/bad.onnx", "models/cut.onnx"}

@@ -1,0 +1,55 @@
+"""Globs and relative paths, also with the paths of Windows."""
+
+from __future__ import annotations
+
+import ntpath
+from types import SimpleNamespace
+
+import pytest
+
+from irlint.policy import globs
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(globs, "os", SimpleNamespace(path=ntpath, sep="\\", curdir="."))
+
+
+@pytest.mark.usefixtures("windows")
+@pytest.mark.parametrize(
+    ("path", "root", "relative"),
+    [
+        (r"C:\repo\models\a.onnx", r"C:\repo", "models/a.onnx"),
+        (r"c:\repo\a.onnx", r"C:\Repo", "a.onnx"),
+        (r"C:/repo/models/a.onnx", r"C:\repo", "models/a.onnx"),
+        (r"C:\other\a.onnx", r"C:\repo", "../other/a.onnx"),
+        (r"D:\a.onnx", r"C:\repo", "D:/a.onnx"),
+        (r"\\server\share\a.onnx", r"C:\repo", "//server/share/a.onnx"),
+        (r"\\server\share\m\a.onnx", r"\\server\share", "m/a.onnx"),
+    ],
+)
+def test_relative_paths_of_windows(path: str, root: str, relative: str) -> None:
+    assert globs.relative(path, root) == relative
+
+
+@pytest.mark.usefixtures("windows")
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [
+        ("models/*.onnx", True),
+        ("models\\*.onnx", True),
+        ("models\\", True),
+        ("**\\a.onnx", True),
+        ("a.onnx", True),
+        (r"C:\repo\models", True),
+        ("C:/repo/**", True),
+        (r"D:\repo\models", False),
+        ("other\\*", False),
+    ],
+)
+def test_patterns_of_windows(pattern: str, named: bool) -> None:
+    assert globs.matches(r"C:\repo\models\a.onnx", [pattern], r"C:\repo") is named
+
+
+def test_a_backslash_elsewhere_is_a_character_of_a_name() -> None:
+    assert not globs.matches("models/a.onnx", ["models\\a.onnx"])
