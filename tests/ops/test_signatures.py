@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
+import irlint.ops
 from irlint.binding.calls import choices
 from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv, ov_convolution
@@ -12,6 +15,7 @@ from irlint.ops.signatures import REQUIRED, group, signature
 from irlint.records import record
 
 Ints = tuple[int, ...]
+OPS = Path(irlint.ops.__file__).parent
 
 
 @group
@@ -57,3 +61,19 @@ def test_choices_of_a_field_are_those_of_its_record() -> None:
     names = ("explicit", "same_upper", "same_lower", "valid")
     for rule in (ov_convolution, ov_max_pool_8):
         assert choices(signature(rule).attributes["auto_pad"][0], rule) == names
+
+
+def is_rule(function: ast.FunctionDef) -> bool:
+    names = {ast.unparse(each.func) for each in function.decorator_list if isinstance(each, ast.Call)}
+    return bool(names & {"onnx", "openvino"})
+
+
+def test_kernels_take_more_than_three_arguments_by_keyword() -> None:
+    many = [
+        f"{path.relative_to(OPS)}:{node.lineno} {node.name}"
+        for path in OPS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and not is_rule(node)
+        if len([each for each in node.args.args if each.arg != "self"]) > 3
+    ]
+    assert not many

@@ -64,7 +64,7 @@ ENDLESS = 2**31 - 1
 @onnx("If", since=11)
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
     """ONNX If-11: the outputs of the branch that runs; sizes that differ between two possible branches are unknown."""
-    return _either(cond, then_branch, else_branch, context, joined)
+    return _either(cond, then_branch, else_branch, context=context, join=joined)
 
 
 @onnx("If", since=1)
@@ -72,7 +72,7 @@ def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
     """ONNX If-1: both branches give the same shapes."""
-    return _either(cond, then_branch, else_branch, context, _of_one_shape)
+    return _either(cond, then_branch, else_branch, context=context, join=_of_one_shape)
 
 
 def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
@@ -94,25 +94,26 @@ def _either(
     cond: Tensor,
     then_branch: Graph,
     else_branch: Graph,
+    *,
     context: Context,
     join: Callable[[Type | None, Type | None], Type | None],
 ) -> tuple[Type | None, ...]:
-    fault = single(cond, "the condition", ("bool",), 0)
+    fault = single(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
     why = "a branch uses the values of the graph around it by name"
-    check_arity(then_branch, "then_branch", 0, context.outputs, context, why)
-    check_arity(else_branch, "else_branch", 0, context.outputs, context, why)
+    check_arity(then_branch, "then_branch", 0, outputs=context.outputs, context=context, why=why)
+    check_arity(else_branch, "else_branch", 0, outputs=context.outputs, context=context, why=why)
     chosen = truth(cond)
     thens = context.run(then_branch, (), dead=chosen is False)
     elses = context.run(else_branch, (), dead=chosen is True)
-    _check_same_types(thens, elses, "then_branch", "else_branch")
+    _check_same_types(thens, elses, "then_branch", second="else_branch")
     if chosen is not None:
         return thens if chosen else elses
     return tuple(join(a, b) for a, b in zip(thens, elses))
 
 
-def _check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, second: str) -> None:
+def _check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
     """Makes sure that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
         left, right = type_key(a), type_key(b)
@@ -140,8 +141,8 @@ def loop(
             help="name an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"
-    check_arity(body, "body", 2 + len(v_initial), 1 + context.outputs, context, why)
-    for fault in (single(m, "the trip count", ("int64",), 0), single(cond, "the condition", ("bool",), 1)):
+    check_arity(body, "body", 2 + len(v_initial), outputs=1 + context.outputs, context=context, why=why)
+    for fault in (single(m, "the trip count", ("int64",), input=0), single(cond, "the condition", ("bool",), input=1)):
         if fault is not None:
             raise fault
     number = Tensor("int64", _declared_scalar(body, 0))
@@ -155,10 +156,14 @@ def loop(
         return context.run(body, (number, *state), quiet=True)[: len(initial)]
 
     state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
-    exact = None if never or state == initial or not _ends(m) else unrolled(body, initial, number, _count(m), context)
+    exact = (
+        None
+        if never or state == initial or not _ends(m)
+        else unrolled(body, initial, number, count=_count(m), context=context)
+    )
     outputs = context.run(body, (number, *state), dead=never)
     _check_carried(initial, outputs[: len(initial)])
-    trips = exact[0] if exact else _trips(m, state[0], outputs[0], never)
+    trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
@@ -184,7 +189,7 @@ def _ends(m: Tensor | None) -> bool:
     return m is None or isinstance(m.scalar, int)
 
 
-def _trips(m: Tensor | None, before: Type | None, after: Type | None, never: bool) -> MaybeDim:
+def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: bool) -> MaybeDim:
     """How often a body runs whose condition is ``before`` and ``after`` an iteration, None where it may end early."""
     if never:
         return 0
@@ -222,10 +227,10 @@ def _final(initial: Type | None, after: Type | None, trips: MaybeDim) -> Type | 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def _check_flag(known: Tensor, what: str, kinds: frozenset[str], index: int) -> None:
+def _check_flag(known: Tensor, what: str, kinds: frozenset[str], *, index: int) -> None:
     """Makes sure that a condition or a trip count can be one value; OpenVINO reads any element type, and takes the first."""
     if known.dtype is not None and known.dtype not in kinds:
-        fault = single(Tensor(known.dtype), what, sorted(kinds), index)
+        fault = single(Tensor(known.dtype), what, sorted(kinds), input=index)
         if fault is not None:
             warn(fault.lowered(Severity.WARNING))
     if known.shape is None or (len(known.shape) <= 1 and same(product(known.shape), 1) is not False):
@@ -251,21 +256,28 @@ def ov_if(
     context: Context,
 ) -> tuple[Type | None, ...]:
     """OpenVINO If-8: the outputs of the branch that runs; what differs between two possible branches is unknown."""
-    _check_flag(condition, "the condition", CONDITIONS, 0)
+    _check_flag(condition, "the condition", CONDITIONS, index=0)
     every = (condition, *inputs)
     chosen = truth(condition)
     longer = max(then_port_map, else_port_map, key=lambda entries: len(ordered(entries, "output")))
     check_outputs_mapped(longer, context.outputs, "then_body" if longer is then_port_map else "else_body")
-    thens = _branch(then_body, "then_body", then_port_map, every, context, chosen)
-    elses = _branch(else_body, "else_body", else_port_map, every, context, None if chosen is None else not chosen)
+    thens = _branch(then_body, "then_body", then_port_map, inputs=every, context=context, runs=chosen)
+    elses = _branch(
+        else_body,
+        "else_body",
+        else_port_map,
+        inputs=every,
+        context=context,
+        runs=None if chosen is None else not chosen,
+    )
     if chosen is not None:
         return thens if chosen else elses
-    _check_same_types(thens, elses, "then_body", "else_body")
+    _check_same_types(thens, elses, "then_body", second="else_body")
     return tuple(_joined_or_scalar(a, b) for a, b in zip(thens, elses))
 
 
 def _branch(
-    body: Graph, name: str, entries: Entries, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
+    body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
 ) -> tuple[Type | None, ...]:
     """The outputs of a branch that always runs, never, or perhaps (None).
 
@@ -306,7 +318,7 @@ def tensor_iterator(
 ) -> tuple[Type | None, ...]:
     """OpenVINO TensorIterator-1: as many iterations as the sliced inputs have slices."""
     check_inputs_mapped(port_map, 0, len(inputs))
-    outputs, trips = _iterated(body, inputs, port_map, back_edges, context)
+    outputs, trips = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
     results: list[Type | None] = []
     ties = tied(body, "body")
     found = check_outputs_mapped(port_map, context.outputs, "body")
@@ -346,6 +358,7 @@ def _iterated(
     body: Graph,
     inputs: Sequence[Tensor | None],
     entries: Entries,
+    *,
     back_edges: BackEdges,
     context: Context,
     opens: bool = False,
@@ -403,15 +416,15 @@ def ov_loop(
     context: Context,
 ) -> tuple[Type | None, ...]:
     """OpenVINO Loop-5: iterations until the trip count is reached or the body's condition is false."""
-    _check_flag(trip_count, "the trip count", TRIP_COUNTS, 0)
-    _check_flag(execution_condition, "the condition", CONDITIONS, 1)
+    _check_flag(trip_count, "the trip count", TRIP_COUNTS, index=0)
+    _check_flag(execution_condition, "the condition", CONDITIONS, index=1)
     every = (trip_count, execution_condition, *inputs)
     check_inputs_mapped(port_map, 2, len(every))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
     if not conditions:
         context.run(body, [None] * len(body.inputs))
         return _without_condition(context.outputs)
-    outputs, _ = _iterated(body, every, port_map, back_edges, context, opens=True)
+    outputs, _ = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
     ties = tied(body, "body")
     again = outputs[ties.result(conditions[0])]
     if isinstance(again, Tensor) and again.rank is not None and again.rank > 1:

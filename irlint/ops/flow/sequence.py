@@ -136,7 +136,7 @@ def sequence_length(input_sequence: Type) -> Tensor:
     return Tensor("int64", (), None if length is None else (length,))
 
 
-def _check_position(position: Tensor | None, length: MaybeDim, index: int, appends: bool = False) -> None:
+def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, appends: bool = False) -> None:
     """Makes sure that a position can be one of a sequence. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
     place = -1 if position is None else position.scalar
     if not isinstance(place, int) or (position is None and appends):
@@ -289,7 +289,9 @@ def sequence_map(
 ) -> tuple[Type | None, ...]:
     """ONNX SequenceMap-17: one output of the body for each element of the sequence."""
     inputs = (input_sequence, *additional_inputs)
-    check_arity(body, "body", len(inputs), context.outputs, context, "one for each input of the node")
+    check_arity(
+        body, "body", len(inputs), outputs=context.outputs, context=context, why="one for each input of the node"
+    )
     length = input_sequence.length if isinstance(input_sequence, SequenceType) else None
     for index, known in enumerate(additional_inputs, 1):
         if not isinstance(known, SequenceType):
@@ -329,13 +331,13 @@ def scan(
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     scans = context.outputs - len(states)
     why = "the states and one slice of every scanned input"
-    check_arity(body, "body", len(initial_state_and_scan_inputs), context.outputs, context, why)
+    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
     axes = _per_scan("scan_input_axes", scan_input_axes, len(scanned))
     _check_directions("scan_input_directions", scan_input_directions, len(scanned))
     _check_directions("scan_output_directions", scan_output_directions, scans)
     length, slices = _slices(scanned, axes, len(states))
     check_input_shapes(body, "body", (*states, *slices))
-    states, outputs = _scanned(states, slices, body, context)
+    states, outputs = _scanned(states, slices, body, context=context)
     out_axes = _per_scan("scan_output_axes", scan_output_axes, scans)
     stacks = [
         stacked(known, length, _output_axis(known, axis, position))
@@ -356,13 +358,13 @@ def scan_of_batches(
     """ONNX Scan-8: a batch on axis 0 of everything, and the sequence on axis 1 of what is scanned."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     why = "the states and one slice of every scanned input"
-    check_arity(body, "body", len(initial_state_and_scan_inputs), context.outputs, context, why)
+    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
     _check_directions("directions", directions, len(scanned))
     batch, unbatched = _unbatched(sequence_lens, (*states, *scanned))
     _, slices = _slices(unbatched[len(states) :], (0,) * len(scanned), len(states) + 1, axis_shift=1)
     check_input_shapes(body, "body", (*unbatched[: len(states)], *slices))
     length = next((x.shape[0] for x in unbatched[len(states) :] if x.shape), None)
-    _, outputs = _scanned(unbatched[: len(states)], slices, body, context)
+    _, outputs = _scanned(unbatched[: len(states)], slices, body, context=context)
     finals = [stacked(known, batch, 0) for known in outputs[: len(states)]]
     stacks = [stacked(stacked(known, length, 0), batch, 0) for known in outputs[len(states) :]]
     return (*finals, *stacks)
@@ -407,7 +409,7 @@ def _check_directions(name: str, given: Ints | None, count: int) -> None:
 
 
 def _slices(
-    scanned: Sequence[Tensor], axes: Ints, first: int, axis_shift: int = 0
+    scanned: Sequence[Tensor], axes: Ints, first: int, *, axis_shift: int = 0
 ) -> tuple[MaybeDim, tuple[Tensor, ...]]:
     """The one length of all scanned inputs, and what an iteration gets of each; ``first`` is the first one's index."""
     length: MaybeDim = None
@@ -437,7 +439,7 @@ def _slices(
 
 
 def _scanned(
-    states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, context: Context
+    states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, *, context: Context
 ) -> tuple[tuple[Tensor, ...], tuple[Type | None, ...]]:
     """The states without contents, and the outputs of the body; the shape of a state stays the same."""
     bare = tuple(Tensor(x.dtype, x.shape) for x in states)

@@ -101,7 +101,7 @@ def _expect_like_indices(indices: Tensor, others: Sequence[tuple[int, str, Tenso
     return shape
 
 
-def _expect_weights(table: Tensor, weights: Tensor | None, index: int, reduction: str) -> None:
+def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduction: str) -> None:
     if weights is None:
         return
     row: list[Tensor | None] = [None] * (index + 1)
@@ -153,7 +153,7 @@ def embedding_bag_offsets(
     _judge_rows(emb_table, indices)
     common_type((indices, offsets, default_index), first=1)
     expect_rank(per_sample_weights, 4, 1, what="per_sample_weights")
-    _expect_weights(emb_table, per_sample_weights, 4, reduction)
+    _expect_weights(emb_table, per_sample_weights, 4, reduction=reduction)
     _expect_like_indices(indices, ((4, "per_sample_weights", per_sample_weights),))
     return _bags(emb_table, count)
 
@@ -176,7 +176,7 @@ def embedding_bag_packed(
     for index, what, tensor in ((1, "indices", indices), (2, "per_sample_weights", per_sample_weights)):
         expect_rank(tensor, index, 2, what=what)
     _judge_rows(emb_table, indices)
-    _expect_weights(emb_table, per_sample_weights, 2, reduction)
+    _expect_weights(emb_table, per_sample_weights, 2, reduction=reduction)
     shape = _expect_like_indices(indices, ((2, "per_sample_weights", per_sample_weights),))
     return _bags(emb_table, None if shape is None else shape[0])
 
@@ -197,7 +197,7 @@ def embedding_segments_sum(
     expect_rank(default_index, 4, 0, what="default_index")
     _judge_rows(emb_table, indices)
     common_type((indices, segment_ids, num_segments, default_index), first=1)
-    _expect_weights(emb_table, per_sample_weights, 5, "sum")
+    _expect_weights(emb_table, per_sample_weights, 5, reduction="sum")
     _expect_like_indices(indices, ((2, "segment_ids", segment_ids), (5, "per_sample_weights", per_sample_weights)))
     return _bags(emb_table, _counted(number(num_segments)))
 

@@ -92,7 +92,7 @@ def _mismatch(message: str, help: str, *marks: tuple[int, int]) -> Fault:
 # --- Gather -----------------------------------------------------------------------------------------------------------
 
 
-def gathered(data: Shape | None, indices: Shape | None, axis: int | None, batch_dims: int = 0) -> Shape | None:
+def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, batch_dims: int = 0) -> Shape | None:
     """``data[:axis] + indices[batch_dims:] + data[axis+1:]``, the batch axes having been compared.
 
     ``axis`` and ``batch_dims`` count from 0; ``axis`` is None where it is not known.
@@ -135,23 +135,23 @@ def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     """ONNX Gather; negative indices count from the end since opset 11, and for every runtime before that."""
     expect_rank(data, 0, least=1)
     place = None if data.rank is None else axis_of(axis, data.rank)
-    return _gathered(data, indices, place, 0, negative=True, severity=Severity.ERROR)
+    return _gathered(data, indices, place, batch_dims=0, negative=True, severity=Severity.ERROR)
 
 
 def _gathered(
-    data: Tensor, indices: Tensor, axis: int | None, batch_dims: int, *, negative: bool, severity: Severity
+    data: Tensor, indices: Tensor, axis: int | None, *, batch_dims: int, negative: bool, severity: Severity
 ) -> Tensor:
     value = None
     if axis is not None and data.shape is not None and indices.value is not None:
         _state(out_of_range(indices.value, data.shape[axis], axis, index=1, negative=negative), severity)
         value = gathered_contents(data, indices, axis) if batch_dims == 0 else None
-    return Tensor(data.dtype, gathered(data.shape, indices.shape, axis, batch_dims), value)
+    return Tensor(data.dtype, gathered(data.shape, indices.shape, axis, batch_dims=batch_dims), value)
 
 
 @openvino("Gather", since=1, until=6)
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
     """OpenVINO Gather-1; the library reads a negative index as 0.0 elements."""
-    return _ov_gathered(data, indices, axis, 0, negative=False)
+    return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
 @openvino("Gather", since=7, until=7)
@@ -159,7 +159,7 @@ def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
     """OpenVINO Gather-7, with batch axes."""
     expect_type(indices, 1, INTEGERS)
     expect_type(axis, 2, INTEGERS)
-    return _ov_gathered(data, indices, axis, batch_dims, negative=False)
+    return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=False)
 
 
 @openvino("Gather", since=8)
@@ -167,10 +167,10 @@ def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
     """OpenVINO Gather-8, with negative indices."""
     expect_type(indices, 1, INTEGERS)
     expect_type(axis, 2, INTEGERS)
-    return _ov_gathered(data, indices, axis, batch_dims, negative=True)
+    return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=True)
 
 
-def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, *, negative: bool) -> Tensor:
+def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int, negative: bool) -> Tensor:
     expect_one(axis, 2, "axis")
     expect_rank(data, 0, least=1)
     entry = axis.scalar
@@ -193,13 +193,13 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, *
             )
         )
         return Tensor(data.dtype)
-    _judge_batch(data.shape, indices.shape, batch, batch_dims, place)
+    _judge_batch(data.shape, indices.shape, batch, written=batch_dims, axis=place)
     if data.rank is None:
         return Tensor(data.dtype)
-    return _gathered(data, indices, place, batch, negative=negative, severity=Severity.WARNING)
+    return _gathered(data, indices, place, batch_dims=batch, negative=negative, severity=Severity.WARNING)
 
 
-def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, written: int, axis: int | None) -> None:
+def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
     """Raises an ``INDICES_MISMATCH`` fault where ``batch_dims`` does not fit, or a batch axis differs."""
     limits = [
         (None if data is None else len(data), "axes of input 0"),
@@ -281,10 +281,10 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
                 (0, other),
                 (1, other),
             )
-    return _elements(data, indices, place, indices.shape)
+    return _elements(data, indices, place, shape=indices.shape)
 
 
-def _elements(data: Tensor, indices: Tensor, axis: int, shape: Shape) -> Tensor:
+def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
     if data.shape is not None and indices.value is not None:
         _state(out_of_range(indices.value, data.shape[axis], axis, index=1), Severity.ERROR)
     return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
@@ -315,7 +315,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
                 (1, other),
             )
         shape[other] = narrower(b, a)
-    return _elements(data, indices, place, tuple(shape))
+    return _elements(data, indices, place, shape=tuple(shape))
 
 
 # --- GatherND ---------------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
     return (*indices[:-1], *data[batch_dims + length :])
 
 
-def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, shape: Shape | None) -> Contents | None:
+def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
     """The contents that GatherND takes; its indices have been judged."""
     if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
         return None
@@ -361,12 +361,14 @@ def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, shape: Shape | N
     inner = own[batch_dims + length - 1] if batch_dims + length else len(data.value)
     result: list[Scalar] = []
     for row, place in enumerate(positions(indices.shape[:-1])):
-        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, place[:batch_dims])
+        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, batch=place[:batch_dims])
         result += [None] * inner if offset is None else data.value[offset : offset + inner]
     return tuple(result)
 
 
-def nd_offset(numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], batch: Sequence[int] = ()) -> int | None:
+def nd_offset(
+    numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], *, batch: Sequence[int] = ()
+) -> int | None:
     """Where the element or part that an index tuple names begins in row-major contents, None where it is not known."""
     offset = sum(a * b for a, b in zip(batch, own))
     for axis, number in enumerate(numbers, len(batch)):
@@ -377,7 +379,7 @@ def nd_offset(numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], bat
     return offset
 
 
-def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, severity: Severity) -> None:
+def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
     """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
     if data.shape is None or indices.shape is None or indices.value is None:
         return
@@ -402,8 +404,8 @@ def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     shape = gathered_nd(data.shape, indices.shape, batch_dims)
     if data.shape is not None and indices.shape is not None:
         _judge_onnx_batch(data.shape, indices.shape, batch_dims)
-    judge_tuples(data, indices, batch_dims, Severity.ERROR)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape))
+    judge_tuples(data, indices, batch_dims, severity=Severity.ERROR)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
 
 
 def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
@@ -435,8 +437,8 @@ def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
         _agree_on_batch(data.shape, indices.shape, batch_dims)
     if shape is not None and data.shape is not None:
         shape = (*map(narrower, shape[:batch_dims], data.shape), *shape[batch_dims:])
-    judge_tuples(data, indices, batch_dims, Severity.WARNING)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape))
+    judge_tuples(data, indices, batch_dims, severity=Severity.WARNING)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
 
 
 # --- GatherTree -------------------------------------------------------------------------------------------------------

@@ -68,7 +68,9 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
             )
 
 
-def written(data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar], reduction: str) -> Contents | None:
+def written(
+    data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar], *, reduction: str
+) -> Contents | None:
     """The contents of ``data`` with one element written at each place; a place that is not known spoils them all."""
     if data.value is None or None in places or (reduction != "none" and reduction not in REDUCTIONS):
         return None
@@ -86,7 +88,7 @@ def written(data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar
 # --- ScatterElements --------------------------------------------------------------------------------------------------
 
 
-def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int, reduction: str) -> Contents | None:
+def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Contents | None:
     shape, numbers = data.shape, indices.ints
     if not fits(shape) or not fits(indices.shape) or numbers is None or updates.value is None:
         return None
@@ -100,10 +102,10 @@ def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int
             continue
         moved = (*place[:axis], index % size, *place[axis + 1 :])
         places.append(sum(a * b for a, b in zip(moved, own)))
-    return written(data, places, updates.value, reduction)
+    return written(data, places, updates.value, reduction=reduction)
 
 
-def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: int, reduction: str) -> Tensor:
+def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
     _expect_updates(updates.shape, indices.shape, "as the indices")
     rank = next((x.rank for x in (data, indices, updates) if x.rank is not None), None)
     if rank is None:
@@ -123,7 +125,7 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, axis: int,
                 (1, other),
             )
     _judge(indices, data.shape[place], place)
-    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, place, reduction))
+    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, axis=place, reduction=reduction))
 
 
 def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
@@ -144,7 +146,7 @@ Reduction18 = Literal["none", "add", "mul", "max", "min"]
 @onnx("ScatterElements", since=11)
 def scatter_elements_11(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0) -> Tensor:
     """ONNX ScatterElements-11, and Scatter-9, its first name."""
-    return _scatter_elements(data, indices, updates, axis, "none")
+    return _scatter_elements(data, indices, updates, axis=axis, reduction="none")
 
 
 @onnx("ScatterElements", since=16, lenient=("reduction",))
@@ -152,7 +154,7 @@ def scatter_elements_16(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction16 = "none"
 ) -> Tensor:
     """ONNX ScatterElements-16."""
-    return _scatter_elements(data, indices, updates, axis, reduction)
+    return _scatter_elements(data, indices, updates, axis=axis, reduction=reduction)
 
 
 @onnx("ScatterElements", since=18, lenient=("reduction",))
@@ -160,7 +162,7 @@ def scatter_elements_18(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: Reduction18 = "none"
 ) -> Tensor:
     """ONNX ScatterElements-18."""
-    return _scatter_elements(data, indices, updates, axis, reduction)
+    return _scatter_elements(data, indices, updates, axis=axis, reduction=reduction)
 
 
 @openvino("ScatterElementsUpdate", since=3, until=11)
@@ -204,7 +206,7 @@ def scatter_elements_update_12(
     place = axis_of(place, len(data.shape))
     _judge(indices, data.shape[place], place)
     kind = reduction if use_init_val or reduction == "none" else "mean"
-    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, place, kind))
+    return Tensor(data.dtype, data.shape, _elements_contents(data, indices, updates, axis=place, reduction=kind))
 
 
 def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
@@ -236,7 +238,7 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
     return (*indices[:-1], *data[length:]) if isinstance(length, int) else None
 
 
-def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, reduction: str) -> Contents | None:
+def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Contents | None:
     numbers, values = indices.ints, updates.value
     if not fits(data.shape) or not fits(indices.shape) or numbers is None or values is None or not indices.shape:
         return None
@@ -249,33 +251,33 @@ def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, reduction: s
     for row in range(rows):
         start = nd_offset(numbers[row * length : (row + 1) * length], data.shape, own)
         places += [None if start is None else start + step for step in range(inner)]
-    return written(data, places, values, reduction)
+    return written(data, places, values, reduction=reduction)
 
 
-def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str) -> Tensor:
+def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
     expect_rank(data, 0, least=1)
     expect_rank(indices, 1, least=1)
     _expect_updates(updates.shape, tuple_updates(data.shape, indices.shape), "indices[:-1] + data[indices[-1]:]")
-    judge_tuples(data, indices, 0, Severity.ERROR)
-    return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction))
+    judge_tuples(data, indices, 0, severity=Severity.ERROR)
+    return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction=reduction))
 
 
 @onnx("ScatterND", since=11)
 def scatter_nd_11(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     """ONNX ScatterND-11."""
-    return _scatter_nd(data, indices, updates, "none")
+    return _scatter_nd(data, indices, updates, reduction="none")
 
 
 @onnx("ScatterND", since=16, lenient=("reduction",))
 def scatter_nd_16(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction16 = "none") -> Tensor:
     """ONNX ScatterND-16."""
-    return _scatter_nd(data, indices, updates, reduction)
+    return _scatter_nd(data, indices, updates, reduction=reduction)
 
 
 @onnx("ScatterND", since=18, lenient=("reduction",))
 def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction18 = "none") -> Tensor:
     """ONNX ScatterND-18."""
-    return _scatter_nd(data, indices, updates, reduction)
+    return _scatter_nd(data, indices, updates, reduction=reduction)
 
 
 @openvino("ScatterNDUpdate", since=4, until=14)
@@ -294,7 +296,7 @@ def scatter_nd_update_15(
     """OpenVINO ScatterNDUpdate-15."""
     common_type((data, None, updates))
     expect_type(indices, 1, INDEX_TYPES)
-    return _scatter_nd(data, indices, updates, reduction)
+    return _scatter_nd(data, indices, updates, reduction=reduction)
 
 
 # --- ScatterUpdate ----------------------------------------------------------------------------------------------------
@@ -320,10 +322,10 @@ def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor)
     if not isinstance(place, int) or indices.value is None:
         return Tensor(data.dtype, data.shape)
     _judge(indices, data.shape[place], place)
-    return Tensor(data.dtype, data.shape, _slice_contents(data, indices, updates, place))
+    return Tensor(data.dtype, data.shape, _slice_contents(data, indices, updates, axis=place))
 
 
-def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Contents | None:
+def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int) -> Contents | None:
     numbers = indices.ints
     if not fits(data.shape) or numbers is None or updates.value is None:
         return None
@@ -337,7 +339,7 @@ def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, axis: int) -
                 return None
             start = (outer * size + index % size) * inner
             places += range(start, start + inner)
-    return written(data, places, updates.value, "none")
+    return written(data, places, updates.value, reduction="none")
 
 
 # --- TensorScatter ----------------------------------------------------------------------------------------------------
@@ -369,7 +371,7 @@ def tensor_scatter(
     if cache is not None and part is not None:
         _expect_part(cache, part, place)
     if write_indices is not None and write_indices.shape is not None:
-        _judge_write_indices(write_indices, known[0], cache, part, place, mode)
+        _judge_write_indices(write_indices, known[0], cache, part=part, axis=place, mode=mode)
     return Tensor(past_cache.dtype, cache)
 
 
@@ -396,7 +398,7 @@ def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
 
 
 def _judge_write_indices(
-    indices: Tensor, batch: MaybeDim, cache: Shape | None, part: Shape | None, axis: int, mode: str
+    indices: Tensor, batch: MaybeDim, cache: Shape | None, *, part: Shape | None, axis: int, mode: str
 ) -> None:
     expect_rank(indices, 2, 1)
     assert indices.shape is not None

@@ -69,7 +69,7 @@ def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
     return [[start + step * own[axis] for step in range(shape[axis])] for start in starts]
 
 
-def top_contents(x: Tensor, axis: int, k: int, largest: bool) -> tuple[Contents | None, Contents | None]:
+def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
     """The ``k`` first values and their indices along ``axis``, sorted, None where the contents are not all numbers."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
@@ -87,7 +87,7 @@ def top_contents(x: Tensor, axis: int, k: int, largest: bool) -> tuple[Contents 
 
 
 def _top(
-    x: Tensor, k: MaybeDim, axis: int, index_dtype: str, context: Context, *, ordered: bool, largest: bool
+    x: Tensor, k: MaybeDim, axis: int, *, index_dtype: str, context: Context, ordered: bool, largest: bool
 ) -> tuple[Tensor, Tensor]:
     """The values and indices of TopK; ``k`` has been judged to be a size."""
     if x.shape is None:
@@ -107,7 +107,7 @@ def _top(
     elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
         k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
-    values, indices = top_contents(x, place, k, largest) if isinstance(k, int) and ordered else (None, None)
+    values, indices = top_contents(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
 
 
@@ -118,7 +118,7 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `k` is {k}; it has to be at least 1", help="ask for 1 element or more", attribute="k"
         )
-    return _top(X, k, axis, "int64", context, ordered=True, largest=True)
+    return _top(X, k, axis, index_dtype="int64", context=context, ordered=True, largest=True)
 
 
 @onnx("TopK", since=10)
@@ -135,7 +135,7 @@ def topk_11(
     expect_rank(K, 1, 1, what="K")
     expect_one(K, 1, "K")
     k = stated_size(number(K), 1, "K")
-    return _top(X, k, axis, "int64", context, ordered=bool(sorted), largest=bool(largest))
+    return _top(X, k, axis, index_dtype="int64", context=context, ordered=bool(sorted), largest=bool(largest))
 
 
 TopMode = Literal["max", "min"]
@@ -156,7 +156,7 @@ def ov_topk_1(
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-1."""
     expect_type(k, 1, {"int8", "int32", "int64"})
-    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
 
 
 @openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT)
@@ -171,7 +171,7 @@ def ov_topk_3(
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-3."""
-    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
 
 
 @openvino("TopK", since=11, absent=_TOPK_ABSENT)
@@ -193,17 +193,19 @@ def ov_topk_11(
             help='write sort="value" or sort="index"',
             attribute="stable",
         )
-    return _ov_top(data, k, axis, mode, sort, index_element_type, context)
+    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
 
 
 def _ov_top(
-    data: Tensor, k: Tensor, axis: int, mode: str, sort: str, index_type: str, context: Context
+    data: Tensor, k: Tensor, axis: int, *, mode: str, sort: str, index_type: str, context: Context
 ) -> tuple[Tensor, Tensor]:
     expect_type(k, 1, INTEGERS)
     expect_rank(k, 1, 0, what="k")
     count = stated_size(number(k), 1, "k")
     by_value = sort == "value"
-    return _top(data, count, axis, INDEX_NAMES[index_type], context, ordered=by_value, largest=mode == "max")
+    return _top(
+        data, count, axis, index_dtype=INDEX_NAMES[index_type], context=context, ordered=by_value, largest=mode == "max"
+    )
 
 
 # --- NonZero ----------------------------------------------------------------------------------------------------------
@@ -263,24 +265,24 @@ def distinct(x: Tensor, axis: int | None) -> int | None:
 
 
 def _unique(
-    x: Tensor, axis: int | None, index_dtype: str, count_dtype: str, context: Context
+    x: Tensor, axis: int | None, index_dtype: str, *, count_dtype: str, context: Context
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The unique elements, where each is first, where each input element went, and how often each occurs."""
     if x.shape is None:
         count = context.unknown("unique")
         shape: Shape | None = (count,) if axis is None else None
-        return Tensor(x.dtype, shape), *_unique_lists(count, None, index_dtype, count_dtype)
+        return Tensor(x.dtype, shape), *_unique_lists(count, None, index_dtype, count_dtype=count_dtype)
     place = None if axis is None else axis_of(axis, len(x.shape))
     whole = product(x.shape) if place is None else x.shape[place]
     found = 1 if whole == 1 else distinct(x, place)
     least, most = (None, None) if whole is None else bounds(whole)
     count = context.unknown("unique", most, min(least or 0, 1)) if found is None else found
     shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
-    return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype)
+    return Tensor(x.dtype, shape), *_unique_lists(count, whole, index_dtype, count_dtype=count_dtype)
 
 
 def _unique_lists(
-    count: MaybeDim, whole: MaybeDim, index_dtype: str, count_dtype: str
+    count: MaybeDim, whole: MaybeDim, index_dtype: str, *, count_dtype: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     return Tensor(index_dtype, (count,)), Tensor(index_dtype, (whole,)), Tensor(count_dtype, (count,))
 
@@ -288,14 +290,14 @@ def _unique_lists(
 @onnx("Unique", since=11)
 def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Context) -> tuple[Tensor, ...]:
     """ONNX Unique-11."""
-    return _unique(X, axis, "int64", "int64", context)
+    return _unique(X, axis, "int64", count_dtype="int64", context=context)
 
 
 @onnx("Unique", domain=MICROSOFT)
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """ONNX Runtime's Unique of a list: its elements, where each input element went, and how often each occurs."""
     expect_rank(x, 0, 1)
-    values, counts, inverse, _ = _unique(x, None, "int64", "int64", context)
+    values, counts, inverse, _ = _unique(x, None, "int64", count_dtype="int64", context=context)
     return values, inverse, counts
 
 
@@ -310,15 +312,17 @@ def ov_unique(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """OpenVINO Unique-10."""
-    types = INDEX_NAMES[index_element_type], INDEX_NAMES[count_element_type]
+    index_dtype, count_dtype = INDEX_NAMES[index_element_type], INDEX_NAMES[count_element_type]
     if axis is None:
-        return _unique(data, None, *types, context)
+        return _unique(data, None, index_dtype, count_dtype=count_dtype, context=context)
     expect_type(axis, 1, INDEX_TYPES)
     expect_one(axis, 1, "axis")
     place = number(axis)
     if isinstance(place, int):
-        return _unique(data, place, *types, context)
-    return Tensor(data.dtype, None), *_unique_lists(context.unknown("unique"), None, *types)
+        return _unique(data, place, index_dtype, count_dtype=count_dtype, context=context)
+    return Tensor(data.dtype, None), *_unique_lists(
+        context.unknown("unique"), None, index_dtype, count_dtype=count_dtype
+    )
 
 
 # --- Compress ---------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ g (int64[4] x) => (int64[4] y)
 
 
 def expect_attribute(
-    value: float, least: float, name: str, most: float | None = None, severity: Severity | None = None
+    value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
 ) -> None:
     """Makes sure that an attribute lies between ``least`` and ``most``.
 
@@ -81,7 +81,7 @@ def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | 
     return None
 
 
-def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, severity: Severity | None = None) -> bool:
+def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
     """Whether no entry is below ``lowest``; states a fault of ``severity`` where one is given, else raises it."""
     fault = out_of_range(values, lowest, name)
     if fault is None:
@@ -92,7 +92,7 @@ def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, severity: S
     return False
 
 
-def numbered_type(number: int, context: Context, attribute: str = "dtype", output: int = 0) -> str:
+def numbered_type(number: int, context: Context, attribute: str = "dtype", *, output: int = 0) -> str:
     """The element type that an ONNX attribute names by its number in TensorProto.DataType.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for a number that is none, or one of a type that output ``output`` of the

@@ -118,7 +118,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     for position, dim in enumerate(small):
         wide = start + position
         why = f"axis {wide} of input 0 takes axis {position} of input 1"
-        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why)
+        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why=why)
         if not fits:
             clashes.append((wide, position))
     if clashes:
@@ -135,7 +135,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     return tuple(result)
 
 
-def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, why: str) -> tuple[MaybeDim, bool]:
+def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
     """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)

@@ -157,6 +157,7 @@ def carried(
     step: Callable[[Sequence[Type | None]], Sequence[Type | None]],
     initial: Sequence[Type | None],
     context: Context,
+    *,
     key: object = "carried",
     search: bool = True,
 ) -> tuple[Type | None, ...]:
@@ -176,7 +177,7 @@ def carried(
 
 
 def unrolled(
-    body: Graph, initial: Sequence[Type | None], number: Tensor, count: MaybeDim, context: Context
+    body: Graph, initial: Sequence[Type | None], number: Tensor, *, count: MaybeDim, context: Context
 ) -> tuple[int, tuple[Type | None, ...]] | None:
     """How often the body of an ONNX Loop runs, and the condition and carried values in the end.
 
@@ -266,7 +267,7 @@ def graph_inputs(body: Graph) -> tuple[object, ...]:
     return tuple(value for value in body.inputs if value not in body.constants)
 
 
-def arity_fault(body: Graph, name: str, kind: str, expected: int, why: str) -> Fault | None:
+def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -> Fault | None:
     """The fault of a body that has other than ``expected`` inputs or outputs (``kind``), None where it has so many."""
     found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
     if found == expected or (kind == "input" and len(body.inputs) == expected):
@@ -278,7 +279,7 @@ def arity_fault(body: Graph, name: str, kind: str, expected: int, why: str) -> F
     )
 
 
-def single(known: Type | None, what: str, dtypes: Sequence[str], input: int | None = None) -> Fault | None:
+def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
     """The fault of a condition or a trip count that is no single value of one of ``dtypes``, None where it can be one."""
     if not isinstance(known, Tensor):
         return None
@@ -297,11 +298,11 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], input: int | No
     )
 
 
-def check_arity(body: Graph, name: str, inputs: int, outputs: int, context: Context, why: str) -> None:
+def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
     """Makes sure that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
     faults = (
-        arity_fault(body, name, "input", inputs, why),
-        arity_fault(body, name, "output", outputs, f"the node has {context.outputs}"),
+        arity_fault(body, name, "input", expected=inputs, why=why),
+        arity_fault(body, name, "output", expected=outputs, why=f"the node has {context.outputs}"),
     )
     for fault in faults:
         if fault is not None:

@@ -75,7 +75,7 @@ def _room_for(small: Shape, large: Shape) -> str:
     return ""
 
 
-def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, axis: int) -> str:
+def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axis: int) -> str:
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
         room = _room_for(a, b) if a is not None and b is not None else ""
@@ -108,7 +108,7 @@ def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
         clashes.append((axis, *found))
         result.append(None)
     if clashes:
-        raise _mismatch(shapes, rank, clashes, first)
+        raise _mismatch(shapes, rank, clashes, first=first)
     return None if len(known) < len(shapes) else tuple(result)
 
 
@@ -116,6 +116,7 @@ def _mismatch(
     shapes: Sequence[Shape | None],
     rank: int,
     clashes: Sequence[tuple[int, int, Dim, int, Dim]],
+    *,
     first: int,
 ) -> Fault:
     axis, left, _, right, _ = clashes[0]
@@ -126,7 +127,7 @@ def _mismatch(
             marks.append((index + first, clash_axis - rank + len(shapes[index] or ())))
     return BROADCAST_MISMATCH.fault(
         f"{_shapes_text(padded, (left + first, right + first))}: {_clash_text(clashes)}",
-        help=_mismatch_help(padded, left + first, right + first, axis),
+        help=_mismatch_help(padded, left + first, right + first, axis=axis),
         input=right + first,
         marks=tuple(marks),
         remark="differ, and neither is 1",
@@ -185,7 +186,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
     return broadcast_size(*entries)
 
 
-def stretched(target: Shape | None, shape: Shape | None, index: int, onto: int = 0, what: str = "") -> Shape | None:
+def stretched(target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "") -> Shape | None:
     """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
 
     ``index`` and ``onto`` are the input indices of the two. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault.

@@ -64,7 +64,7 @@ def positions(shape: Shape) -> list[tuple[int, ...]]:
 
 
 def folded(
-    fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, dtype: str | None, *, partial: bool = False
+    fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None, partial: bool = False
 ) -> Contents | None:
     """The contents of an elementwise operator's output, None where an input's are not known or too many.
 
@@ -77,7 +77,7 @@ def folded(
         spread(x.value, x.shape, shape) if x.value is not None and x.shape is not None else (None,) * _count(shape)
         for x in tensors
     ]
-    entries = tuple(_entry(fold, row, dtype, partial) for row in zip(*columns))
+    entries = tuple(_entry(fold, row, dtype, partial=partial) for row in zip(*columns))
     return None if partial and entries and all(entry is None for entry in entries) else entries
 
 
@@ -85,7 +85,7 @@ def _count(shape: Shape) -> int:
     return math.prod(static(shape))
 
 
-def _entry(fold: Fold, row: Sequence[Scalar], dtype: str | None, partial: bool) -> Scalar:
+def _entry(fold: Fold, row: Sequence[Scalar], dtype: str | None, *, partial: bool) -> Scalar:
     if None in row and not partial:
         return None
     try:

@@ -174,7 +174,7 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
     """
     expect_spatial_rank(x)
     if x is not None:
-        expect_axes(w, len(x), weights, f"as input 0, {shape_text(x)}, has them")
+        expect_axes(w, len(x), weights, axes=f"as input 0, {shape_text(x)}, has them")
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
             f"input {weights} is {shape_text(w)} with {counted(len(w), 'axis', 'axes')}: expected are at least 3, two for channels",
@@ -225,7 +225,7 @@ def ov_spatial_count(
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0, {shape_text(x)}" if extra else f"as input 0, {shape_text(x)}, has them"
-        expect_axes(w, len(x) + extra, weights, axes)
+        expect_axes(w, len(x) + extra, weights, axes=axes)
         return len(x) - 2
     if w is not None:
         expect_spatial_rank(w[extra:])
@@ -236,7 +236,7 @@ def ov_spatial_count(
 def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
     """The spatial sizes of filters, and whether they are sound: the library takes a kernel of 0 in silence."""
     kernel: Shape = (None,) * count if w is None else w[len(w) - count :]
-    return kernel, expect_range(kernel, 1, "filters", Severity.WARNING)
+    return kernel, expect_range(kernel, 1, "filters", severity=Severity.WARNING)
 
 
 def ov_convolved(

@@ -43,7 +43,7 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 )
 
 
-def expect_axes(shape: Shape | None, rank: int, index: int, axes: str) -> None:
+def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
     """Raises a ``RANK_MISMATCH`` fault where input ``index`` has another rank than ``rank``, whose ``axes`` are named."""
     if shape is None or len(shape) == rank:
         return
@@ -67,7 +67,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
     )
 
 
-def expect_shape(tensor: Tensor | None, index: int, name: str, wanted: Shape, why: str = "") -> None:
+def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
     """Makes sure that input ``index`` has the shape ``wanted``, where both are known.
 
     Raises an ``OPERAND_MISMATCH`` fault.

@@ -54,14 +54,14 @@ class Ties:
 
     def parameter(self, entry: PortMapEntry) -> int:
         """The position of the Parameter that ``entry`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return _position(self.parameters, entry.internal_layer_id, "Parameter", self.name)
+        return _position(self.parameters, entry.internal_layer_id, "Parameter", name=self.name)
 
     def result(self, entry: PortMapEntry) -> int:
         """The position of the Result that ``entry`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return _position(self.results, entry.internal_layer_id, "Result", self.name)
+        return _position(self.results, entry.internal_layer_id, "Result", name=self.name)
 
 
-def _position(known: dict[str, int], id: str | None, kind: str, name: str) -> int:
+def _position(known: dict[str, int], id: str | None, kind: str, *, name: str) -> int:
     if id in known:
         return known[id]
     ids = ", ".join(known) or "none"
@@ -153,7 +153,7 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
         if edge.to_layer not in whole or edge.to_layer not in ties.parameters:
             continue
         target = ties.parameters[edge.to_layer]
-        merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", ties.name))
+        merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", name=ties.name))
     return merged
 
 

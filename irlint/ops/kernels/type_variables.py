@@ -47,7 +47,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
         key = type_key(known)
         if formal is None or key is None:
             continue
-        refused = _refused(schema, formal, index, key) if key not in formal.types else None
+        refused = _refused(schema, formal, index, key=key) if key not in formal.types else None
         if refused is not None and refused.severity is Severity.ERROR:
             raise refused
         if refused is not None:
@@ -66,7 +66,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     return variables
 
 
-def _refused(schema: OfficialSchema, formal: Formal, index: int, key: str) -> Fault:
+def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
     """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they take."""
     runtime = schema.domain == MICROSOFT
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"

@@ -76,7 +76,7 @@ def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
     return None if kernel is None else (kernel - 1) * dilation + 1
 
 
-def window_count(size: Dim, span: Dim, stride: int, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
+def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
     """How many windows of ``span`` elements stand on an axis of ``size``, padded by ``begin`` and ``end``.
 
     ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only where it does not begin in the padding
@@ -95,7 +95,7 @@ def window_count(size: Dim, span: Dim, stride: int, begin: int, end: int, roundi
     return smallest(ceildiv(room, stride) + 1, ceildiv(size + begin, stride))
 
 
-def same_count(size: Dim, span: MaybeDim, stride: int, rounding: Rounding = "floor") -> MaybeDim:
+def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
     """How many windows stand on an axis with SAME padding: ceil(size / stride).
 
     With ``ceil`` a window shorter than the stride may come in once more, as there is nothing to pad.
@@ -106,7 +106,7 @@ def same_count(size: Dim, span: MaybeDim, stride: int, rounding: Rounding = "flo
     return None if span is None else largest(count, ceildiv(size - span, stride) + 1)
 
 
-def transposed_size(size: Dim, span: Dim, stride: int, added: int) -> Dim:
+def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
     """The size of an axis from which ``size`` windows of ``span`` elements come, with ``added`` elements at its ends."""
     return (size - 1) * stride + span + added
 
@@ -124,7 +124,7 @@ def channel_axis(rank: int, first: int) -> int:
     return 1 if first == 2 else rank - 1
 
 
-def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], first: int = 2) -> Shape:
+def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, first: int = 2) -> Shape:
     """A shape from its parts, the channels before the spatial axes (``first`` 2) or behind them (1)."""
     return (batch, channels, *sizes) if first == 2 else (batch, *sizes, channels)
 
@@ -278,10 +278,10 @@ def openvino_window(
     end = per_axis(given.pads_end or None, count, "pads_end", default=0)
     sound = True
     for name, values in (("strides", strides), ("dilations", dilations)):
-        sound &= expect_range(values, 1, name, None if 0 in values else Severity.WARNING)
+        sound &= expect_range(values, 1, name, severity=None if 0 in values else Severity.WARNING)
     if given.auto_pad == "explicit":
-        sound &= expect_range(begin, 0, "pads_begin", Severity.WARNING)
-        sound &= expect_range(end, 0, "pads_end", Severity.WARNING)
+        sound &= expect_range(begin, 0, "pads_begin", severity=Severity.WARNING)
+        sound &= expect_range(end, 0, "pads_end", severity=Severity.WARNING)
     else:
         begin = end = (0,) * count
     if not sound:
@@ -301,30 +301,30 @@ def window_sizes(shape: Shape | None, window: Window | None, count: int, *, leni
     if shape is None or window is None:
         return (None,) * count
     sizes = spatial(shape, window.first)
-    return tuple(_window_size(size, window, position, lenient) for position, size in enumerate(sizes))
+    return tuple(_window_size(size, window, position, lenient=lenient) for position, size in enumerate(sizes))
 
 
-def _window_size(size: MaybeDim, window: Window, position: int, lenient: bool) -> MaybeDim:
+def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool) -> MaybeDim:
     span, stride = window.span(position), window.strides[position]
     if size is None:
         return None
     if window.same:
-        return same_count(size, span, stride, window.rounding)
+        return same_count(size, span, stride, rounding=window.rounding)
     if span is None:
         return None
     begin, end = window.begin[position], window.end[position]
     overhang = stride - 1 if lenient and window.rounding != "floor" else 0
     if not reaches(size, span - (begin + end + overhang), window.described(position)):
-        fault = _exceeding(size, span, window, position)
+        fault = _exceeding(size, span, window, position=position)
         room = size + (begin + end) - span
         if not lenient or at_least(room, 1 - 2 * stride) is False:
             raise fault
         warn(fault.lowered(Severity.WARNING))
         return 1 - (-room // stride) if isinstance(room, int) else None
-    return window_count(size, span, stride, begin, end, window.rounding)
+    return window_count(size, span, stride, begin=begin, end=end, rounding=window.rounding)
 
 
-def _exceeding(size: Dim, span: Dim, window: Window, position: int) -> Fault:
+def _exceeding(size: Dim, span: Dim, window: Window, *, position: int) -> Fault:
     axis, pads = window.first + position, window.begin[position] + window.end[position]
     padded = f", {size + pads} with its padding," if pads else ""
     return WINDOW_EXCEEDS_INPUT.fault(
@@ -338,7 +338,7 @@ def _exceeding(size: Dim, span: Dim, window: Window, position: int) -> Fault:
 
 
 def transposed_sizes(
-    shape: Shape | None, window: Window | None, count: int, output_padding: Sequence[int], *, lenient: bool = False
+    shape: Shape | None, window: Window | None, count: int, *, output_padding: Sequence[int], lenient: bool = False
 ) -> Shape:
     """The spatial sizes of a transposed convolution of a tensor of ``shape``, which is input 0.
 
@@ -354,12 +354,12 @@ def transposed_sizes(
         if size is None or span is None:
             result.append(None)
             continue
-        full = transposed_size(size, span, stride, output_padding[position] - pads)
+        full = transposed_size(size, span, stride, added=output_padding[position] - pads)
         if window.same:
             result.append(smallest(size * stride, full))
             continue
         if not reaches(full, 1, f"the padding on axis {window.first + position} leaves something"):
-            fault = _nothing_left(size, full, pads, window.first + position)
+            fault = _nothing_left(size, full, pads, axis=window.first + position)
             if not lenient:
                 raise fault
             warn(fault.lowered(Severity.WARNING))
@@ -367,7 +367,7 @@ def transposed_sizes(
     return tuple(result)
 
 
-def _nothing_left(size: Dim, full: Dim, pads: int, axis: int) -> Fault:
+def _nothing_left(size: Dim, full: Dim, pads: int, *, axis: int) -> Fault:
     return WINDOW_EXCEEDS_INPUT.fault(
         f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution: its padding takes off {pads}",
         help="pad less, or use a larger kernel or stride",

@@ -41,7 +41,7 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 )
 
 
-def parted(dim: MaybeDim, count: int, axis: int, what: str) -> MaybeDim:
+def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
     """``dim // count``, after making sure that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
     if dim is None:
         return None
@@ -67,13 +67,13 @@ def _expect_positive(number: int, attribute: str) -> None:
 
 def depth_to_space(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C / block**k, *(D * block)] for k spatial axes."""
-    depth = parted(shape[1], block ** (len(shape) - 2), 1, f"the elements of a block of {block}")
+    depth = parted(shape[1], block ** (len(shape) - 2), 1, what=f"the elements of a block of {block}")
     return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 
 
 def space_to_depth(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C * block**k, *(D / block)] for k spatial axes."""
-    spatial = [parted(dim, block, axis, "the block size") for axis, dim in enumerate(shape[2:], 2)]
+    spatial = [parted(dim, block, axis, what="the block size") for axis, dim in enumerate(shape[2:], 2)]
     return (shape[0], product((shape[1], block ** (len(shape) - 2))), *spatial)
 
 
@@ -128,7 +128,7 @@ def ov_space_to_depth(data: Tensor, *, mode: DepthMode, block_size: int | None =
 
 
 def _lists(
-    data: Tensor, inputs: Sequence[Tensor], names: Sequence[str], negative: Severity | None = None
+    data: Tensor, inputs: Sequence[Tensor], names: Sequence[str], *, negative: Severity | None = None
 ) -> list[tuple[MaybeDim, ...] | None]:
     """The three lists of BatchToSpace and SpaceToBatch, one entry for each axis.
 
@@ -138,7 +138,7 @@ def _lists(
     for index, (x, name) in enumerate(zip(inputs, names), 1):
         expect_type(x, index, INTEGERS)
         expect_rank(x, index, 1, what=name)
-        expect_per_axis(length(x), data.shape, index, name)
+        expect_per_axis(length(x), data.shape, index, what=name)
     counts = [length(x) if not x.shape or x.value is not None else x.shape[0] for x in inputs]
     if any(same(a, b) is False for a in counts for b in counts):
         raise ENTRIES_PER_AXIS.fault(
@@ -148,11 +148,11 @@ def _lists(
             input=1,
         )
     blocks = _at_least(entries(inputs[0]), 1, 1)
-    return [blocks, *(_at_least(entries(x), 0, index, negative) for index, x in enumerate(inputs[1:], 2))]
+    return [blocks, *(_at_least(entries(x), 0, index, severity=negative) for index, x in enumerate(inputs[1:], 2))]
 
 
 def _at_least(
-    listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, severity: Severity | None = None
+    listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, *, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
     """``listed``, of which no entry may be less than ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or states it.
 
@@ -206,14 +206,14 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
 
 def _batch_part(dim: MaybeDim, blocks: Sequence[MaybeDim]) -> MaybeDim:
     static = [block for block in blocks if isinstance(block, int)]
-    return parted(dim, prod(static), 0, "the elements of a block") if len(static) == len(blocks) else None
+    return parted(dim, prod(static), 0, what="the elements of a block") if len(static) == len(blocks) else None
 
 
 @openvino("SpaceToBatch", since=2)
 def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
     """OpenVINO SpaceToBatch-2: the batch times all blocks, and each other axis, padded, divided by its block."""
     inputs = (block_shape, pads_begin, pads_end)
-    blocks, begin, end = _lists(data, inputs, ("block_shape", "pads_begin", "pads_end"), Severity.WARNING)
+    blocks, begin, end = _lists(data, inputs, ("block_shape", "pads_begin", "pads_end"), negative=Severity.WARNING)
     shape = data.shape
     if shape is None:
         return Tensor(data.dtype)
@@ -227,7 +227,7 @@ def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pad
         if full is None or not isinstance(block, int):
             result.append(None)
             continue
-        result.append(parted(full + pads[0] + pads[1], block, axis, "the block"))  # type: ignore[operator]
+        result.append(parted(full + pads[0] + pads[1], block, axis, what="the block"))  # type: ignore[operator]
     return Tensor(data.dtype, tuple(result))
 
 
@@ -241,7 +241,7 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
     expect_rank(data, 0, least=1)
     if data.shape is not None:
         place = axis_of(axis, len(data.shape))
-        parted(data.shape[place], group, place, "the number of groups")
+        parted(data.shape[place], group, place, what="the number of groups")
     return Tensor(data.dtype, data.shape)
 
 
@@ -301,14 +301,14 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
     for dim, kernel, stride, rate in zip(shape[2:], sizes, strides, rates):
         span = spanned(kernel, rate)
         assert span is not None
-        counts.append(None if dim is None else _patch_count(dim, span, stride, auto_pad))
+        counts.append(None if dim is None else _patch_count(dim, span, stride, auto_pad=auto_pad))
     return Tensor(data.dtype, (shape[0], product((shape[1], sizes[0] * sizes[1])), *counts))
 
 
-def _patch_count(dim: Dim, span: Dim, stride: int, auto_pad: str) -> MaybeDim:
+def _patch_count(dim: Dim, span: Dim, stride: int, *, auto_pad: str) -> MaybeDim:
     if auto_pad != "valid":
         return same_count(dim, span, stride)
-    return largest(window_count(dim, span, stride, 0, 0), 0)
+    return largest(window_count(dim, span, stride, begin=0, end=0), 0)
 
 
 @openvino("Col2Im", since=15)
@@ -324,8 +324,8 @@ def ov_col2im(
 ) -> Tensor:
     """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with a batch in front or without."""
     _expect_written(strides=strides, dilations=dilations, pads_begin=pads_begin, pads_end=pads_end)
-    steps, rates = _pair(strides, "strides", 1, 1), _pair(dilations, "dilations", 1, 1)
-    before, after = _pair(pads_begin, "pads_begin", 0, 0), _pair(pads_end, "pads_end", 0, 0)
+    steps, rates = _pair(strides, "strides", 1, lowest=1), _pair(dilations, "dilations", 1, lowest=1)
+    before, after = _pair(pads_begin, "pads_begin", 0, lowest=0), _pair(pads_end, "pads_end", 0, lowest=0)
     expect_rank(data, 0, 2, 3)
     for index, x in ((1, output_size), (2, kernel_size)):
         expect_type(x, index, INDEX_TYPES)
@@ -337,7 +337,7 @@ def ov_col2im(
         return Tensor(data.dtype)
     spans = [spanned(size, rate) for size, rate in zip(kernel, rates)]
     counts = [
-        None if dim is None or span is None else window_count(dim, span, step, begin, end)
+        None if dim is None or span is None else window_count(dim, span, step, begin=begin, end=end)
         for dim, span, step, begin, end in zip(image, spans, steps, before, after)
     ]
     blocks = product(counts)
@@ -351,7 +351,7 @@ def ov_col2im(
     elements = product(kernel)
     axis = len(data.shape) - 2
     channels = (
-        parted(data.shape[axis], elements, axis, "the elements of a block") if isinstance(elements, int) else None
+        parted(data.shape[axis], elements, axis, what="the elements of a block") if isinstance(elements, int) else None
     )
     return Tensor(data.dtype, (*data.shape[:-2], channels, *image))
 
@@ -369,7 +369,7 @@ def _expect_written(**attributes: Ints | None) -> None:
         )
 
 
-def _pair(listed: Ints | None, name: str, default: int, lowest: int) -> Ints:
+def _pair(listed: Ints | None, name: str, default: int, *, lowest: int) -> Ints:
     if listed is None:
         return (default, default)
     if len(listed) != 2 or min(listed) < lowest:

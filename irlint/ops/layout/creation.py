@@ -163,7 +163,7 @@ def ov_result(x: Tensor) -> Tensor:
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, end: int | None = None) -> Tensor:
+def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, end: int | None = None) -> Tensor:
     """The sizes of the axes from ``start`` up to ``end`` as a list; both count from the end if negative."""
     if shape is None:
         return Tensor(dtype, (None,))
@@ -174,7 +174,7 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, end: 
 @onnx("Shape")
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
     """ONNX Shape; ``start`` and ``end`` (opset 15) are moved into the range of the axes."""
-    return shape_contents(data.shape, "int64", start, end)
+    return shape_contents(data.shape, "int64", start, end=end)
 
 
 @onnx("Size")
@@ -332,7 +332,7 @@ def _any_float(*numbers: Scalar) -> bool:
     return any(isinstance(entry, float) for entry in numbers)
 
 
-def ranged(start: Scalar, delta: Scalar, size: MaybeDim, dtype: str | None) -> Tensor:
+def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
     """The tensor of a range that begins with ``start``; its contents where they are few."""
     if not isinstance(size, int) or size > CONTENTS_LIMIT or start is None or delta is None:
         return Tensor(dtype, (size,))
@@ -346,7 +346,7 @@ def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1) 
     for index, x in enumerate((start, limit, delta)):
         expect_one(x, index, names[index])
     dtype = start.dtype or limit.dtype or delta.dtype
-    return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype)
+    return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype=dtype)
 
 
 @onnx("Range", domain=MICROSOFT)
@@ -355,7 +355,7 @@ def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -
     return range_(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)))
 
 
-def _ov_range(start: Tensor, stop: Tensor, step: Tensor, dtype: str | None) -> Tensor:
+def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -> Tensor:
     names = ("start", "stop", "step")
     for index, x in enumerate((start, stop, step)):
         expect_type(x, index, ARITHMETIC)
@@ -365,7 +365,7 @@ def _ov_range(start: Tensor, stop: Tensor, step: Tensor, dtype: str | None) -> T
     first, last, advance = (_truncated(x.scalar, dtype) for x in (start, stop, step))
     if advance == 0:
         return Tensor(dtype, (0,))
-    return ranged(first, advance, range_size(first, last, advance), dtype)
+    return ranged(first, advance, range_size(first, last, advance), dtype=dtype)
 
 
 def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
@@ -375,14 +375,14 @@ def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
 @openvino("Range", until=3)
 def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """OpenVINO Range-1: all inputs of one type."""
-    return _ov_range(start, stop, step, common_type((start, stop, step)))
+    return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
 
 
 @openvino("Range", since=4, absent={"output_type": None})
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
     """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
     _expect_dtype(output_type, "output_type", ARITHMETIC, dynamic=True)
-    return _ov_range(start, stop, step, output_type)
+    return _ov_range(start, stop, step, dtype=output_type)
 
 
 # --- OneHot -----------------------------------------------------------------------------------------------------------
@@ -420,7 +420,7 @@ def _depth(depth: Tensor) -> MaybeDim:
     return stated_size(entry, 1, "depth")
 
 
-def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, axis: int) -> Tensor:
+def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, *, off_value: Tensor, axis: int) -> Tensor:
     expect_type(indices, 0, INTEGERS | {"bool"})
     expect_type(depth, 1, INTEGERS | {"bool"})
     for index, x in ((1, depth), (2, on_value), (3, off_value)):
@@ -432,7 +432,7 @@ def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Ten
 @openvino("OneHot", until=15, absent={"axis": 0})
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
     """OpenVINO OneHot-1."""
-    return _ov_one_hot(indices, depth, on_value, off_value, axis)
+    return _ov_one_hot(indices, depth, on_value, off_value=off_value, axis=axis)
 
 
 @openvino("OneHot", since=16, absent={"axis": 0})
@@ -446,4 +446,4 @@ def ov_one_hot_of_negatives(
     negative_indices_mode: NegativeIndices = "ignore_negative",
 ) -> Tensor:
     """OpenVINO OneHot-16."""
-    return _ov_one_hot(indices, depth, on_value, off_value, axis)
+    return _ov_one_hot(indices, depth, on_value, off_value=off_value, axis=axis)

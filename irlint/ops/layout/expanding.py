@@ -288,7 +288,7 @@ def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
     )
 
 
-def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, mode: str, axis: int) -> Tensor:
+def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, *, mode: str, axis: int) -> Tensor:
     shape = openvino_shape(target, 1)
     if mode == "bidirectional":
         return _filled(data, expanded(data.shape, shape))
@@ -360,7 +360,7 @@ def ov_legacy_broadcast(
             )
         )
         chosen = "numpy"
-    return _broadcast(data, target_shape, axes_mapping, chosen, axis)
+    return _broadcast(data, target_shape, axes_mapping, mode=chosen, axis=axis)
 
 
 @openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"}, fills_in=True)
@@ -385,4 +385,4 @@ def ov_broadcast(
             help="remove input 2, or set mode to explicit",
             input=2,
         )
-    return _broadcast(data, target_shape, axes_mapping, mode, axis)
+    return _broadcast(data, target_shape, axes_mapping, mode=mode, axis=axis)

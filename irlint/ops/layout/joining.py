@@ -177,7 +177,7 @@ def concat_along_default_axis(*inputs: Tensor, axis: int | None = None) -> Tenso
 # --- Split ------------------------------------------------------------------------------------------------------------
 
 
-def part(x: Tensor, axis: int, start: MaybeDim, extent: MaybeDim) -> Tensor:
+def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
     """The part of ``extent`` elements from ``start`` on along ``axis``, which counts from 0."""
     assert x.shape is not None
     shape = (*x.shape[:axis], extent, *x.shape[axis + 1 :])
@@ -198,7 +198,7 @@ def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, .
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
-    return tuple(part(x, axis, start, extent) for start, extent in zip(starts, sizes))
+    return tuple(part(x, axis, start, extent=extent) for start, extent in zip(starts, sizes))
 
 
 def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
@@ -235,7 +235,7 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
     return (*(chunk,) * (count - 1), last)
 
 
-def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, input: int | None) -> tuple[MaybeDim, ...]:
+def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: int | None) -> tuple[MaybeDim, ...]:
     """The stated sizes of the parts of an axis, after making sure that they add up to it.
 
     Where one of them, or the axis itself, is not known, it follows from the others.
@@ -286,8 +286,8 @@ def split_by_either(
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
-        return _onnx_split(input, (None,) * context.outputs, axis or 0, context, 1)
-    return _onnx_split(input, listed, axis or 0, context, None)
+        return _onnx_split(input, (None,) * context.outputs, axis or 0, context=context, input=1)
+    return _onnx_split(input, listed, axis or 0, context=context, input=None)
 
 
 @onnx("Split", since=2)
@@ -295,7 +295,7 @@ def split_by_attribute(
     input: Tensor, *, axis: int = 0, split: Ints | None = None, context: Context
 ) -> tuple[Tensor, ...]:
     """ONNX Split-2 and 11: sizes by an attribute, equal ones without."""
-    return _onnx_split(input, split, axis, context, None)
+    return _onnx_split(input, split, axis, context=context, input=None)
 
 
 @onnx("Split", since=13)
@@ -312,9 +312,9 @@ def split_by_input(
             )
         expect_rank(split, 1, 1, what="split")
         _expect_count(length(split), context, "input 1 states")
-        return _onnx_split(input, entries(split) or (None,) * context.outputs, axis, context, 1)
+        return _onnx_split(input, entries(split) or (None,) * context.outputs, axis, context=context, input=1)
     if context.version < 18:
-        return _onnx_split(input, None, axis, context, None)
+        return _onnx_split(input, None, axis, context=context, input=None)
     if num_outputs is None:
         raise SPLIT_COUNT.fault(
             "the node has neither sizes (input 1) nor `num_outputs`; from opset 18 on one of them is needed",
@@ -335,7 +335,7 @@ def split_by_input(
 
 
 def _onnx_split(
-    x: Tensor, sizes: Sequence[MaybeDim] | None, axis: int, context: Context, input: int | None
+    x: Tensor, sizes: Sequence[MaybeDim] | None, axis: int, *, context: Context, input: int | None
 ) -> tuple[Tensor, ...]:
     if sizes is not None:
         _expect_count(len(sizes), context, "`split` states" if input is None else f"input {input} states")
@@ -344,7 +344,7 @@ def _onnx_split(
     place = axis_of(axis, len(x.shape))
     if sizes is None:
         return split_up(x, place, even_sizes(x.shape[place], context.outputs, place))
-    return split_up(x, place, stated_sizes(x.shape[place], sizes, place, input))
+    return split_up(x, place, stated_sizes(x.shape[place], sizes, place, input=input))
 
 
 @openvino("Split", absent={"num_splits": 0})
@@ -421,7 +421,7 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
             input=2,
         )
     if not rests:
-        return stated_sizes(dim, sizes, axis, 2)
+        return stated_sizes(dim, sizes, axis, input=2)
     others = [stated_size(entry, 2, f"entry {i} of input 2") for i, entry in enumerate(sizes) if i != rests[0]]
     known = total(others)
     rest = None if dim is None or known is None else dim - known

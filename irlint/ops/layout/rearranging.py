@@ -85,7 +85,9 @@ g (float[5,4] x, int64[4] lens) => (float[5,4] y) { y = ReverseSequence (x, lens
 )
 
 
-def picked(x: Tensor, shape: Shape, source: Callable[[int, int], int | None], filler: Scalar = None) -> Contents | None:
+def picked(
+    x: Tensor, shape: Shape, source: Callable[[int, int], int | None], *, filler: Scalar = None
+) -> Contents | None:
     """The contents of a result of ``shape`` whose entries come from ``x``.
 
     ``source`` tells, for an axis and a position on it in the result, the position in ``x``; None is the ``filler``.
@@ -102,7 +104,7 @@ def picked(x: Tensor, shape: Shape, source: Callable[[int, int], int | None], fi
     return tuple(result)
 
 
-def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, what: str, times: int = 1) -> None:
+def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, what: str, times: int = 1) -> None:
     """Makes sure that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
     if shape is None or same(count, times * len(shape)) is not False:
         return
@@ -149,7 +151,7 @@ def tile_along_axis(input: Tensor, tiles: Tensor, axis: Tensor) -> Tensor:
 def tile(input: Tensor, repeats: Tensor) -> Tensor:
     """ONNX Tile-6 and 13."""
     expect_rank(repeats, 1, 1, what="repeats")
-    expect_per_axis(length(repeats), input.shape, 1, "repeats")
+    expect_per_axis(length(repeats), input.shape, 1, what="repeats")
     listed = entries(repeats)
     if listed is None or input.shape is None:
         count = len(input.shape) if input.shape is not None else None if listed is None else len(listed)
@@ -174,7 +176,7 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
 
 
 def padded(
-    x: Tensor, begin: Sequence[MaybeDim], end: Sequence[MaybeDim], mode: str, filler: Scalar, input: int | None
+    x: Tensor, begin: Sequence[MaybeDim], end: Sequence[MaybeDim], *, mode: str, filler: Scalar, input: int | None
 ) -> Tensor:
     """``x`` with elements added to both ends of every axis, or removed where a number is negative.
 
@@ -205,10 +207,12 @@ def padded(
         return origin if 0 <= origin < dim else None
 
     shape = tuple(sizes)
-    return Tensor(x.dtype, shape, picked(x, shape, source, filler) if mode in ("constant", "edge") else None)
+    return Tensor(x.dtype, shape, picked(x, shape, source, filler=filler) if mode in ("constant", "edge") else None)
 
 
-def expect_enough(x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: str, severity: Severity | None) -> None:
+def expect_enough(
+    x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: str, *, severity: Severity | None
+) -> None:
     """Makes sure that each axis has the elements that its padding repeats.
 
     Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error. Without
@@ -238,34 +242,34 @@ def expect_enough(x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: st
 
 
 def _onnx_pad(
-    x: Tensor, pads: Sequence[MaybeDim], axes: Sequence[int], mode: str, filler: Scalar, input: int | None
+    x: Tensor, pads: Sequence[MaybeDim], axes: Sequence[int], *, mode: str, filler: Scalar, input: int | None
 ) -> Tensor:
     assert x.shape is not None
     begin: list[MaybeDim] = [0] * len(x.shape)
     end = list(begin)
     for position, axis in enumerate(axes):
         begin[axis], end[axis] = pads[position], pads[position + len(axes)]
-    expect_enough(x, list(zip(begin, end)), mode, Severity.WARNING)
-    return padded(x, begin, end, mode, filler, input)
+    expect_enough(x, list(zip(begin, end)), mode, severity=Severity.WARNING)
+    return padded(x, begin, end, mode=mode, filler=filler, input=input)
 
 
-def _pad_by_attribute(x: Tensor, pads: Ints, mode: str, value: float, name: str) -> Tensor:
+def _pad_by_attribute(x: Tensor, pads: Ints, mode: str, *, value: float, name: str) -> Tensor:
     if x.shape is None:
         return Tensor(x.dtype, (None,) * (len(pads) // 2))
-    expect_per_axis(len(pads), x.shape, None, name, times=2)
-    return _onnx_pad(x, pads, range(len(x.shape)), mode, fold.cast(value, x.dtype), None)
+    expect_per_axis(len(pads), x.shape, None, what=name, times=2)
+    return _onnx_pad(x, pads, range(len(x.shape)), mode=mode, filler=fold.cast(value, x.dtype), input=None)
 
 
 @onnx("Pad", since=1)
 def pad_by_paddings(data: Tensor, *, paddings: Ints, mode: PadMode = "constant", value: float = 0.0) -> Tensor:
     """ONNX Pad-1, whose attribute is ``paddings``."""
-    return _pad_by_attribute(data, paddings, mode, value, "paddings")
+    return _pad_by_attribute(data, paddings, mode, value=value, name="paddings")
 
 
 @onnx("Pad", since=2)
 def pad_by_attribute(data: Tensor, *, pads: Ints, mode: PadMode = "constant", value: float = 0.0) -> Tensor:
     """ONNX Pad-2."""
-    return _pad_by_attribute(data, pads, mode, value, "pads")
+    return _pad_by_attribute(data, pads, mode, value=value, name="pads")
 
 
 @onnx("Pad", since=11)
@@ -291,9 +295,9 @@ def pad(
         if named is None:
             return Tensor(data.dtype, (None,) * rank)
         chosen = axes_of(named, rank)
-    expect_per_axis(length(pads), tuple(data.shape[axis] for axis in chosen), 1, "pads", times=2)
+    expect_per_axis(length(pads), tuple(data.shape[axis] for axis in chosen), 1, what="pads", times=2)
     listed = entries(pads) or (None,) * (2 * len(chosen))
-    return _onnx_pad(data, listed, chosen, mode, filler, 1)
+    return _onnx_pad(data, listed, chosen, mode=mode, filler=filler, input=1)
 
 
 @onnx("Pad", since=1, domain=MICROSOFT)
@@ -321,7 +325,7 @@ def ov_pad(
     for index, x in enumerate((pads_begin, pads_end), 1):
         expect_type(x, index, INTEGERS)
         expect_rank(x, index, 1, what=names[index - 1])
-        expect_per_axis(length(x), data.shape, index, names[index - 1])
+        expect_per_axis(length(x), data.shape, index, what=names[index - 1])
     filler = fold.cast(0, data.dtype)
     if pad_value is not None and pad_mode == "constant":
         expect_one(pad_value, 3, "pad_value", scalar=True)
@@ -331,8 +335,8 @@ def ov_pad(
         return Tensor(data.dtype)
     rank = len(data.shape)
     begin, end = (entries(x) or (None,) * rank for x in (pads_begin, pads_end))
-    expect_enough(data, list(zip(begin, end)), pad_mode, None)
-    return padded(data, begin, end, pad_mode, filler, 1)
+    expect_enough(data, list(zip(begin, end)), pad_mode, severity=None)
+    return padded(data, begin, end, mode=pad_mode, filler=filler, input=1)
 
 
 def _expect_same_type(data: Tensor, pad_value: Tensor) -> None:
@@ -367,12 +371,12 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
             )
     left, top, right, bottom = border
     below, beside = scale or (bottom, right)
-    height = _cropped(input.shape, 2, top, below, bool(scale))
-    width = _cropped(input.shape, 3, left, beside, bool(scale))
+    height = _cropped(input.shape, 2, top, rest=below, keeps=bool(scale))
+    width = _cropped(input.shape, 3, left, rest=beside, keeps=bool(scale))
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 
-def _cropped(shape: Shape, axis: int, before: int, rest: int, keeps: bool) -> MaybeDim:
+def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) -> MaybeDim:
     """What is left of an axis without ``before``, and without ``rest`` or, with ``keeps``, only ``rest`` of it."""
     found = shape[axis]
     if not reaches(found, before + rest, f"axis {axis} is at least what is cut off"):
@@ -398,7 +402,7 @@ def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Ten
     expect_rank(reversed_axes, 1, 1, what="reversed_axes")
     if mode == "mask":
         count = length(reversed_axes) if reversed_axes.shape is None else reversed_axes.shape[0]
-        expect_per_axis(count, data.shape, 1, "reversed_axes")
+        expect_per_axis(count, data.shape, 1, what="reversed_axes")
         return Tensor(data.dtype, data.shape)
     named = whole(reversed_axes)
     if named is not None and data.shape is not None:
@@ -406,7 +410,7 @@ def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Ten
     return Tensor(data.dtype, data.shape)
 
 
-def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, sequence_axis: int) -> Tensor:
+def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequence_axis: int) -> Tensor:
     expect_rank(data, 0, least=2)
     expect_rank(lengths, 1, 1, what="sequence lengths")
     if data.shape is None:
@@ -441,14 +445,14 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, *, batch_axis: int = 
             help="use 0 for one and 1 for the other",
             attribute="time_axis",
         )
-    return _reverse_sequence(input, sequence_lens, batch_axis, time_axis)
+    return _reverse_sequence(input, sequence_lens, batch_axis, sequence_axis=time_axis)
 
 
 @openvino("ReverseSequence")
 def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 0, seq_axis: int = 1) -> Tensor:
     """OpenVINO ReverseSequence-1."""
     expect_type(seq_lengths, 1, INTEGERS | FLOATS)
-    return _reverse_sequence(data, seq_lengths, batch_axis, seq_axis)
+    return _reverse_sequence(data, seq_lengths, batch_axis, sequence_axis=seq_axis)
 
 
 @openvino("Roll", since=7)

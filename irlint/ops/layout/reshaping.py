@@ -109,13 +109,13 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
     copied = {axis for axis, entry in enumerate(target) if entry == 0 and copies}
     holes = [axis for axis, dim in enumerate(result) if dim is None and axis not in copied]
     if not holes:
-        _expect_count(data, target, theirs, ours, copies)
+        _expect_count(data, target, theirs, ours=ours, copies=copies)
         loose = [axis for axis, dim in enumerate(result) if isinstance(dim, Expr) and axis not in copied]
         if len(loose) == 1 and 0 not in ours and product(theirs) == 0:
             result[loose[0]] = 0
     if len(holes) == 1:
         rest = [dim for dim in ours if dim is not None]
-        result[holes[0]] = _following(data, target, theirs, rest)
+        result[holes[0]] = _following(data, target, theirs, rest=rest)
     return tuple(result)
 
 
@@ -150,7 +150,7 @@ def _may_be_empty(data: Shape | None) -> bool:
 
 
 def _expect_count(
-    data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], ours: Sequence[MaybeDim], copies: bool
+    data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, ours: Sequence[MaybeDim], copies: bool
 ) -> None:
     before, after = product(theirs), product(ours)
     verdict = same(before, after, positive=after != 0)
@@ -159,13 +159,13 @@ def _expect_count(
     if verdict is False:
         raise RESHAPE_COUNT.fault(
             f"input 0 is {shape_text(data)} with {counted(product(data) if None not in data else before, 'element')} and the target "
-            f"is {shape_text(tuple(target))}{_count_text(data, target, after, copies)}",
+            f"is {shape_text(tuple(target))}{_count_text(data, target, after, copies=copies)}",
             help=_count_help(data, target),
             input=0,
         )
 
 
-def _count_text(data: Shape, target: Sequence[MaybeDim], after: MaybeDim, copies: bool) -> str:
+def _count_text(data: Shape, target: Sequence[MaybeDim], after: MaybeDim, *, copies: bool) -> str:
     meant = tuple(
         data[axis] if copies and entry == 0 and axis < len(data) else entry for axis, entry in enumerate(target)
     )
@@ -183,7 +183,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     return "give a target of the same number of elements"
 
 
-def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], rest: Sequence[Dim]) -> MaybeDim:
+def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, rest: Sequence[Dim]) -> MaybeDim:
     """The one size that follows from the number of elements."""
     before, known = product(theirs), product(rest)
     if before is None or known is None or known == 0:

@@ -110,10 +110,12 @@ def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
     start, end, step = taken.start, taken.end, taken.step
     if dim is None or start is None or end is None or not isinstance(step, int):
         return None
-    return _ascending_length(dim, start, end, step) if step > 0 else _descending_length(dim, start, end, -step)
+    return (
+        _ascending_length(dim, start, end, step=step) if step > 0 else _descending_length(dim, start, end, step=-step)
+    )
 
 
-def _ascending_length(dim: Dim, start: Dim, end: Dim, step: int) -> MaybeDim:
+def _ascending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim:
     first: MaybeDim = 0 if at_least(-FAR, start) else from_start(start, dim)
     last: MaybeDim = dim if at_least(end, FAR) else from_start(end, dim)
     if last == 0:
@@ -133,7 +135,7 @@ def _steps(room: MaybeDim, dim: Dim, step: int) -> MaybeDim:
     return None if count is None else ceildiv(count, step)
 
 
-def _descending_length(dim: Dim, start: Dim, end: Dim, step: int) -> MaybeDim:
+def _descending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim:
     first: MaybeDim = dim - 1 if at_least(start, FAR) else from_start(start, dim)
     last: MaybeDim = -1 if at_least(-FAR, end) else from_start(end, dim)
     if first is None or last is None:
@@ -236,6 +238,7 @@ def _ranges(
     data: Tensor,
     starts: Tensor | None,
     ends: Tensor | None,
+    *,
     steps: Tensor | None,
     axes: Tensor | None,
     count: int | None,
@@ -271,7 +274,7 @@ def slice_by_attributes(data: Tensor, *, starts: Ints, ends: Ints, axes: Ints | 
     """ONNX Slice-1."""
     first, last, named = _listed(starts), _listed(ends), _listed(axes)
     _expect_equal_counts(("starts", starts), ("ends", ends), ("axes", axes))
-    ranges = _ranges(data, first, last, None, named, entry_count(((0, "starts", first),), data))
+    ranges = _ranges(data, first, last, steps=None, axes=named, count=entry_count(((0, "starts", first),), data))
     return Tensor(data.dtype) if ranges is None else sliced(data, ranges)
 
 
@@ -298,13 +301,14 @@ def slice_by_inputs(
 ) -> Tensor:
     """ONNX Slice-10."""
     lists = ((1, "starts", starts), (2, "ends", ends), (3, "axes", axes), (4, "steps", steps))
-    return _sliced_by_inputs(data, lists, starts, ends, steps, axes, 4)
+    return _sliced_by_inputs(data, lists, starts, ends=ends, steps=steps, axes=axes, step_index=4)
 
 
 def _sliced_by_inputs(
     data: Tensor,
     lists: Sequence[Listed],
     starts: Tensor,
+    *,
     ends: Tensor,
     steps: Tensor | None,
     axes: Tensor | None,
@@ -313,7 +317,7 @@ def _sliced_by_inputs(
     count = entry_count(lists, data)
     if steps is not None and count is not None:
         refuse_zero_steps(entries(steps, count), step_index)
-    ranges = _ranges(data, starts, ends, steps, axes, count)
+    ranges = _ranges(data, starts, ends, steps=steps, axes=axes, count=count)
     return Tensor(data.dtype) if ranges is None else sliced(data, ranges)
 
 
@@ -337,7 +341,7 @@ def ov_slice(
     lists = ((1, "start", start), (2, "stop", stop), (3, "step", step), (4, "axes", axes))
     for index, _, tensor in lists:
         expect_type(tensor, index, INTEGERS)
-    return bounded(_sliced_by_inputs(data, lists, start, stop, step, axes, 3), data, context)
+    return bounded(_sliced_by_inputs(data, lists, start, ends=stop, steps=step, axes=axes, step_index=3), data, context)
 
 
 @openvino("SliceScatter", since=15, fills_in=True)
@@ -355,7 +359,9 @@ def slice_scatter(
     lists = ((2, "start", start), (3, "stop", stop), (4, "step", step), (5, "axes", axes))
     for index, _, tensor in lists:
         expect_type(tensor, index, INTEGERS)
-    window = _sliced_by_inputs(Tensor(data.dtype, data.shape), lists, start, stop, step, axes, 4)
+    window = _sliced_by_inputs(
+        Tensor(data.dtype, data.shape), lists, start, ends=stop, steps=step, axes=axes, step_index=4
+    )
     if data.shape is None:
         return Tensor(data.dtype, None if updates.shape is None else (None,) * len(updates.shape))
     if updates.shape is not None and window.shape is not None:

@@ -120,7 +120,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
     return plan
 
 
-def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, masks: Masks, position: int) -> Range:
+def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
     """The range of one entry, with what the masks leave out."""
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
@@ -167,7 +167,7 @@ def strided_slice(
     removed: dict[int, MaybeDim] = {}
     for kind, axis, position in plan:
         if kind == "range":
-            ranges[axis] = masked_range(*rows[position], masks, position)
+            ranges[axis] = masked_range(*rows[position], masks=masks, position=position)
         if kind == "shrink":
             removed[axis] = 0 if position in masks.begin else rows[position][0]
             _expect_within(removed[axis], data.shape[axis], axis)

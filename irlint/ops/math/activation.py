@@ -263,7 +263,7 @@ def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
         return raised if high == math.inf else fold.lesser(raised, high)
 
     known = low is not None and high is not None
-    return Tensor(x.dtype, x.shape, fold.folded(within, (x,), x.shape, x.dtype) if known else None)
+    return Tensor(x.dtype, x.shape, fold.folded(within, (x,), x.shape, dtype=x.dtype) if known else None)
 
 
 @onnx("Clip", since=11)
@@ -353,7 +353,7 @@ def dropout_1(
 # --- Softmax ----------------------------------------------------------------------------------------------------------
 
 
-def along_axis(x: Tensor, axis: int, scalar: bool = False, negative: bool = True) -> Tensor:
+def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = True) -> Tensor:
     """``x``, after making sure that it has the axis; with ``scalar`` a scalar is taken as a vector of one."""
     if x.shape is not None:
         axis_of(axis, max(len(x.shape), 1) if scalar else len(x.shape), "attribute `axis`", negative=negative)

@@ -69,7 +69,7 @@ def _term(text: str, equation: str) -> Term:
     return (*before, *([ELLIPSIS] if dots else []), *after)
 
 
-def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], equation: str) -> None:
+def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], *, equation: str) -> None:
     if len(terms) != len(shapes):
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are {counted(len(shapes), "input")}',
@@ -98,12 +98,12 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
         )
 
 
-def einsum_shape(equation: str, terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None]) -> Shape | None:
+def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> Shape | None:
     """The shape of an Einsum's result; sizes that one letter stands for are equal or 1.
 
     Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
     """
-    _expect_terms_fit(terms, output, shapes, equation)
+    _expect_terms_fit(terms, output, shapes, equation=equation)
     columns: dict[str, list[tuple[int, int, MaybeDim]]] = {}
     covered: list[Shape | None] = []
     for index, (term, shape) in enumerate(zip(terms, shapes)):
@@ -169,12 +169,12 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
             attribute="equation",
         )
     shapes = [x.shape for x in xs]
-    shape = einsum_shape(equation, terms, output, shapes)
-    _expect_one_width(equation, terms, output, shapes)
+    shape = einsum_shape(equation, terms, output, shapes=shapes)
+    _expect_one_width(equation, terms, output, shapes=shapes)
     return Tensor(next((x.dtype for x in xs if x.dtype is not None), None), shape)
 
 
-def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None]) -> None:
+def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
     """ONNX: an ellipsis stands for the same number of axes everywhere, and stays in the result."""
     widths = [
         (index, len(shape) - len(term) + 1)
@@ -213,11 +213,11 @@ def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
         output = _implicit(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
     shapes = [x.shape for x in xs]
-    _expect_terms_fit(terms, output, shapes, equation)
+    _expect_terms_fit(terms, output, shapes, equation=equation)
     for index, (term, shape) in enumerate(zip(terms, shapes)):
         if shape is not None:
             _expect_squares(index, term, shape)
-    return Tensor(dtype, einsum_shape(equation, terms, output, shapes))
+    return Tensor(dtype, einsum_shape(equation, terms, output, shapes=shapes))
 
 
 def _expect_squares(index: int, term: Term, shape: Shape) -> None:

@@ -25,11 +25,11 @@ ShiftDirection = Literal["LEFT", "RIGHT"]
 _AXIS = {"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"}
 
 
-def _elementwise(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, dtype: str | None) -> Tensor:
+def _elementwise(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (contents.both, contents.either)
-    return Tensor(dtype, shape, contents.folded(fold, tensors, shape, dtype, partial=partial))
+    return Tensor(dtype, shape, contents.folded(fold, tensors, shape, dtype=dtype, partial=partial))
 
 
 # --- arithmetic on single entries -------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def ov_arithmetic(
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype)
+    return _elementwise(fold, (a, b), shape, dtype=dtype)
 
 
 @openvino("Divide", spelled=_AXIS)
@@ -111,7 +111,7 @@ def ov_divide(
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     quotient = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
-    return _elementwise(quotient, (a, b), shape, dtype)
+    return _elementwise(quotient, (a, b), shape, dtype=dtype)
 
 
 @openvino("Equal", spelled=_AXIS, fold=contents.equal)
@@ -130,7 +130,7 @@ def ov_comparison(
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, "bool")
+    return _elementwise(fold, (a, b), shape, dtype="bool")
 
 
 @openvino("LogicalAnd", spelled=_AXIS, fold=contents.both)
@@ -148,7 +148,7 @@ def ov_logical(
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, "bool")
+    return _elementwise(fold, (a, b), shape, dtype="bool")
 
 
 @openvino("BitwiseAnd", since=13, spelled=_AXIS, fold=operator.and_)
@@ -166,7 +166,7 @@ def ov_bitwise(
     expect_type(b, 1, BITWISE)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype)
+    return _elementwise(fold, (a, b), shape, dtype=dtype)
 
 
 @openvino("BitwiseLeftShift", "BitwiseRightShift", since=15, spelled=_AXIS)
@@ -200,11 +200,13 @@ def ov_select(
         shape = broadcast_by(broadcasting, (then.shape, otherwise.shape, cond.shape))
     else:
         shape = merged((cond.shape, then.shape, otherwise.shape), why="nothing is broadcast")
-    return _selected(cond, then, otherwise, shape, dtype)
+    return _selected(cond, then, otherwise, shape=shape, dtype=dtype)
 
 
-def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, shape: Shape | None, dtype: str | None) -> Tensor:
-    return Tensor(dtype, shape, contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype, partial=True))
+def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | None, dtype: str | None) -> Tensor:
+    return Tensor(
+        dtype, shape, contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype=dtype, partial=True)
+    )
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -249,7 +251,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 @onnx("BitwiseXor", since=18, fold=operator.xor)
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
-    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), a.dtype or b.dtype)
+    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
 
 
 @onnx("Div", since=7)
@@ -262,7 +264,7 @@ def div(a: Tensor, b: Tensor) -> Tensor:
 @onnx("Pow", since=7)
 def power(x: Tensor, y: Tensor) -> Tensor:
     """ONNX Pow-7: the exponent may be of another type."""
-    return _elementwise(contents.power, (x, y), broadcast((x.shape, y.shape)), x.dtype)
+    return _elementwise(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
 
 
 @onnx("And", since=7, fold=contents.both)
@@ -275,7 +277,7 @@ def power(x: Tensor, y: Tensor) -> Tensor:
 @onnx("LessOrEqual", since=12, fold=_not_greater)
 def comparison(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX comparisons and logic with multidirectional broadcasting; the result is boolean."""
-    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), "bool")
+    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), dtype="bool")
 
 
 @onnx("BitShift", since=11)
@@ -283,7 +285,7 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
     """ONNX BitShift-11."""
     shape = broadcast((x.shape, y.shape))
     shift = operator.lshift if direction == "LEFT" else operator.rshift
-    return Tensor(x.dtype, shape, contents.folded(shift, (x, y), shape, x.dtype))
+    return Tensor(x.dtype, shape, contents.folded(shift, (x, y), shape, dtype=x.dtype))
 
 
 @onnx("Mod", since=10)
@@ -307,7 +309,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
     _expect_no_zero(a, b)
     shape = broadcast((a.shape, b.shape))
     remainder = contents.truncated_remainder if fmod else contents.floored_remainder
-    return Tensor(a.dtype, shape, contents.folded(remainder, (a, b), shape, a.dtype))
+    return Tensor(a.dtype, shape, contents.folded(remainder, (a, b), shape, dtype=a.dtype))
 
 
 @onnx("Max", since=8, fold=contents.greater)
@@ -317,7 +319,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
 def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
     """ONNX Max, Min, Sum and Mean with multidirectional broadcasting of any number of inputs."""
     shape = broadcast([x.shape for x in xs])
-    return _elementwise(fold if len(xs) <= 2 else None, xs, shape, _first_type(xs))
+    return _elementwise(fold if len(xs) <= 2 else None, xs, shape, dtype=_first_type(xs))
 
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
@@ -335,7 +337,7 @@ def _first_type(xs: tuple[Tensor, ...]) -> str | None:
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """ONNX Where-9 with multidirectional broadcasting of all three inputs."""
     shape = broadcast((condition.shape, x.shape, y.shape))
-    return _selected(condition, x, y, shape, x.dtype or y.dtype)
+    return _selected(condition, x, y, shape=shape, dtype=x.dtype or y.dtype)
 
 
 AXIS_MISMATCH = Rule(
@@ -353,7 +355,7 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 )
 
 
-def _legacy(a: Shape | None, b: Shape | None, enabled: int, axis: int | None) -> Shape | None:
+def _legacy(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
     """ONNX elementwise broadcasting of opset versions 1 to 6 (attributes ``broadcast`` and ``axis``)."""
     if not enabled:
         return merged((a, b), why="before opset 7 nothing is broadcast without the attribute broadcast=1")
@@ -374,13 +376,13 @@ def _legacy(a: Shape | None, b: Shape | None, enabled: int, axis: int | None) ->
         elif same(dim, 1) and same(a[start + own], 1) is False:
             ones.append((start + own, own))
     if clashes:
-        raise _part_fault(a, b, start, clashes)
+        raise _part_fault(a, b, start, clashes=clashes)
     if ones:
-        warn(_part_fault(a, b, start, ones).lowered(Severity.WARNING))
+        warn(_part_fault(a, b, start, clashes=ones).lowered(Severity.WARNING))
     return a
 
 
-def _part_fault(a: Shape, b: Shape, start: int, clashes: list[tuple[int, int]]) -> Fault:
+def _part_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]]) -> Fault:
     wide, own = clashes[0]
     return AXIS_MISMATCH.fault(
         f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
@@ -397,19 +399,19 @@ def legacy_arithmetic(
     a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | None = None, consumed_inputs: object = None
 ) -> Tensor:
     """ONNX Add, Sub, Mul and Div of versions 1 and 6."""
-    return Tensor(a.dtype or b.dtype, _legacy(a.shape, b.shape, broadcast, axis))
+    return Tensor(a.dtype or b.dtype, _legacy(a.shape, b.shape, broadcast, axis=axis))
 
 
 @onnx("Pow", since=1)
 def legacy_pow(x: Tensor, y: Tensor, *, broadcast: int = 0, axis: int | None = None) -> Tensor:
     """ONNX Pow-1."""
-    return Tensor(x.dtype or y.dtype, _legacy(x.shape, y.shape, broadcast, axis))
+    return Tensor(x.dtype or y.dtype, _legacy(x.shape, y.shape, broadcast, axis=axis))
 
 
 @onnx("And", "Or", "Xor", "Equal", "Greater", "Less", since=1)
 def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | None = None) -> Tensor:
     """ONNX And, Or, Xor, Equal, Greater and Less of version 1."""
-    return Tensor("bool", _legacy(a.shape, b.shape, broadcast, axis))
+    return Tensor("bool", _legacy(a.shape, b.shape, broadcast, axis=axis))
 
 
 # --- activations ------------------------------------------------------------------------------------------------------
@@ -436,7 +438,7 @@ def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | N
 @openvino("LogicalNot", fold=operator.not_)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
-    return _elementwise(fold, (x,), x.shape, x.dtype)
+    return _elementwise(fold, (x,), x.shape, dtype=x.dtype)
 
 
 @openvino("Abs", fold=_absolute)
@@ -469,7 +471,7 @@ def ov_float_unary(x: Tensor) -> Tensor:
 @openvino("Round", since=5)
 def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
     """OpenVINO Round-5 of any element type."""
-    return _elementwise(_round if mode == "half_to_even" else None, (x,), x.shape, x.dtype)
+    return _elementwise(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
 
 
 @openvino("BitwiseNot", since=13)

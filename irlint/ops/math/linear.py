@@ -45,6 +45,7 @@ def multiplied(
     a: Shape | None,
     b: Shape | None,
     transpose_a: bool = False,
+    *,
     transpose_b: bool = False,
     inputs: tuple[int, int] = (0, 1),
 ) -> Shape | None:
@@ -69,14 +70,14 @@ def multiplied(
     inner_b, column = (-1, -2) if transpose_b and len(b) > 1 else (-2, -1)
     if len(b) == 1:
         inner_b = -1
-    _same_inner(a, b, inner_a % len(a), inner_b % len(b), inputs)
+    _same_inner(a, b, inner_a % len(a), inner_b=inner_b % len(b), inputs=inputs)
     batch = _batch(a, b, inputs)
     rows = (a[row],) if len(a) > 1 else ()
     columns = (b[column],) if len(b) > 1 else ()
     return batch + rows + columns
 
 
-def _same_inner(a: Shape, b: Shape, inner_a: int, inner_b: int, inputs: tuple[int, int]) -> None:
+def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple[int, int]) -> None:
     left, right = inputs
     why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
     if agree(a[inner_a], b[inner_b], why):
@@ -123,7 +124,7 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
     )
 
 
-def expect_length(shape: Shape | None, index: int, length: MaybeDim, what: str, scalar: bool = True) -> None:
+def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: str, scalar: bool = True) -> None:
     """Makes sure that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
         return
@@ -194,7 +195,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 @openvino("MatMul")
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
-    return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b))
+    return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
 @openvino("GroupedMatMul", since=17, until=17, fills_in=True)
@@ -214,7 +215,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
         )
     if len(a) == 3:
         groups = merged(((a[0],), (b[0],)), OPERAND_SHAPE, "both have one matrix for each group")
-        product_shape = multiplied(a[1:], b[1:], False, True)
+        product_shape = multiplied(a[1:], b[1:], False, transpose_b=True)
         return Tensor(dtype, None if groups is None or product_shape is None else (*groups, *product_shape))
     if offsets is None or (offsets.shape is not None and len(offsets.shape) != 1):
         given = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
@@ -223,7 +224,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
             help="connect the offsets, one for each group",
             input=2,
         )
-    _same_inner(a, b, 1, 2, (0, 1))
+    _same_inner(a, b, 1, inner_b=2, inputs=(0, 1))
     return Tensor(dtype, (a[0], b[1]))
 
 
@@ -231,7 +232,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
 
 
 def general_product(
-    a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
+    a: Tensor, b: Tensor, transpose_a: bool, *, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
 ) -> tuple[MaybeDim, MaybeDim]:
     """The two sizes of a product of two matrices, None where an input does not tell.
 
@@ -240,7 +241,7 @@ def general_product(
     expect_matrix(a.shape, inputs[0], "A")
     expect_matrix(b.shape, inputs[1], "B")
     if a.shape is not None and b.shape is not None:
-        multiplied(a.shape, b.shape, transpose_a, transpose_b, inputs)
+        multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b, inputs=inputs)
     rows = None if a.shape is None else a.shape[1 if transpose_a else 0]
     columns = None if b.shape is None else b.shape[0 if transpose_b else 1]
     return rows, columns
@@ -258,7 +259,7 @@ def gemm(
     transB: int = 0,
 ) -> Tensor:
     """ONNX Gemm-7 and later: C is stretched onto the product; from 11 on it may be left out."""
-    shape = general_product(a, b, bool(transA), bool(transB))
+    shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
     return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)") if c is not None else shape)
 
 
@@ -275,7 +276,7 @@ def gemm_with_broadcast(
     transB: int = 0,
 ) -> Tensor:
     """ONNX Gemm-1 and 6: C is stretched only with ``broadcast``, else it has the shape of the product."""
-    shape = general_product(a, b, bool(transA), bool(transB))
+    shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
     if broadcast:
         return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)"))
     merged((shape, None, c.shape), why="before opset 7 Gemm stretches its input 2 (C) only with broadcast=1")
@@ -299,7 +300,7 @@ def fused_matmul(
     """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A behind its batch axes."""
     left = _batch_moved(a.shape) if transBatchA else a.shape
     right = _batch_moved(b.shape) if transBatchB else b.shape
-    return Tensor(a.dtype or b.dtype, multiplied(left, right, bool(transA), bool(transB)))
+    return Tensor(a.dtype or b.dtype, multiplied(left, right, bool(transA), transpose_b=bool(transB)))
 
 
 def _batch_moved(shape: Shape | None) -> Shape | None:
@@ -337,7 +338,7 @@ def sparse_to_dense_matmul(
     a: SparseTensor, b: Tensor, *, alpha: float = 1.0, transA: int = 0, transB: int = 0
 ) -> Tensor:
     """ONNX Runtime's SparseToDenseMatMul: a sparse matrix times a dense one."""
-    return Tensor(b.dtype, multiplied(a.shape, b.shape, bool(transA), bool(transB)))
+    return Tensor(b.dtype, multiplied(a.shape, b.shape, bool(transA), transpose_b=bool(transB)))
 
 
 @onnx("GemmFastGelu", domain=MICROSOFT)
@@ -349,7 +350,7 @@ def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
     """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE`` fault."""
     if bias is not None and shape:
-        expect_length(bias.shape, index, shape[-1], "the bias", scalar=False)
+        expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)
     return shape
 
 

@@ -33,7 +33,7 @@ g (float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
 
 
 def reduced(
-    shape: Shape | None, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None
+    shape: Shape | None, axes: tuple[int, ...] | None, keepdims: bool, *, count: int | None = None
 ) -> Shape | None:
     """``shape`` with its ``axes`` reduced to 1 (with ``keepdims``) or removed.
 
@@ -61,7 +61,7 @@ def _reduced_somewhere(shape: Shape, keepdims: bool, count: int | None) -> Shape
 
 
 def reduced_contents(
-    x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, combine: Fold | None, empty: Scalar = None
+    x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, *, combine: Fold | None, empty: Scalar = None
 ) -> Contents | None:
     """The contents of a reduction to ``shape``; ``combine`` joins two elements, ``empty`` is the result of none."""
     if x.value is None or axes is None or combine is None or x.shape is None or not contents.fits(shape):
@@ -109,11 +109,11 @@ MEAN: Joining = (_only, None)
 
 
 def _reduction(
-    fold: Joining | None, x: Tensor, axes: tuple[int, ...] | None, keepdims: bool, count: int | None = None
+    fold: Joining | None, x: Tensor, axes: tuple[int, ...] | None, *, keepdims: bool, count: int | None = None
 ) -> Tensor:
-    shape = reduced(x.shape, axes, keepdims, count)
+    shape = reduced(x.shape, axes, keepdims, count=count)
     combine, empty = fold or (None, None)
-    return Tensor(x.dtype, shape, reduced_contents(x, axes, shape, combine, empty))
+    return Tensor(x.dtype, shape, reduced_contents(x, axes, shape, combine=combine, empty=empty))
 
 
 def _every(x: Tensor) -> tuple[int, ...] | None:
@@ -124,7 +124,7 @@ def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
     """All axes reduced; without ``keepdims`` the result is a scalar, whatever the rank was."""
     if x.shape is None and not keepdims:
         return Tensor(x.dtype, ())
-    return _reduction(fold, x, _every(x), keepdims)
+    return _reduction(fold, x, _every(x), keepdims=keepdims)
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def reduce_by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: int = 
     """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18); none means all."""
     if not axes:
         return _all_reduced(fold, x, keepdims == 1)
-    return _reduction(fold, x, axes, keepdims == 1)
+    return _reduction(fold, x, axes, keepdims=keepdims == 1)
 
 
 @onnx("ReduceSum", since=13, fold=SUM)
@@ -168,7 +168,7 @@ def reduce_by_input(
         return x if noop_with_empty_axes else _all_reduced(fold, x, keepdims == 1)
     if count is None and keepdims != 1:
         return Tensor(x.dtype)
-    return _reduction(fold, x, whole(axes), keepdims == 1, count)
+    return _reduction(fold, x, whole(axes), keepdims=keepdims == 1, count=count)
 
 
 def _expect_list(axes: Tensor) -> None:
@@ -222,7 +222,7 @@ def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO arithmetic reductions of any element type but bool."""
     expect_type(x, 0, ARITHMETIC)
-    return _ov_reduction(x, axes, keep_dims, fold)
+    return _ov_reduction(x, axes, keep_dims, fold=fold)
 
 
 @openvino("ReduceLogicalAnd", fold=(_both, True))
@@ -230,10 +230,10 @@ def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
-    return _ov_reduction(x, axes, keep_dims, fold)
+    return _ov_reduction(x, axes, keep_dims, fold=fold)
 
 
-def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, fold: Joining | None) -> Tensor:
+def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | None) -> Tensor:
     """Axes as a scalar or a list of whole numbers, repeated or not; an empty list reduces nothing.
 
     A scalar has the axis 0 to be removed, but not to be kept.
@@ -244,13 +244,13 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, fold: Joining | None
     scalar = x.rank == 0 and not keep_dims and listed is not None and set(listed) <= {0, -1}
     if count == 0 or scalar:
         return x
-    return _reduction(fold, x, listed, keep_dims, count)
+    return _reduction(fold, x, listed, keepdims=keep_dims, count=count)
 
 
 # --- CumSum, CumProd --------------------------------------------------------------------------------------------------
 
 
-def accumulated(x: Tensor, axis: int, exclusive: bool, reverse: bool, combine: Fold, first: int) -> Contents | None:
+def accumulated(x: Tensor, axis: int, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Contents | None:
     """The contents with each element replaced by what is accumulated up to it along ``axis``, counted from 0."""
     if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None
@@ -265,11 +265,11 @@ def accumulated(x: Tensor, axis: int, exclusive: bool, reverse: bool, combine: F
     return tuple(result[position] for position, _ in pairs)
 
 
-def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, reverse: bool, combine: Fold, first: int) -> Tensor:
+def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Tensor:
     if x.shape is None or not isinstance(axis, int):
         return Tensor(x.dtype, x.shape)
     position = axis_of(axis, len(x.shape), "input 1 (axis)")
-    return Tensor(x.dtype, x.shape, accumulated(x, position, exclusive, reverse, combine, first))
+    return Tensor(x.dtype, x.shape, accumulated(x, position, exclusive, reverse=reverse, combine=combine, first=first))
 
 
 @onnx("CumSum", since=11)
@@ -281,14 +281,14 @@ def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) ->
                 f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
             )
     expect_one(axis, 1, "axis")
-    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), contents.plus, 0)
+    return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.plus, first=0)
 
 
 @onnx("CumProd", since=26)
 def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
     """ONNX CumProd-26."""
     expect_one(axis, 1, "axis")
-    return _accumulation(x, number(axis), bool(exclusive), bool(reverse), contents.times, 1)
+    return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.times, first=1)
 
 
 @openvino("CumSum", since=3, fills_in=True)
@@ -297,7 +297,7 @@ def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: boo
     expect_type(axis, 1, ("int32", "int64"))
     try:
         expect_one(axis, 1, "axis")
-        return _accumulation(x, number(axis), exclusive, reverse, contents.plus, 0)
+        return _accumulation(x, number(axis), exclusive, reverse=reverse, combine=contents.plus, first=0)
     except Fault as fault:
         warn(fault.lowered(Severity.WARNING))
     return Tensor(x.dtype, x.shape)

@@ -79,7 +79,7 @@ def dft_by_attribute(
     input: Tensor, dft_length: Tensor | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Tensor:
     """ONNX DFT-17: the last axis holds 1 (real) or 2 (complex) entries, ``axis`` is any other."""
-    return _transformed(input, dft_length, axis, inverse != 0, onesided != 0)
+    return _transformed(input, dft_length, axis, inverse=inverse != 0, onesided=onesided != 0)
 
 
 @onnx("DFT", since=20)
@@ -94,7 +94,9 @@ def dft(
     """ONNX DFT-20: ``axis`` is an input, by default the last axis of the signal."""
     _expect_scalar(axis, 2, "axis")
     at = -2 if axis is None else number(axis)
-    return _transformed(input, dft_length, at if isinstance(at, int) else None, inverse != 0, onesided != 0)
+    return _transformed(
+        input, dft_length, at if isinstance(at, int) else None, inverse=inverse != 0, onesided=onesided != 0
+    )
 
 
 def _expect_scalar(x: Tensor | None, index: int, name: str) -> None:
@@ -107,7 +109,7 @@ def _expect_scalar(x: Tensor | None, index: int, name: str) -> None:
         warn(fault.lowered(Severity.WARNING))
 
 
-def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, inverse: bool, onesided: bool) -> Tensor:
+def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inverse: bool, onesided: bool) -> Tensor:
     expect_rank(x, 0, least=2)
     _expect_scalar(dft_length, 1, "dft_length")
     points = None if dft_length is None else number(dft_length)
@@ -187,7 +189,7 @@ def stft(
     frame = _windowed(frame, window)
     if window is None and frame_length is None:
         frame = samples
-    _check_frame(samples, frame, step, 3 if frame_length is not None else 2)
+    _check_frame(samples, frame, step, input=3 if frame_length is not None else 2)
     bins = onesided_size(frame) if onesided else frame
     return Tensor(signal.dtype, (batch, frame_count(samples, frame, step), bins, 2))
 
@@ -204,7 +206,7 @@ def _windowed(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
     )
 
 
-def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, input: int) -> None:
+def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: int) -> None:
     if not reaches(step, 1, "the next frame begins after the last one"):
         raise FRAME_MISMATCH.fault(f"the frame step is {step}; it has to be at least 1", help="use a positive step")
     if not reaches(frame, 1, "a frame has at least one sample"):
@@ -310,7 +312,7 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 
 
 def _ov_fourier(
-    data: Tensor, axes: Tensor, signal_size: Tensor | None, complex_input: bool
+    data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
     """The shape, the axes counted from 0 and the sizes that ``signal_size`` states, -1 where the axis keeps its own."""
     expect_type(data, 0, OV_FOURIER)
@@ -395,10 +397,10 @@ def ov_stft(
     signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, *, transpose_frames: bool
 ) -> Tensor:
     """OpenVINO STFT-15: [(batch,) frames, frequencies, 2], or frequencies first with ``transpose_frames``."""
-    _check_frame_inputs(signal, window, frame_size, frame_step, "signal", 1, 2)
+    _check_frame_inputs(signal, window, frame_size, frame_step=frame_step, name="signal", ranks=(1, 2))
     frame, step = number(frame_size), number(frame_step)
     samples = signal.shape[-1] if signal.shape else None
-    _check_frame(samples, frame, step, 2)
+    _check_frame(samples, frame, step, input=2)
     _check_window(window, frame)
     if signal.shape is None:
         return Tensor(signal.dtype)
@@ -419,18 +421,18 @@ def ov_istft(
     normalized: bool,
 ) -> Tensor:
     """OpenVINO ISTFT-16: [(batch,) samples] for [(batch,) frequencies, frames, 2]."""
-    _check_frame_inputs(data, window, frame_size, frame_step, "data", 3, 4)
+    _check_frame_inputs(data, window, frame_size, frame_step=frame_step, name="data", ranks=(3, 4))
     expect_type(signal_length, 4, COUNTS)
     expect_one(signal_length, 4, "signal_length")
     frame, step = number(frame_size), number(frame_step)
-    _check_frame(None, frame, step, 2)
+    _check_frame(None, frame, step, input=2)
     _check_window(window, frame)
     if data.shape is None:
         return Tensor(data.dtype)
     _check_spectrum(data.shape, frame)
     given = number(signal_length)
     if signal_length is None:
-        given = _restored(data.shape[-2], frame, step, center)
+        given = _restored(data.shape[-2], frame, step, center=center)
     elif given == -1:
         given = None
     elif at_least(given, 0) is False:
@@ -443,7 +445,7 @@ def ov_istft(
 
 
 def _check_frame_inputs(
-    data: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, name: str, *ranks: int
+    data: Tensor, window: Tensor, frame_size: Tensor, *, frame_step: Tensor, name: str, ranks: tuple[int, ...]
 ) -> None:
     expect_type(data, 0, OV_REAL)
     expect_type(window, 1, FLOATS)
@@ -484,7 +486,7 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
         warn(_layout_fault(shape, "a complex number has two parts").lowered(Severity.WARNING))
 
 
-def _restored(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, center: bool) -> MaybeDim:
+def _restored(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, *, center: bool) -> MaybeDim:
     """How long the signal is that the frames came from, where nobody says."""
     before = largest(None if frames is None else frames - 1, 0)
     if before is None or step is None or frame is None:

@@ -125,7 +125,7 @@ def tf_idf_vectorizer(
 ) -> Tensor:
     """ONNX TfIdfVectorizer-9: the weights of all n-grams for a list [C], or for each row of [N, C]."""
     expect_rank(x, 0, 1, 2)
-    _check_grams(min_gram_length, max_gram_length, max_skip_count, ngram_counts)
+    _check_grams(min_gram_length, max_gram_length, max_skip_count, counts=ngram_counts)
     pool = pool_strings or pool_int64s
     if not pool:
         the_one_of(pool_int64s=pool_int64s, pool_strings=pool_strings)
@@ -141,7 +141,7 @@ def tf_idf_vectorizer(
     return Tensor("float32", None if x.shape is None else (*rows, max(ngram_indexes) + 1))
 
 
-def _check_grams(least: int, most: int, skips: int, counts: Ints) -> None:
+def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
     wrong = None
     if least < 1:
         wrong = "min_gram_length", least, "at least 1"

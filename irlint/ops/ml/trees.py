@@ -81,7 +81,7 @@ def _check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
         )
 
 
-def _check_votes(name: str, ids: Ints, count: int, things: str) -> None:
+def _check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
@@ -149,7 +149,7 @@ def tree_ensemble_classifier_of_lists(
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
     votes: Lists = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": class_weights}
-    return _classified(x, class_ids, votes, classlabels_int64s, classlabels_strings)
+    return _classified(x, class_ids, votes, numbers=classlabels_int64s, strings=classlabels_strings)
 
 
 @onnx("TreeEnsembleClassifier", since=3, until=4, domain=ML)
@@ -177,18 +177,18 @@ def tree_ensemble_classifier(
     votes: Lists = {"class_treeids": class_treeids, "class_nodeids": class_nodeids, "class_weights": weights}
     if not classlabels_int64s and not classlabels_strings:
         the_one_of(classlabels_int64s=classlabels_int64s, classlabels_strings=classlabels_strings)
-    return _classified(x, class_ids, votes, classlabels_int64s, classlabels_strings)
+    return _classified(x, class_ids, votes, numbers=classlabels_int64s, strings=classlabels_strings)
 
 
 def _classified(
-    x: Tensor, ids: Ints | None, votes: Lists, numbers: Ints | None, strings: Strings | None
+    x: Tensor, ids: Ints | None, votes: Lists, *, numbers: Ints | None, strings: Strings | None
 ) -> tuple[Tensor, Tensor]:
     expect_parallel(
         {"class_ids": entry_count(ids)}, optional={name: entry_count(entries) for name, entries in votes.items()}
     )
     classes = len(strings or numbers or ())
     if classes:
-        _check_votes("class_ids", ids or (), classes, "classes")
+        _check_votes("class_ids", ids or (), classes, things="classes")
     rows = rows_and_features(x.shape)[0]
     return Tensor(label_type(strings), (rows,)), Tensor("float32", (rows, classes or None))
 
@@ -215,7 +215,7 @@ def tree_ensemble_regressor_of_lists(
         "target_nodeids": target_nodeids,
         "target_weights": target_weights,
     }
-    return _regressed(x, target_ids, votes, n_targets)
+    return _regressed(x, target_ids, votes, n_targets=n_targets)
 
 
 @onnx("TreeEnsembleRegressor", since=3, until=4, domain=ML)
@@ -241,16 +241,16 @@ def tree_ensemble_regressor(
     check_nodes(x, nodes, values=nodes_values_as_tensor, hitrates=nodes_hitrates_as_tensor)
     weights = target_weights or target_weights_as_tensor
     votes: Lists = {"target_treeids": target_treeids, "target_nodeids": target_nodeids, "target_weights": weights}
-    return _regressed(x, target_ids, votes, n_targets)
+    return _regressed(x, target_ids, votes, n_targets=n_targets)
 
 
-def _regressed(x: Tensor, ids: Ints | None, votes: Lists, n_targets: int | None) -> Tensor:
+def _regressed(x: Tensor, ids: Ints | None, votes: Lists, *, n_targets: int | None) -> Tensor:
     expect_parallel(
         {"target_ids": entry_count(ids)}, optional={name: entry_count(entries) for name, entries in votes.items()}
     )
     if n_targets is not None:
         expect_count("n_targets", n_targets)
-        _check_votes("target_ids", ids or (), n_targets, "targets")
+        _check_votes("target_ids", ids or (), n_targets, things="targets")
     return predicted(x, n_targets)
 
 
@@ -300,13 +300,13 @@ def tree_ensemble(
                 f"attribute `{name}` is {given}; allowed is 0 to {most}", help=f"use 0 to {most}", attribute=name
             )
     counts = (len(nodes_featureids), len(leaf_targetids))
-    _check_places("tree_roots", tree_roots, (False,) * len(tree_roots), counts)
-    _check_places("nodes_truenodeids", nodes_truenodeids, nodes_trueleafs, counts)
-    _check_places("nodes_falsenodeids", nodes_falsenodeids, nodes_falseleafs, counts)
+    _check_places("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)
+    _check_places("nodes_truenodeids", nodes_truenodeids, nodes_trueleafs, counts=counts)
+    _check_places("nodes_falsenodeids", nodes_falsenodeids, nodes_falseleafs, counts=counts)
     _check_features(x, nodes_featureids, [True] * len(nodes_featureids))
     if n_targets is not None:
         expect_count("n_targets", n_targets)
-        _check_votes("leaf_targetids", leaf_targetids, n_targets, "targets")
+        _check_votes("leaf_targetids", leaf_targetids, n_targets, things="targets")
     return predicted(x, n_targets, x.dtype)
 
 
@@ -320,7 +320,7 @@ def _check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
         )
 
 
-def _check_places(name: str, places: Ints, leaves: Sequence[int], counts: tuple[int, int]) -> None:
+def _check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
     """Makes sure that each place is one of a branch, or of a leaf where ``leaves`` says so."""
     for place, leaf in zip(places, leaves):
         if not 0 <= place < counts[bool(leaf)]:

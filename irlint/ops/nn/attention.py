@@ -95,7 +95,7 @@ g (float[2,3,4,8] x, float[50,4] c, float[50,4] s, int64[2,4] p) => (float[2,3,4
 )
 
 
-def per_head(hidden: MaybeDim, heads: int, what: str, index: int, attribute: str = "num_heads") -> MaybeDim:
+def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads") -> MaybeDim:
     """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -122,7 +122,7 @@ def require_heads(heads: int | None, attribute: str) -> int:
     return heads
 
 
-def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, index: int) -> Shape | None:
+def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, *, index: int) -> Shape | None:
     """The shapes broadcast together. Raises a fault of ``rule`` in place of a broadcast's."""
     try:
         return broadcast(shapes)
@@ -130,7 +130,7 @@ def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, index: 
         raise rule.fault(f"{text}: {fault.message.rpartition(': ')[2]}", help=rule.advice, input=index) from None
 
 
-def equal(a: MaybeDim, b: MaybeDim, rule: Rule, text: str, index: int, why: str) -> MaybeDim:
+def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
     """The one size that both are. Raises a fault of ``rule`` where they cannot be equal."""
     if agree(a, b, why):
         return narrower(a, b)
@@ -163,7 +163,7 @@ def scaled_dot_product_attention(
     _check_ranks((query, key, value))
     lead, length, keys = _shared_axes(query, key, value)
     if not causal:
-        lead, length = _under_mask(lead, length, keys, attention_mask)
+        lead, length = _under_mask(lead, length, keys, mask=attention_mask)
     if scale is not None and scale.shape:
         check(scale, Expected(4, "scale", (("1", 1),), INPUTS_MISMATCH))
     _check_sink(sink, query.shape)
@@ -172,7 +172,7 @@ def scaled_dot_product_attention(
     return Tensor(dtype, (*lead, length, value.shape[-1] if value.shape else None))
 
 
-def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, booleans: bool) -> None:
+def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, *, booleans: bool) -> None:
     if tensor is None or tensor.dtype is None or dtype is None or tensor.dtype == dtype:
         return
     if booleans and tensor.dtype == "bool":
@@ -199,20 +199,20 @@ def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
     """The leading axes of all three, and the lengths of query and key."""
     shapes = [x.shape for x in (query, key, value) if x.shape is not None]
     text = "the leading axes of query, key and value cannot be broadcast together"
-    lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, 1)
+    lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, index=1)
     q, k, v = query.shape, key.shape, value.shape
     if q and k:
         text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected is one size"
-        equal(q[-1], k[-1], INPUTS_MISMATCH, text, 1, "query and key have one head size")
+        equal(q[-1], k[-1], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     keys = narrower(k[-2] if k else None, v[-2] if v else None)
     if k and v:
         text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected is one length"
-        equal(k[-2], v[-2], INPUTS_MISMATCH, text, 2, "key and value have one length")
+        equal(k[-2], v[-2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
     return lead, q[-2] if q else None, keys
 
 
 def _under_mask(
-    lead: Shape | None, length: MaybeDim, keys: MaybeDim, mask: Tensor | None
+    lead: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
 ) -> tuple[Shape | None, MaybeDim]:
     """The leading axes and the query length after the mask was broadcast onto the scores [N..., L, S]."""
     if mask is None or not mask.shape or lead is None:
@@ -225,7 +225,7 @@ def _under_mask(
         )
     scores = (*lead, length, keys)
     text = f"input 3 (attention_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
-    spread = joined_shapes((scores, mask.shape), MASK_MISMATCH, text, 3)
+    spread = joined_shapes((scores, mask.shape), MASK_MISMATCH, text, index=3)
     assert spread is not None
     return spread[:-2], spread[-2]
 
@@ -236,7 +236,7 @@ def _check_sink(sink: Tensor | None, query: Shape | None) -> None:
     text = f"input 5 (sink) is {shape_text(sink.shape)}; expected are the axes of the query, with 1 as the last one"
     if len(sink.shape) != len(query) or not agree(sink.shape[-1], 1, "the last axis of the sink is 1"):
         raise INPUTS_MISMATCH.fault(text, help="give the sink the axes [batch or 1, heads, length or 1, 1]", input=5)
-    joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, 5)
+    joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, index=5)
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -279,11 +279,11 @@ def attention(
             attribute="scale",
         )
     flat = _is_flat((q, k, v))
-    query = _with_heads(q, 0, "q", q_num_heads, flat)
-    key = _with_heads(k, 1, "kv", kv_num_heads, flat)
-    value = _with_heads(v, 2, "kv", kv_num_heads, flat)
+    query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat)
+    key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat)
+    value = _with_heads(v, 2, "kv", heads=kv_num_heads, flat=flat)
     batch = _fitting(query, key, value)
-    past = _past(key, value, past_key, past_value)
+    past = _past(key, value, past_key, past_value=past_value)
     length = total((past, key[2])) if past_key is not None else key[2]
     check(nonpad_kv_seqlen, Expected(6, "nonpad_kv_seqlen", (("batch_size", batch),), INPUTS_MISMATCH))
     _check_onnx_mask(attn_mask, (batch, query[1], query[2], length), padded=context.version >= 24)
@@ -330,7 +330,7 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
 Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 
 
-def _with_heads(x: Tensor, index: int, prefix: str, heads: int | None, flat: bool | None) -> Axes:
+def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None) -> Axes:
     """A query, key or value as [batch, heads, length, head size]."""
     if flat is None:
         return None, heads, None, None
@@ -340,7 +340,12 @@ def _with_heads(x: Tensor, index: int, prefix: str, heads: int | None, flat: boo
         return None, heads, None, None
     if flat:
         batch, length, hidden = x.shape
-        return batch, heads, length, per_head(hidden, heads or 1, "the hidden size", index, f"{prefix}_num_heads")
+        return (
+            batch,
+            heads,
+            length,
+            per_head(hidden, heads or 1, "the hidden size", index=index, attribute=f"{prefix}_num_heads"),
+        )
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
@@ -358,13 +363,15 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     batch = query[0]
     for index, other in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected is one batch"
-        batch = equal(batch, other[0], INPUTS_MISMATCH, text, index, "query, key and value have one batch")
+        batch = equal(
+            batch, other[0], INPUTS_MISMATCH, text=text, index=index, why="query, key and value have one batch"
+        )
     text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected is one size"
-    equal(query[3], key[3], INPUTS_MISMATCH, text, 1, "query and key have one head size")
+    equal(query[3], key[3], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected is one length"
-    equal(key[2], value[2], INPUTS_MISMATCH, text, 2, "key and value have one length")
+    equal(key[2], value[2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
     text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected is one number"
-    equal(key[1], value[1], HEADS_MISMATCH, text, 2, "key and value have one number of heads")
+    equal(key[1], value[1], HEADS_MISMATCH, text=text, index=2, why="key and value have one number of heads")
     _check_groups(query[1], key[1])
     return batch
 
@@ -391,7 +398,7 @@ def _check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
     )
 
 
-def _past(key: Axes, value: Axes, past_key: Tensor | None, past_value: Tensor | None) -> MaybeDim:
+def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
     """The length of the past, after making sure that both caches fit."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
@@ -471,11 +478,13 @@ def linear_attention(
     for index, name, x in inputs:
         check(x, Expected(index, name, axes, INPUTS_MISMATCH))
     _check_groups(q_num_heads, kv_num_heads)
-    queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", 0, "q_num_heads")
-    keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", 1, "kv_num_heads")
-    values = per_head(size(value, 2, 3), kv_num_heads, "the hidden size of the value", 2, "kv_num_heads")
+    queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", index=0, attribute="q_num_heads")
+    keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
+    values = per_head(
+        size(value, 2, 3), kv_num_heads, "the hidden size of the value", index=2, attribute="kv_num_heads"
+    )
     text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
-    head = equal(queries, keys, INPUTS_MISMATCH, text, 1, "query and key have one head size")
+    head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     state = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("d_k", head), ("d_v", values))
     check(past_state, Expected(3, "past_state", state, CACHE_MISMATCH))
     present = Tensor(past_state.dtype if past_state is not None else None, tuple(dim for _, dim in state))
@@ -534,7 +543,7 @@ def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
             help="reshape it to [batch, heads, length, head size]",
             input=0,
         )
-    return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", 0)
+    return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", index=0)
 
 
 def _lengths(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:

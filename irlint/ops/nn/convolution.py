@@ -64,7 +64,7 @@ def fused_conv(
     expect_bias(B, dim_of(W.shape, 0), 2)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, first=first)
     if shape is not None:
-        expect_shape(Z, 3, "Z", shape, "the shape of the output")
+        expect_shape(Z, 3, "Z", wanted=shape, why="the shape of the output")
     return Tensor(X.dtype, shape)
 
 
@@ -116,14 +116,14 @@ def causal_conv_with_state(
 ) -> tuple[Tensor, Tensor]:
     """ONNX CausalConvWithState-27: depthwise over the last axis; the state holds the last k - 1 positions."""
     x, w = input.shape, weight.shape
-    expect_axes(x, 3, 0, "batch, channels and length")
-    expect_axes(w, 3, 1, "channels, 1 and the kernel")
+    expect_axes(x, 3, 0, axes="batch, channels and length")
+    expect_axes(w, 3, 1, axes="channels, 1 and the kernel")
     channels, kernel = dim_of(x, 1), dim_of(w, 2)
     expect_range((kernel,), 1, "weight")
-    expect_shape(weight, 1, "weight", (channels, 1, kernel), "depthwise")
+    expect_shape(weight, 1, "weight", wanted=(channels, 1, kernel), why="depthwise")
     expect_bias(bias, channels if channels is not None else dim_of(w, 0), 2)
     state: Shape = (dim_of(x, 0), channels, None if kernel is None else kernel - 1)
-    expect_shape(past_state, 3, "past_state", state, "the last k - 1 positions")
+    expect_shape(past_state, 3, "past_state", wanted=state, why="the last k - 1 positions")
     return Tensor(input.dtype, x), Tensor(input.dtype, state)
 
 
@@ -163,7 +163,7 @@ def ov_binary_convolution(
 ) -> Tensor:
     """OpenVINO BinaryConvolution-1: two spatial axes; the result has the type of the data."""
     expect_type(data, 0, ARITHMETIC)
-    expect_axes(data.shape, 4, 0, "batch, channels, height and width")
+    expect_axes(data.shape, 4, 0, axes="batch, channels, height and width")
     return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 

@@ -44,9 +44,13 @@ def deform_conv(
         elements = None if W.shape is None else product((*W.shape[2:], offset_group))
         sizes = shape[2:]
         expect_shape(
-            offset, 2, "offset", (shape[0], product((elements, len(sizes))), *sizes), "a vector for each element"
+            offset,
+            2,
+            "offset",
+            wanted=(shape[0], product((elements, len(sizes))), *sizes),
+            why="a vector for each element",
         )
-        expect_shape(mask, 4, "mask", (shape[0], elements, *sizes), "a weight for each element")
+        expect_shape(mask, 4, "mask", wanted=(shape[0], elements, *sizes), why="a weight for each element")
     return Tensor(X.dtype, shape)
 
 
@@ -111,7 +115,7 @@ def _ov_deformed(
     dtype = common_type((data, offsets, filters))
     x, w = data.shape, filters.shape
     for index, tensor in enumerate(tensors):
-        expect_axes(None if tensor is None else tensor.shape, 4, index, "two of them spatial")
+        expect_axes(None if tensor is None else tensor.shape, 4, index, axes="two of them spatial")
     expect_groups(group, dim_of(x, 1), "input channels", index=0, axis=1)
     expect_groups(group, dim_of(w, 0), "output channels", index=2, axis=0)
     expect_groups(deformable_group, dim_of(offsets.shape, 1), "offsets", index=1, axis=1, name="deformable_group")
@@ -124,7 +128,9 @@ def _ov_deformed(
         sizes = (None, None)
     elements = None if w is None else product((*w[2:], deformable_group))
     batch = dim_of(x, 0)
-    expect_shape(offsets, 1, "offsets", (batch, product((elements, 2)), *sizes), "two for each element of the kernel")
+    expect_shape(
+        offsets, 1, "offsets", wanted=(batch, product((elements, 2)), *sizes), why="two for each element of the kernel"
+    )
     sizes = tuple(narrower(size, dim_of(offsets.shape, axis)) for axis, size in enumerate(sizes, 2))
-    expect_shape(mask, 3, "mask", (batch, elements, *sizes), "one for each element of the kernel")
+    expect_shape(mask, 3, "mask", wanted=(batch, elements, *sizes), why="one for each element of the kernel")
     return Tensor(dtype, arranged(narrower(batch, dim_of(offsets.shape, 0)), dim_of(w, 0), sizes))

@@ -29,7 +29,7 @@ def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
             raise fault
         warn(fault)
     expect_elements(x, first)
-    return arranged(x[0], x[channel_axis(len(x), first)], (1,) * (len(x) - 2), first)
+    return arranged(x[0], x[channel_axis(len(x), first)], (1,) * (len(x) - 2), first=first)
 
 
 @onnx("GlobalAveragePool", "GlobalMaxPool", since=1)
@@ -80,9 +80,9 @@ def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
         return None
     target = output_shape.shape
     if target is None or len(target) < 2:
-        expect_shape(output_shape, 1, "output_shape", (len(x) - 2,), "an entry for each spatial axis")
+        expect_shape(output_shape, 1, "output_shape", wanted=(len(x) - 2,), why="an entry for each spatial axis")
     else:
-        expect_shape(output_shape, 1, "output_shape", (len(x) - 2, *[1] * (len(target) - 1)))
+        expect_shape(output_shape, 1, "output_shape", wanted=(len(x) - 2, *[1] * (len(target) - 1)))
     sizes = output_shape.ints or (None,) * (len(x) - 2)
     return (*x[:2], *(None if same(size, -1) else 0 if at_least(size, 0) is False else size for size in sizes))
 

@@ -61,7 +61,7 @@ g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3
 
 
 def channelled(
-    shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, index: int = 0
+    shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, *, index: int = 0
 ) -> MaybeDim:
     """The number of channels, after making sure that every parameter is a list of that many elements.
 
@@ -101,7 +101,7 @@ def _channels(shape: Shape | None) -> MaybeDim:
     return shape[1] if len(shape) > 1 else 1
 
 
-def expect_groups(groups: int, channels: MaybeDim, attribute: str, axis: int = 1) -> None:
+def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int = 1) -> None:
     """Makes sure that ``groups``, at least 1, divide the channels on an axis of input 0.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
@@ -136,7 +136,7 @@ def expect_epsilon(epsilon: float) -> None:
 
 
 def _batch_normalized(
-    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, spatial: bool = True
+    x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
     """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
     expect_rank(x, 0, least=1, what="X")
@@ -163,7 +163,7 @@ def batch_normalization(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-14: three outputs in training mode, else one."""
-    y, statistics = _batch_normalized(x, scale, b, input_mean, input_var)
+    y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var)
     wanted = 3 if training_mode else 1
     if context.outputs != wanted:
         raise TRAINING_OUTPUTS.fault(
@@ -181,7 +181,7 @@ def batch_normalization_9(
     x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-9, with up to four statistics behind Y."""
-    y, statistics = _batch_normalized(x, scale, b, mean, var)
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
 
@@ -198,7 +198,7 @@ def batch_normalization_7(
     spatial: int = 1,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
-    y, statistics = _batch_normalized(x, scale, b, mean, var, bool(spatial))
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
 
@@ -238,7 +238,7 @@ def batch_normalization_1(
 
 
 def _ov_batch_normalized(
-    data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], epsilon: float
+    data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
     for position, _, tensor in ((index, "data", data), *parameters):
         expect_type(tensor, position, FLOATS)
@@ -249,7 +249,7 @@ def _ov_batch_normalized(
     expect_epsilon(epsilon)
     expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
     shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
-    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index)
+    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
     if same(channels, 0):
         raise CHANNEL_PARAMETERS.fault(
             f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
@@ -265,7 +265,7 @@ def ov_batch_norm_1(
 ) -> Tensor:
     """OpenVINO BatchNormInference of opset1; the library takes gamma and beta before the data."""
     parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
-    return _ov_batch_normalized(data, 2, parameters, epsilon)
+    return _ov_batch_normalized(data, 2, parameters, epsilon=epsilon)
 
 
 @openvino("BatchNormInference", since=5, absent={"epsilon": 0.0})
@@ -274,7 +274,7 @@ def ov_batch_norm_5(
 ) -> Tensor:
     """OpenVINO BatchNormInference-5."""
     parameters = ((1, "gamma", gamma), (2, "beta", beta), (3, "mean", mean), (4, "variance", variance))
-    return _ov_batch_normalized(data, 0, parameters, epsilon)
+    return _ov_batch_normalized(data, 0, parameters, epsilon=epsilon)
 
 
 # --- InstanceNormalization, GroupNormalization ------------------------------------------------------------------------
@@ -338,11 +338,11 @@ def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
     for index, name, parameter in ((1, "scale", scale), (2, "bias", bias)):
         shape = _listed(parameter, index, name)
         if shape:
-            _expect_of_groups(index, name, shape, num_groups, channels)
+            _expect_of_groups(index, name, shape, groups=num_groups, channels=channels)
     return Tensor(x.dtype, x.shape)
 
 
-def _expect_of_groups(index: int, name: str, shape: Shape, groups: int, channels: MaybeDim) -> None:
+def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, channels: MaybeDim) -> None:
     """One element for each group; one for each channel is what opset 21 takes, and some runtimes before it."""
     if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
         return

@@ -176,8 +176,8 @@ def expect_scales(*tensors: Tensor | None) -> None:
 @onnx("MaxRoiPool", since=1)
 def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: float = 1.0) -> Tensor:
     """ONNX MaxRoiPool of every version: regions [n, 5], each with its batch index."""
-    expect_axes(X.shape, 4, 0, "batch, channels, height and width")
-    expect_axes(rois.shape, 2, 1, "regions, and 5 numbers for each")
+    expect_axes(X.shape, 4, 0, axes="batch, channels, height and width")
+    expect_axes(rois.shape, 2, 1, axes="regions, and 5 numbers for each")
     per_axis(pooled_shape, 2, "pooled_shape")
     expect_range(pooled_shape, 1, "pooled_shape")
     if spatial_scale <= 0:
@@ -187,7 +187,7 @@ def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: 
             attribute="spatial_scale",
         )
     regions = None if rois.shape is None else rois.shape[0]
-    expect_shape(rois, 1, "rois", (regions, 5), "batch index, x1, y1, x2, y2")
+    expect_shape(rois, 1, "rois", wanted=(regions, 5), why="batch index, x1, y1, x2, y2")
     return Tensor(X.dtype, (regions, None if X.shape is None else X.shape[1], *pooled_shape))
 
 

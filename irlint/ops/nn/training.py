@@ -50,25 +50,29 @@ def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None)
     """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
         expected = f"expected is [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
-        warn(_loss_fault(scores, weight, ((0, 1), (2, 0)), "weight", expected, 2).lowered(Severity.WARNING))
+        warn(
+            _loss_fault(scores, weight, ((0, 1), (2, 0)), name="weight", expected=expected, input=2).lowered(
+                Severity.WARNING
+            )
+        )
     if scores is None or target is None:
         return target if scores is None else (scores[0], *scores[2:])
     places = (scores[0], *scores[2:])
     if len(places) != len(target):
         expected = f"expected are {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
-        raise _loss_fault(scores, target, (), "target", expected, 1)
+        raise _loss_fault(scores, target, (), name="target", expected=expected, input=1)
     result: list[MaybeDim] = []
     for axis, (a, b) in enumerate(zip(places, target)):
         own = axis + (axis > 0)
         if not agree(a, b, f"axis {own} of the scores is axis {axis} of the targets"):
             expected = f"axis {axis} is {b}, expected is axis {own} of input 0, {a}"
-            raise _loss_fault(scores, target, ((0, own), (1, axis)), "target", expected, 1)
+            raise _loss_fault(scores, target, ((0, own), (1, axis)), name="target", expected=expected, input=1)
         result.append(b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a)
     return tuple(result)
 
 
 def _loss_fault(
-    scores: Shape, other: Shape, marks: tuple[tuple[int, int], ...], name: str, expected: str, input: int
+    scores: Shape, other: Shape, marks: tuple[tuple[int, int], ...], *, name: str, expected: str, input: int
 ) -> Fault:
     return TARGET_MISMATCH.fault(
         f"input 0 is {shape_text(scores)} and input {input} ({name}) is {shape_text(other)}: {expected}",

@@ -135,7 +135,7 @@ def _transposed(
     added = _output_padding(output_padding, placed, output_shape is not None)
     channels = product((dim_of(w, 1), group))
     if output_shape is None:
-        return arranged(dim_of(x, 0), channels, transposed_sizes(x, placed, count, added), first=first)
+        return arranged(dim_of(x, 0), channels, transposed_sizes(x, placed, count, output_padding=added), first=first)
     sizes = per_axis(output_shape, count, "output_shape")
     expect_range(sizes, 1, "output_shape")
     _expect_reachable(x, placed, sizes)
@@ -178,7 +178,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
         span, stride = window.span(position), window.strides[position]
         if size is None or span is None:
             continue
-        full = transposed_size(size, span, stride, stride - 1)
+        full = transposed_size(size, span, stride, added=stride - 1)
         if at_least(full, wanted) is False:
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
@@ -228,7 +228,7 @@ def ov_convolution_backprop_data(
     if output_shape is not None:
         sizes = _given_sizes(output_shape, count)
     else:
-        sizes = transposed_sizes(x, placed if sound else None, count, added, lenient=True)
+        sizes = transposed_sizes(x, placed if sound else None, count, output_padding=added, lenient=True)
     return Tensor(dtype, arranged(dim_of(x, 0), channels, sizes))
 
 
@@ -241,7 +241,7 @@ def _as_list(output_shape: Tensor | None) -> Ints:
 
 def _given_sizes(output_shape: Tensor, count: int) -> Shape:
     """The spatial sizes that the input ``output_shape`` holds. Raises an ``OPERAND_MISMATCH`` fault."""
-    expect_shape(output_shape, 2, "output_shape", (count,), "an entry for each spatial axis")
+    expect_shape(output_shape, 2, "output_shape", wanted=(count,), why="an entry for each spatial axis")
     sizes = output_shape.ints
     if sizes is None:
         return (None,) * count

@@ -36,16 +36,18 @@ def max_unpool(
     x = X.shape
     expect_spatial_rank(x)
     if x is not None:
-        expect_shape(I, 1, "I", x, "a place for each element of input 0")
+        expect_shape(I, 1, "I", wanted=x, why="a place for each element of input 0")
     count = len(kernel_shape) if x is None else len(x) - 2
     kernel = per_axis(kernel_shape, count, "kernel_shape")
     window = onnx_window(OnnxWindow(strides=strides, pads=pads), count, kernel)
     expect_pads_below_kernel(window)
     given = None if output_shape is None else output_shape.ints
     if output_shape is not None:
-        expect_shape(output_shape, 2, "output_shape", (count + 2,), "an entry for each axis of input 0")
+        expect_shape(output_shape, 2, "output_shape", wanted=(count + 2,), why="an entry for each axis of input 0")
     if output_shape is None or x is None:
-        return Tensor(X.dtype, None if x is None else (*x[:2], *transposed_sizes(x, window, count, (0,) * count)))
+        return Tensor(
+            X.dtype, None if x is None else (*x[:2], *transposed_sizes(x, window, count, output_padding=(0,) * count))
+        )
     if given is None:
         return Tensor(X.dtype, (*x[:2], *[None] * count))
     _expect_unpooled(x, given, window)
@@ -54,7 +56,7 @@ def max_unpool(
 
 def _expect_unpooled(x: Shape, given: Shape, window: Window) -> None:
     """Makes sure that ``given`` keeps batch and channels of ``x``, and has room for what comes from each window."""
-    least = transposed_sizes(x, window, len(x) - 2, (0,) * (len(x) - 2))
+    least = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
     for axis, dim in enumerate(given):
         why = f"axis {axis} of the output is entry {axis} of input 2"
         wanted = x[axis] if axis < 2 else least[axis - 2]
@@ -80,12 +82,12 @@ def col2im(
 ) -> Tensor:
     """ONNX Col2Im-18: [N, C * product(block_shape), blocks] to [N, C, *image_shape]."""
     x = input.shape
-    expect_axes(x, 3, 0, "batch, channels times the elements of a block, and blocks")
+    expect_axes(x, 3, 0, axes="batch, channels times the elements of a block, and blocks")
     count = _listed(image_shape, block_shape, strides, dilations)
     if count is None:
         return Tensor(input.dtype)
-    expect_shape(image_shape, 1, "image_shape", (count,), "an entry for each spatial axis")
-    expect_shape(block_shape, 2, "block_shape", (count,), "an entry for each spatial axis")
+    expect_shape(image_shape, 1, "image_shape", wanted=(count,), why="an entry for each spatial axis")
+    expect_shape(block_shape, 2, "block_shape", wanted=(count,), why="an entry for each spatial axis")
     image: Shape = image_shape.ints or (None,) * count
     block: Shape = block_shape.ints or (None,) * count
     expect_range(image, 1, "image_shape")
@@ -117,7 +119,7 @@ def _blocks(image: Shape, window: Window) -> MaybeDim:
                 help="use a smaller block or dilation, or pad more",
                 input=1,
             )
-        counts.append(window_count(size, span, window.strides[position], begin, end))
+        counts.append(window_count(size, span, window.strides[position], begin=begin, end=end))
     return product(counts)
 
 

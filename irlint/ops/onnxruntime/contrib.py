@@ -192,12 +192,12 @@ def flex_attention(
     scores = Tensor(dtype, (batch, heads, length, whole))
     for name, body in (("score_mod", score_mod), ("prob_mod", prob_mod)):
         if body is not None:
-            _check_modifier(name, body, scores, context)
+            _check_modifier(name, body, scores, context=context)
     return Tensor(q.dtype, (batch, heads, length, size(v, 3, 4)))
 
 
-def _check_modifier(name: str, body: Graph, scores: Tensor, context: Context) -> None:
-    check_arity(body, name, 1, 1, context, "the scores")
+def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context) -> None:
+    check_arity(body, name, 1, outputs=1, context=context, why="the scores")
     check_input_types(body, name, (scores,))
     after = context.run(body, (scores,))[0]
     known = after.shape if isinstance(after, Tensor) else None
@@ -398,7 +398,7 @@ def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> T
     expect_range((channels,), 1, "channels")
     if X.shape is None or len(X.shape) < 2:
         return Tensor(X.dtype)
-    return Tensor(X.dtype, arranged(X.shape[0], channels, X.shape[2:], 1 if channels_last else 2))
+    return Tensor(X.dtype, arranged(X.shape[0], channels, X.shape[2:], first=1 if channels_last else 2))
 
 
 @onnx("Upsample", domain=NCHWC)

@@ -46,7 +46,7 @@ def _last(x: Tensor) -> MaybeDim:
 @onnx("BiasGelu", domain=MICROSOFT)
 def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
     """ONNX Runtime's BiasGelu: a bias for the last axis, then a GELU."""
-    expect_length(b.shape, 1, _last(a), "the bias", scalar=False)
+    expect_length(b.shape, 1, _last(a), what="the bias", scalar=False)
     return Tensor(a.dtype or b.dtype, a.shape)
 
 
@@ -54,21 +54,21 @@ def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
 def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
     """ONNX Runtime's FastGelu, with a bias for the last axis."""
     if bias is not None:
-        expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+        expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
     return unchanged(x)
 
 
 @onnx("BiasAdd", domain=MICROSOFT)
 def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
     """ONNX Runtime's BiasAdd: a bias for the last axis and a tensor of the same shape."""
-    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+    expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
     return Tensor(x.dtype, merged((x.shape, None, skip.shape), why="BiasAdd adds tensors of one shape"))
 
 
 @onnx("BiasSplitGelu", domain=MICROSOFT)
 def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
     """ONNX Runtime's BiasSplitGelu: half of the last axis gates the other half."""
-    expect_length(bias.shape, 1, _last(x), "the bias", scalar=False)
+    expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
     if not x.shape:
         return Tensor(x.dtype)
     last = x.shape[-1]

@@ -21,7 +21,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
     """The hidden sizes of query and value that a projection to ``bias`` columns gives."""
     if not qkv_hidden_sizes:
         hidden = None if bias is None else floordiv(bias, 3)
-        per_head(hidden, num_heads, "a third of the columns of the weights", 1)
+        per_head(hidden, num_heads, "a third of the columns of the weights", index=1)
         return hidden, hidden
     if len(qkv_hidden_sizes) != 3 or qkv_hidden_sizes[0] != qkv_hidden_sizes[1]:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -30,7 +30,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
             attribute="qkv_hidden_sizes",
         )
     for hidden in qkv_hidden_sizes:
-        per_head(hidden, num_heads, "a hidden size in `qkv_hidden_sizes`", 1)
+        per_head(hidden, num_heads, "a hidden size in `qkv_hidden_sizes`", index=1)
     whole = sum(qkv_hidden_sizes)
     if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
         raise FUSED_MISMATCH.fault(
@@ -42,7 +42,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
 
 
 def _projected(
-    x: Tensor, weights: Tensor, bias: Tensor | None, sizes: Ints | None, num_heads: int, rank: int = 3
+    x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
     """The hidden sizes of query and value, after making sure that input, weights and bias fit."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
@@ -54,10 +54,10 @@ def _projected(
     return _sizes_of_three(columns, sizes, num_heads)
 
 
-def _present(x: Tensor, past: Tensor | None, index: int, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
+def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
     """The keys and values [2, batch, heads, total length, head size] that an attention gives on."""
     batch, length = size(x, 0, 3), size(x, 1, 3)
-    head = per_head(hidden, num_heads, "the hidden size", 0)
+    head = per_head(hidden, num_heads, "the hidden size", index=0)
     if past is None:
         return (2, batch, num_heads, length, head)
     past_length = size(past, 3, 5)
@@ -92,10 +92,10 @@ def ms_attention(
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft Attention: the projection of the input to query, key and value, and their attention."""
-    hidden, value_hidden = _projected(input, weights, bias, qkv_hidden_sizes, num_heads)
-    present = _present(input, past, 4, num_heads, hidden, past_present_share_buffer)
+    hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads)
+    present = _present(input, past, 4, num_heads=num_heads, hidden=hidden, shared=past_present_share_buffer)
     if past is None or not past_present_share_buffer:
-        expect_mask(mask_index, 3, "mask_index", (size(input, 0, 3), size(input, 1, 3), present[3]), twice=True)
+        expect_mask(mask_index, 3, "mask_index", sizes=(size(input, 0, 3), size(input, 1, 3), present[3]), twice=True)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
@@ -104,8 +104,8 @@ def expect_mask(
     mask: Tensor | None,
     index: int,
     name: str,
-    sizes: tuple[MaybeDim, MaybeDim, MaybeDim],
     *,
+    sizes: tuple[MaybeDim, MaybeDim, MaybeDim],
     twice: bool = False,
     others: tuple[MaybeDim, ...] = (),
 ) -> None:
@@ -151,8 +151,8 @@ def decoder_masked_self_attention(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft DecoderMaskedSelfAttention: one step of a decoder."""
-    hidden, value_hidden = _projected(input, weights, bias, None, num_heads)
-    present = _present(input, past, 4, num_heads, hidden, 1)
+    hidden, value_hidden = _projected(input, weights, bias, sizes=None, num_heads=num_heads)
+    present = _present(input, past, 4, num_heads=num_heads, hidden=hidden, shared=1)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
@@ -177,8 +177,8 @@ def q_attention(
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft QAttention: Attention with quantized input and weights."""
-    hidden, value_hidden = _projected(input, weight, bias, None, num_heads)
-    present = _present(input, past, 8, num_heads, hidden, past_present_share_buffer)
+    hidden, value_hidden = _projected(input, weight, bias, sizes=None, num_heads=num_heads)
+    present = _present(input, past, 8, num_heads=num_heads, hidden=hidden, shared=past_present_share_buffer)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
 
@@ -197,7 +197,7 @@ def packed_attention(
     scale: float | None = None,
 ) -> Tensor:
     """com.microsoft PackedAttention: Attention of [token_count, hidden_size], all sequences in one."""
-    _, value_hidden = _projected(input, weights, bias, qkv_hidden_sizes, num_heads, rank=2)
+    _, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads, rank=2)
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
 
@@ -234,7 +234,7 @@ def q_ordered_attention(
     """com.microsoft QOrderedAttention: quantized, the weights of query, key and value apart."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     hidden = qkv_hidden_sizes[2] if qkv_hidden_sizes and len(qkv_hidden_sizes) == 3 else size(v_bias, 0, 1)
-    per_head(hidden, num_heads, "the hidden size of the value", 7)
+    per_head(hidden, num_heads, "the hidden size of the value", index=7)
     return Tensor(input.dtype, (size(input, 0, 3), size(input, 1, 3), hidden))
 
 
@@ -264,7 +264,7 @@ def q_ordered_longformer_attention(
 ) -> Tensor:
     """com.microsoft QOrderedLongformerAttention: the shape of the input."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
-    per_head(size(input, 2, 3), num_heads, "the hidden size", 0)
+    per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)
 
 
@@ -283,5 +283,5 @@ def longformer_attention(
 ) -> Tensor:
     """com.microsoft LongformerAttention: the shape of the input."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
-    per_head(size(input, 2, 3), num_heads, "the hidden size", 0)
+    per_head(size(input, 2, 3), num_heads, "the hidden size", index=0)
     return Tensor(input.dtype, input.shape)

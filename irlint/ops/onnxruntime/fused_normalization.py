@@ -94,11 +94,13 @@ def skip_simplified_layer_normalization(
     return _skipped(x, skip, ((2, "gamma", gamma), (3, "bias", bias)))
 
 
-def _grouped(x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, channels_last: int) -> Tensor:
+def _grouped(
+    x: Tensor, parameters: Sequence[tuple[int, str, Shape | None]], groups: int, *, channels_last: int
+) -> Tensor:
     expect_rank(x, 0, 4, what="X")
     axis = 3 if channels_last else 1
     channels = channelled(x.shape, parameters, None if x.shape is None else x.shape[axis])
-    expect_groups(groups, channels, "groups", axis)
+    expect_groups(groups, channels, "groups", axis=axis)
     return Tensor(x.dtype, with_channels(x.shape, channels, axis))
 
 
@@ -114,7 +116,7 @@ def group_norm(
     groups: int,
 ) -> Tensor:
     """ONNX Runtime's GroupNorm on four axes."""
-    return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+    return _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last=channels_last)
 
 
 @onnx("SkipGroupNorm", domain=MICROSOFT)
@@ -131,7 +133,7 @@ def skip_group_norm(
     groups: int,
 ) -> tuple[Tensor, Tensor]:
     """ONNX Runtime's SkipGroupNorm: the second output is the sum that was normalized."""
-    y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last)
+    y = _grouped(x, ((1, "gamma", gamma.shape), (2, "beta", beta.shape)), groups, channels_last=channels_last)
     return y, y
 
 

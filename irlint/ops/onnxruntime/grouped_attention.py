@@ -17,6 +17,7 @@ def _grouped(
     query: Tensor,
     key: Tensor | None,
     value: Tensor | None,
+    *,
     num_heads: int,
     kv_num_heads: int,
     one_length: bool = False,
@@ -42,9 +43,11 @@ def _grouped(
         return None, None
     batch, length, hidden = query.shape
     if key is None:
-        head = per_head(hidden, num_heads + 2 * kv_num_heads, "the hidden size of the packed query", 0, "all heads")
+        head = per_head(
+            hidden, num_heads + 2 * kv_num_heads, "the hidden size of the packed query", index=0, attribute="all heads"
+        )
         return (batch, length, product((num_heads, head))), head
-    head = per_head(hidden, num_heads, "the hidden size of the query", 0)
+    head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
     columns = product((kv_num_heads, head))
     for index, name, tensor in ((1, "key", key), (2, "value", value)):
         kv_length = ("sequence_length", length) if one_length else ("kv_sequence_length", None)
@@ -54,7 +57,7 @@ def _grouped(
 
 
 def _cache_length(
-    past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, kv_num_heads: int, head: MaybeDim
+    past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, *, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
     """The length of the caches at inputs 3 and 4; a quantized cache may pack the head size."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
@@ -102,7 +105,7 @@ def group_query_attention(
 ) -> tuple[Tensor, ...]:
     """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
     alone = past_key is None and past_value is None
-    y, head = _grouped(query, key, value, num_heads, kv_num_heads, one_length=alone)
+    y, head = _grouped(query, key, value, num_heads=num_heads, kv_num_heads=kv_num_heads, one_length=alone)
     if (past_key is None) != (past_value is None):
         raise CACHE_MISMATCH.fault(
             "past_key and past_value have to be given both or neither",
@@ -110,7 +113,7 @@ def group_query_attention(
             input=3 if past_key is None else 4,
         )
     batch = y[0] if y else None
-    past = _cache_length(past_key, past_value, batch, kv_num_heads, head)
+    past = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
     whole = number(total_sequence_length)
     if past_key is None:
         present = narrower(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
@@ -150,9 +153,9 @@ def sparse_attention(
     sparse_block_size: int,
 ) -> tuple[Tensor, ...]:
     """com.microsoft SparseAttention: the caches keep their shape."""
-    y, head = _grouped(query, key, value, num_heads, kv_num_heads)
+    y, head = _grouped(query, key, value, num_heads=num_heads, kv_num_heads=kv_num_heads)
     batch = y[0] if y else None
-    length = _cache_length(past_key, past_value, batch, kv_num_heads, head)
+    length = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
     cache = Tensor(query.dtype, (batch, kv_num_heads, length, head))
     return Tensor(query.dtype, y), cache, cache
 
@@ -199,7 +202,10 @@ def paged_attention(
     hidden = size(query, 1, 2)
     if key is None and hidden is not None:
         hidden = product(
-            (num_heads, per_head(hidden, num_heads + 2 * kv_num_heads, "the packed query", 0, "all heads"))
+            (
+                num_heads,
+                per_head(hidden, num_heads + 2 * kv_num_heads, "the packed query", index=0, attribute="all heads"),
+            )
         )
     if v_head_size:
         hidden = num_heads * v_head_size

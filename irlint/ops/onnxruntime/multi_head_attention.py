@@ -32,12 +32,22 @@ def multi_head_attention(
 ) -> tuple[Tensor, ...]:
     """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the key."""
     shared = past_sequence_length is not None
-    outputs = _multi_head(query, key, value, past_key, past_value, 6, num_heads, packed=1, shared=shared)
+    outputs = _multi_head(
+        query,
+        key,
+        value,
+        past_key=past_key,
+        past_value=past_value,
+        past_index=6,
+        num_heads=num_heads,
+        packed=1,
+        shared=shared,
+    )
     scores = outputs[3].shape
     if not shared and scores is not None:
         batch, _, length, total_length = scores
         lengths = () if past_key is None else (size(key, 1, 3),)
-        expect_mask(key_padding_mask, 4, "key_padding_mask", (batch, length, total_length), others=lengths)
+        expect_mask(key_padding_mask, 4, "key_padding_mask", sizes=(batch, length, total_length), others=lengths)
     return outputs
 
 
@@ -64,33 +74,43 @@ def decoder_masked_multi_head_attention(
     """com.microsoft DecoderMaskedMultiHeadAttention; without a key the query holds all three side by side."""
     packed = 3 if key is None and query.rank == 3 else 1
     shared = bool(past_present_share_buffer)
-    return _multi_head(query, key, value, past_key, past_value, 5, num_heads, packed=packed, shared=shared)
+    return _multi_head(
+        query,
+        key,
+        value,
+        past_key=past_key,
+        past_value=past_value,
+        past_index=5,
+        num_heads=num_heads,
+        packed=packed,
+        shared=shared,
+    )
 
 
 def _multi_head(
     query: Tensor,
     key: Tensor | None,
     value: Tensor | None,
+    *,
     past_key: Tensor | None,
     past_value: Tensor | None,
     past_index: int,
     num_heads: int,
-    *,
     packed: int,
     shared: bool,
 ) -> tuple[Tensor, ...]:
     """Output, present key, present value and scores; ``packed`` blocks stand side by side in a query of three axes."""
     batch, length, hidden = _query_axes(query, num_heads, packed)
-    head = per_head(hidden, num_heads, "the hidden size of the query", 0)
-    keys = _key_length(key, batch, length, hidden, num_heads, head)
-    value_hidden = _value_hidden(value, batch, keys, hidden)
+    head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
+    keys = _key_length(key, batch, length, hidden=hidden, num_heads=num_heads, head=head)
+    value_hidden = _value_hidden(value, batch, keys, hidden=hidden)
     past = None
     for index, name, tensor in ((past_index, "past_key", past_key), (past_index + 1, "past_value", past_value)):
         axes = (("batch_size", batch), ("num_heads", num_heads), ("past_sequence_length", past), ("head_size", None))
         check(tensor, Expected(index, name, axes, CACHE_MISMATCH))
         past = narrower(past, size(tensor, 2, 4))
     whole = past if shared and past_key is not None else total((past, keys)) if past_key is not None else keys
-    value_head = per_head(value_hidden, num_heads, "the hidden size of the value", 2)
+    value_head = per_head(value_hidden, num_heads, "the hidden size of the value", index=2)
     y = None if query.shape is None else (batch, length, value_hidden)
     scores = whole if not shared else None
     return (
@@ -121,7 +141,7 @@ def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, M
 
 
 def _key_length(
-    key: Tensor | None, batch: MaybeDim, length: MaybeDim, hidden: MaybeDim, num_heads: int, head: MaybeDim
+    key: Tensor | None, batch: MaybeDim, length: MaybeDim, *, hidden: MaybeDim, num_heads: int, head: MaybeDim
 ) -> MaybeDim:
     """The length of the key: [batch, length, hidden], [batch, heads, length, head] or packed with the value."""
     if key is None:
@@ -142,7 +162,7 @@ def _key_length(
     return key.shape[2] if len(key.shape) == 4 else key.shape[1]
 
 
-def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, hidden: MaybeDim) -> MaybeDim:
+def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidden: MaybeDim) -> MaybeDim:
     if value is None:
         return hidden
     if value.shape is None:
@@ -209,6 +229,6 @@ def decoder_attention(
     """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]; the caches grow as the flags say."""
     axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
     check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
-    head = per_head(size(query, 2, 3), num_heads, "the hidden size", 0)
+    head = per_head(size(query, 2, 3), num_heads, "the hidden size", index=0)
     cache = Tensor(query.dtype, (size(query, 1, 3), num_heads, None, head))
     return Tensor(query.dtype, query.shape), cache, cache

@@ -37,7 +37,7 @@ def ms_rotary_embedding(
             help="write `num_heads`",
             attribute="rotary_embedding_dim",
         )
-    half = _rotated_half(input, cos_cache, num_heads, rotary_embedding_dim)
+    half = _rotated_half(input, cos_cache, num_heads, rotary_embedding_dim=rotary_embedding_dim)
     axes = (("max_sequence_length", size(cos_cache, 0, 2)), ("half of what is rotated", half))
     check(cos_cache, Expected(2, "cos_cache", axes, FUSED_MISMATCH))
     check(sin_cache, Expected(3, "sin_cache", axes, FUSED_MISMATCH))
@@ -46,7 +46,7 @@ def ms_rotary_embedding(
     return Tensor(input.dtype, input.shape)
 
 
-def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, rotary_embedding_dim: int) -> MaybeDim:
+def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_embedding_dim: int) -> MaybeDim:
     """The width of the tables: half a head, or half of ``rotary_embedding_dim``."""
     wide = size(cos_cache, 1, 2)
     if input.shape is None or (input.rank == 4 and rotary_embedding_dim):
@@ -55,7 +55,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, rotary_embed
         return floordiv(input.shape[3], 2) if input.shape[3] is not None else wide
     hidden = input.shape[2]
     if num_heads > 0:
-        head = per_head(hidden, num_heads, "the hidden size", 0)
+        head = per_head(hidden, num_heads, "the hidden size", index=0)
         if rotary_embedding_dim:
             return rotary_embedding_dim // 2
         return wide if head is None else floordiv(head, 2)
@@ -110,7 +110,14 @@ def embed_layer_normalization(
     expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
-    return _embedded(dtype, input_ids, segment_ids, (*tables, (4, "segment_embedding", segment_embedding)), gamma, beta)
+    return _embedded(
+        dtype,
+        input_ids,
+        segment_ids,
+        tables=(*tables, (4, "segment_embedding", segment_embedding)),
+        gamma=gamma,
+        beta=beta,
+    )
 
 
 @onnx("QEmbedLayerNormalization", domain=MICROSOFT)
@@ -142,13 +149,14 @@ def q_embed_layer_normalization(
         (3, "position_embedding_quant", position_embedding_quant),
         (4, "segment_embedding", segment_embedding),
     )
-    return _embedded("float32", input_ids, segment_ids, tables, gamma_quant, beta_quant)[:2]
+    return _embedded("float32", input_ids, segment_ids, tables=tables, gamma=gamma_quant, beta=beta_quant)[:2]
 
 
 def _embedded(
     dtype: str | None,
     ids: Tensor,
     segments: Tensor | None,
+    *,
     tables: tuple[tuple[int, str, Tensor | None], ...],
     gamma: Tensor | None,
     beta: Tensor | None,

@@ -69,7 +69,7 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 # --- scales and zero points -------------------------------------------------------------------------------------------
 
 
-def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, axis: int, block_size: int = 0) -> None:
+def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
     """Makes sure that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
 
     Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
@@ -81,7 +81,7 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, axis: 
         return
     if x is not None:
         if block_size:
-            _judge_blocks(x, scale, axis_of(axis, len(x)), block_size)
+            _judge_blocks(x, scale, axis_of(axis, len(x)), block_size=block_size)
         else:
             _judge_per_axis(x, scale, axis)
     if zero is not None:
@@ -140,7 +140,7 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
     return f"give the scale {counted(x[axis], 'entry', 'entries')}, or one"
 
 
-def _judge_blocks(x: Shape, scale: Shape, axis: int, block_size: int) -> None:
+def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
     if len(scale) != len(x):
         raise SCALE_MISMATCH.fault(
             f"input 1 is {shape_text(scale)} with {counted(len(scale), 'axis', 'axes')} and input 0 is {shape_text(x)} with {len(x)}: with "
@@ -174,10 +174,10 @@ def _expect_block_size(block_size: int) -> None:
 
 
 def _quantized(
-    x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, block_size: int = 0, dtype: str | None = None
+    x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0, dtype: str | None = None
 ) -> Tensor:
     _expect_block_size(block_size)
-    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis, block_size)
+    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     if zero is None:
         return Tensor(dtype or "uint8", x.shape)
     if dtype is not None and zero.dtype is not None and dtype != zero.dtype:
@@ -192,14 +192,14 @@ def _quantized(
 @onnx("QuantizeLinear", since=10)
 def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) -> Tensor:
     """ONNX QuantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
-    return _quantized(x, y_scale, y_zero_point, 1)
+    return _quantized(x, y_scale, y_zero_point, axis=1)
 
 
 @onnx("QuantizeLinear", since=13)
 @onnx("QuantizeLinear", domain=MICROSOFT)
 def quantize_13(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX QuantizeLinear-13."""
-    return _quantized(x, y_scale, y_zero_point, axis)
+    return _quantized(x, y_scale, y_zero_point, axis=axis)
 
 
 @onnx("QuantizeLinear", since=19)
@@ -207,7 +207,7 @@ def quantize_19(
     x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1, saturate: int = 1
 ) -> Tensor:
     """ONNX QuantizeLinear-19."""
-    return _quantized(x, y_scale, y_zero_point, axis)
+    return _quantized(x, y_scale, y_zero_point, axis=axis)
 
 
 @onnx("QuantizeLinear", since=21)
@@ -224,7 +224,7 @@ def quantize_21(
 ) -> Tensor:
     """ONNX QuantizeLinear-21, with blocks."""
     dtype = numbered_type(output_dtype, context, "output_dtype") if output_dtype else None
-    return _quantized(x, y_scale, y_zero_point, axis, block_size, dtype)
+    return _quantized(x, y_scale, y_zero_point, axis=axis, block_size=block_size, dtype=dtype)
 
 
 @onnx("QuantizeLinear", since=23)
@@ -242,29 +242,29 @@ def quantize_23(
 ) -> Tensor:
     """ONNX QuantizeLinear-23."""
     dtype = numbered_type(output_dtype, context, "output_dtype") if output_dtype else None
-    return _quantized(x, y_scale, y_zero_point, axis, block_size, dtype)
+    return _quantized(x, y_scale, y_zero_point, axis=axis, block_size=block_size, dtype=dtype)
 
 
 # --- DequantizeLinear -------------------------------------------------------------------------------------------------
 
 
-def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, block_size: int = 0) -> Tensor:
+def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0) -> Tensor:
     _expect_block_size(block_size)
-    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis, block_size)
+    judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     return Tensor(scale.dtype, x.shape)
 
 
 @onnx("DequantizeLinear", since=10)
 def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None) -> Tensor:
     """ONNX DequantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
-    return _dequantized(x, x_scale, x_zero_point, 1)
+    return _dequantized(x, x_scale, x_zero_point, axis=1)
 
 
 @onnx("DequantizeLinear", since=13)
 @onnx("DequantizeLinear", domain=MICROSOFT)
 def dequantize_13(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX DequantizeLinear-13."""
-    return _dequantized(x, x_scale, x_zero_point, axis)
+    return _dequantized(x, x_scale, x_zero_point, axis=axis)
 
 
 @onnx("DequantizeLinear", since=21)
@@ -272,7 +272,7 @@ def dequantize_21(
     x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1, block_size: int = 0
 ) -> Tensor:
     """ONNX DequantizeLinear-21, with blocks."""
-    return _dequantized(x, x_scale, x_zero_point, axis, block_size)
+    return _dequantized(x, x_scale, x_zero_point, axis=axis, block_size=block_size)
 
 
 @onnx("DequantizeLinear", since=23)
@@ -287,7 +287,7 @@ def dequantize_23(
     context: Context,
 ) -> Tensor:
     """ONNX DequantizeLinear-23, with a result of another type than the scale."""
-    result = _dequantized(x, x_scale, x_zero_point, axis, block_size)
+    result = _dequantized(x, x_scale, x_zero_point, axis=axis, block_size=block_size)
     return Tensor(numbered_type(output_dtype, context, "output_dtype"), x.shape) if output_dtype else result
 
 

@@ -28,7 +28,7 @@ def conv_integer(
 ) -> Tensor:
     """ONNX ConvInteger-10."""
     expect_single(x_zero_point, 2, "x_zero_point")
-    _expect_per_channel(w_zero_point, 3, "w_zero_point", dim_of(w.shape, 0))
+    _expect_per_channel(w_zero_point, 3, "w_zero_point", channels=dim_of(w.shape, 0))
     if w_zero_point is not None and w_zero_point.shape and same(w_zero_point.shape[0], 1) is False:
         warn(
             OPERAND_MISMATCH.fault(
@@ -42,7 +42,7 @@ def conv_integer(
     return Tensor("int32", convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape))
 
 
-def _expect_per_channel(tensor: Tensor | None, index: int, name: str, channels: MaybeDim) -> None:
+def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channels: MaybeDim) -> None:
     """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` has neither one element nor one for each channel."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
@@ -75,7 +75,16 @@ def qlinear_conv(
     kernel_shape: Ints | None = None,
 ) -> Tensor:
     """ONNX QLinearConv-10: weights are quantized as a whole, or by output channel."""
-    _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+    _expect_quantization(
+        x_scale,
+        x_zero_point,
+        w,
+        w_scale=w_scale,
+        w_zero_point=w_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        bias=B,
+    )
     shape = convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape, weights=3)
     return Tensor(y_zero_point.dtype, shape)
 
@@ -100,7 +109,16 @@ def ms_qlinear_conv(
     context: Context,
 ) -> Tensor:
     """com.microsoft QLinearConv, with the channels as the last axis by ``channels_last`` or by the domain."""
-    _expect_quantization(x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+    _expect_quantization(
+        x_scale,
+        x_zero_point,
+        w,
+        w_scale=w_scale,
+        w_zero_point=w_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        bias=B,
+    )
     first = 1 if channels_last or context.node.domain == NHWC else 2
     shape = convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape, first=first, weights=3)
     return Tensor(y_zero_point.dtype, shape)
@@ -110,6 +128,7 @@ def _expect_quantization(
     x_scale: Tensor,
     x_zero_point: Tensor,
     w: Tensor,
+    *,
     w_scale: Tensor,
     w_zero_point: Tensor,
     y_scale: Tensor,
@@ -121,6 +140,6 @@ def _expect_quantization(
     expect_single(x_zero_point, 2, "x_zero_point")
     expect_single(y_scale, 6, "y_scale")
     expect_single(y_zero_point, 7, "y_zero_point")
-    _expect_per_channel(w_scale, 4, "w_scale", channels)
-    _expect_per_channel(w_zero_point, 5, "w_zero_point", channels)
+    _expect_per_channel(w_scale, 4, "w_scale", channels=channels)
+    _expect_per_channel(w_zero_point, 5, "w_zero_point", channels=channels)
     expect_bias(bias, channels, 8)

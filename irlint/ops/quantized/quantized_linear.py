@@ -19,19 +19,19 @@ def matmul_integer(
 ) -> Tensor:
     """ONNX MatMulInteger-10; a zero point is for all of its input, each row of A or each column of B."""
     shape = multiplied(a.shape, b.shape)
-    _per_row(a_zero_point, 2, a.shape, "a zero point of A")
-    _per_column(b_zero_point, 3, b.shape, "a zero point of B")
+    _per_row(a_zero_point, 2, a.shape, what="a zero point of A")
+    _per_column(b_zero_point, 3, b.shape, what="a zero point of B")
     return Tensor("int32", shape)
 
 
-def _per_row(x: Tensor | None, index: int, matrix: Shape | None, what: str) -> None:
+def _per_row(x: Tensor | None, index: int, matrix: Shape | None, *, what: str) -> None:
     if x is not None and matrix is not None:
-        expect_length(x.shape, index, matrix[-2] if len(matrix) > 1 else 1, what)
+        expect_length(x.shape, index, matrix[-2] if len(matrix) > 1 else 1, what=what)
 
 
-def _per_column(x: Tensor | None, index: int, matrix: Shape | None, what: str, transposed: bool = False) -> None:
+def _per_column(x: Tensor | None, index: int, matrix: Shape | None, *, what: str, transposed: bool = False) -> None:
     if x is not None and matrix is not None:
-        expect_length(x.shape, index, matrix[-2 if transposed else -1] if len(matrix) > 1 else 1, what)
+        expect_length(x.shape, index, matrix[-2 if transposed else -1] if len(matrix) > 1 else 1, what=what)
 
 
 @onnx("QLinearMatMul", since=10)
@@ -48,9 +48,9 @@ def qlinear_matmul(
     """ONNX QLinearMatMul-10 and 21; the result has the type of its zero point."""
     shape = multiplied(a.shape, b.shape, inputs=(0, 3))
     for x, index in ((a_scale, 1), (a_zero_point, 2)):
-        _per_row(x, index, a.shape, "a scale or zero point of a")
+        _per_row(x, index, a.shape, what="a scale or zero point of a")
     for x, index in ((b_scale, 4), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, "a scale or zero point of b")
+        _per_column(x, index, b.shape, what="a scale or zero point of b")
     return Tensor(y_zero_point.dtype, shape)
 
 
@@ -77,7 +77,7 @@ def gemm_float8(
             help="use a number of TensorProto.DataType",
             attribute="dtype",
         )
-    return Tensor(NUMBERED_TYPES[dtype - 1], general_product(a, b, bool(transA), bool(transB)))
+    return Tensor(NUMBERED_TYPES[dtype - 1], general_product(a, b, bool(transA), transpose_b=bool(transB)))
 
 
 @onnx("QGemm", domain=MICROSOFT)
@@ -97,9 +97,9 @@ def qgemm(
     transB: int = 0,
 ) -> Tensor:
     """ONNX Runtime's quantized Gemm: float32 where no scale for the result is given."""
-    shape = general_product(a, b, bool(transA), bool(transB), (0, 3))
+    shape = general_product(a, b, bool(transA), transpose_b=bool(transB), inputs=(0, 3))
     for x, index in ((b_scale, 4), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, "a scale or zero point of B", bool(transB))
+        _per_column(x, index, b.shape, what="a scale or zero point of B", transposed=bool(transB))
     if c is not None:
         stretched(shape, c.shape, 6, what="input 6 (C)")
     return Tensor("float32" if y_scale is None or y_zero_point is None else y_zero_point.dtype, shape)
@@ -126,7 +126,7 @@ def matmul_integer_to_float(
     """ONNX Runtime's MatMulIntegerToFloat: the result has the type of the scales."""
     shape = multiplied(a.shape, b.shape)
     for x, index in ((b_scale, 3), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, "a scale or zero point of B")
+        _per_column(x, index, b.shape, what="a scale or zero point of B")
     return Tensor(a_scale.dtype or b_scale.dtype, biased(shape, bias, 6))
 
 
@@ -137,11 +137,11 @@ def dynamic_quantize_matmul(
     """ONNX Runtime's DynamicQuantizeMatMul."""
     shape = multiplied(a.shape, b.shape)
     for x, index in ((b_scale, 2), (b_zero_point, 3)):
-        _per_column(x, index, b.shape, "a scale or zero point of B")
+        _per_column(x, index, b.shape, what="a scale or zero point of B")
     return Tensor(a.dtype, biased(shape, bias, 4))
 
 
-def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, what: str) -> Shape | None:
+def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
     """The product with weights of which only the sizes are told. Raises a ``MATMUL_MISMATCH`` fault."""
     if a is None or not a:
         return None
@@ -155,7 +155,7 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, what:
     return (*a[:-1], columns)
 
 
-def _expect_count(x: Tensor, index: int, count: Dim, what: str) -> None:
+def _expect_count(x: Tensor, index: int, count: Dim, *, what: str) -> None:
     if x.shape is not None and same(product(x.shape), count) is False:
         raise OPERAND_SHAPE.fault(
             f"input {index} is {shape_text(x.shape)} with {counted(product(x.shape), 'element')}; {what} has {count}",
@@ -187,11 +187,11 @@ def matmul_nbits(
             help="use the block size that the weights were packed with",
             attribute="block_size",
         )
-    shape = by_packed_weights(a.shape, K, N, "the attribute K")
+    shape = by_packed_weights(a.shape, K, N, what="the attribute K")
     blocks = -(-K // block_size)
     if not weight_prepacked:
-        _expect_count(b, 1, N * blocks * (block_size * bits // 8), f"a packed [{N}, {K}] of {bits} bits")
-        _expect_count(scales, 2, N * blocks, f"one scale for each of {blocks} blocks in {N} columns")
+        _expect_count(b, 1, N * blocks * (block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
+        _expect_count(scales, 2, N * blocks, what=f"one scale for each of {blocks} blocks in {N} columns")
     return Tensor(a.dtype or scales.dtype, biased(shape, bias, 5))
 
 
@@ -210,10 +210,10 @@ def matmul_bnb4(
 ) -> Tensor:
     """ONNX Runtime's MatMulBnb4: weights of 4 bits, [N, K], flattened and packed in pairs."""
     inner, columns = (K, N) if transB else (N, K)
-    _expect_count(b, 1, (N * K + 1) // 2, f"a packed [{N}, {K}] of 4 bits")
+    _expect_count(b, 1, (N * K + 1) // 2, what=f"a packed [{N}, {K}] of 4 bits")
     if block_size > 0:
-        _expect_count(absmax, 2, ceildiv(N * K, block_size), f"one scale for each block of {block_size}")
-    return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, f"{'K' if transB else 'N'}"))
+        _expect_count(absmax, 2, ceildiv(N * K, block_size), what=f"one scale for each block of {block_size}")
+    return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
 @onnx("MatMulFpQ4", domain=MICROSOFT)
@@ -226,4 +226,4 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
             help="give it the values [K, N]",
             input=2,
         )
-    return Tensor(a.dtype, by_packed_weights(a.shape, sizes[0], sizes[1], "B_shape"))
+    return Tensor(a.dtype, by_packed_weights(a.shape, sizes[0], sizes[1], what="B_shape"))

@@ -220,7 +220,7 @@ def ov_nms_5(
             expect_one(tensor, index, name)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     most = _most(max_output_boxes_per_class) if max_output_boxes_per_class is not None else None
-    return _chosen(candidates(boxes, scores), most, output_type, context)
+    return _chosen(candidates(boxes, scores), most, output_type, context=context)
 
 
 @openvino("NMSRotated", since=13)
@@ -243,11 +243,11 @@ def ov_nms_rotated(
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     expect_one(iou_threshold, 3, "iou_threshold")
     expect_one(score_threshold, 4, "score_threshold")
-    return _chosen(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context)
+    return _chosen(candidates(boxes, scores, 5), _most(max_output_boxes_per_class), output_type, context=context)
 
 
 def _chosen(
-    found: Candidates, most: MaybeDim, output_type: IndexType, context: Context
+    found: Candidates, most: MaybeDim, output_type: IndexType, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
     shape = (selected(_per_class(found, most), context), 3)
     dtype = INDEX_NAMES[output_type]
@@ -307,7 +307,7 @@ def ov_multiclass_nms_8(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MulticlassNms-8: boxes that all classes of an image share."""
     _expect_limits(boxes, scores, kept)
-    expect_attribute(nms_eta, 0, "nms_eta", 1)
+    expect_attribute(nms_eta, 0, "nms_eta", most=1)
     return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
@@ -324,7 +324,7 @@ def ov_multiclass_nms_9(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO MulticlassNms-9: version 8, or with ``roisnum`` the boxes of all images in one list for each class."""
     _expect_limits(boxes, scores, kept)
-    expect_attribute(nms_eta, 0, "nms_eta", 1)
+    expect_attribute(nms_eta, 0, "nms_eta", most=1)
     expect_type(roisnum, 2, {"int32", "int64"})
     found = candidates(boxes, scores) if roisnum is None else per_region_candidates(boxes, scores, roisnum)
     return _chosen_of_all(boxes, scores, found, kept=kept, context=context)

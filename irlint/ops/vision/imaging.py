@@ -262,7 +262,7 @@ def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
     return shape
 
 
-def _even(dim: MaybeDim, axis: int, index: int, divisor: int = 2) -> MaybeDim:
+def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim:
     """``dim`` divided by ``divisor``, after making sure that this leaves nothing over."""
     if dim is None:
         return None
@@ -280,7 +280,7 @@ def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
     """
     batch, height, width, _ = luma
     if not chroma:
-        rows = _even(height, 1, 0, 3)
+        rows = _even(height, 1, 0, divisor=3)
         _even(width, 2, 0)
         return (batch, None if rows is None else rows * 2, width, 3)
     for index, plane in chroma:

@@ -77,7 +77,7 @@ def advised(tensor: Tensor, expected: Expected) -> None:
 # --- DetectionOutput --------------------------------------------------------------------------------------------------
 
 
-def _priors(logits: Tensor, priors: Tensor, of_location: int | None, of_prior: int) -> MaybeDim:
+def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior: int) -> MaybeDim:
     """The number of prior boxes: by the priors' ``of_prior`` numbers each, else by the ``of_location`` offsets of each.
 
     Raises a ``PRIORS_MISMATCH`` fault where the numbers are no multiple of that.
@@ -117,7 +117,7 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
     return quotient(found, priors)
 
 
-def _whole_part(index: int, tensor: Tensor, each: int, what: str) -> int | None:
+def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | None:
     """How often ``each`` goes into axis 1 of input ``index``, None where its size is not known.
 
     Raises a ``PRIORS_MISMATCH`` fault where it is no multiple.
@@ -140,6 +140,7 @@ def _detections(
     tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None],
     classes: MaybeDim,
     share_location: bool,
+    *,
     normalized: bool,
     variance_encoded_in_target: bool,
     keep: tuple[Ints, int],
@@ -154,14 +155,14 @@ def _detections(
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
     located = 1 if share_location else classes
     of_prior = 4 if normalized else 5
-    count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior)
+    count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior=of_prior)
     if classes is None:
         classes = _classes(predictions, count)
         located = 1 if share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
-        count = narrower(_whole_part(1, predictions, classes, "one score for each class"), count)
+        count = narrower(_whole_part(1, predictions, classes, what="one score for each class"), count)
     elif isinstance(count, int) and located is None:
-        classes = located = _whole_part(0, logits, 4 * count, "4 for each prior box")
+        classes = located = _whole_part(0, logits, 4 * count, what="4 for each prior box")
     batch: Axes = (("the number of images", images),)
     offsets = product((count, located, 4))
     first = size(priors, 0, 3)
@@ -180,10 +181,10 @@ def _detections(
     pairs: Axes = (*batch, ("2 for each prior box", product((count, 2))))
     check(more_predictions, Expected(3, "aux_class_preds", pairs, PRIORS_MISMATCH))
     check(more_logits, Expected(4, "aux_box_preds", axes, PRIORS_MISMATCH))
-    return Tensor(dtype, (1, 1, _detection_count(images, classes, count, *keep), 7))
+    return Tensor(dtype, (1, 1, _detection_count(images, classes, count, kept=keep[0], top=keep[1]), 7))
 
 
-def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, kept: Ints, top: int) -> MaybeDim:
+def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
     """How many rows the detections have: the limits of each image, else of each class, else every box of every class."""
     if kept and kept[0] > 0:
         return product((images, kept[0]))
@@ -247,7 +248,14 @@ def ov_detection_output_1(
     _expect_pair(aux_class_preds, aux_box_preds)
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
     keep = (keep_top_k, top_k)
-    return _detections(tensors, num_classes, share_location, normalized, variance_encoded_in_target, keep)
+    return _detections(
+        tensors,
+        num_classes,
+        share_location,
+        normalized=normalized,
+        variance_encoded_in_target=variance_encoded_in_target,
+        keep=keep,
+    )
 
 
 @openvino("DetectionOutput", since=8, absent=_DETECTION_ABSENT, fills_in=True)
@@ -279,7 +287,14 @@ def ov_detection_output_8(
     _expect_pair(aux_class_preds, aux_box_preds)
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
     keep = (keep_top_k, top_k)
-    return _detections(tensors, None, share_location, normalized, variance_encoded_in_target, keep)
+    return _detections(
+        tensors,
+        None,
+        share_location,
+        normalized=normalized,
+        variance_encoded_in_target=variance_encoded_in_target,
+        keep=keep,
+    )
 
 
 # --- PriorBox ---------------------------------------------------------------------------------------------------------
@@ -296,7 +311,7 @@ def aspect_ratios(ratios: Floats, flip: bool) -> int:
 
 
 def priors_of_cell(
-    ratios: int, least: int, most: int, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
+    ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
 ) -> int:
     """How many prior boxes each cell has: of ``ratios`` aspect ratios, ``least`` and ``most`` sizes and ``fixed`` ones.
 
@@ -308,7 +323,7 @@ def priors_of_cell(
     return count + sum((fixed_ratios or ratios) * (int(each) ** 2 - 1) for each in density)
 
 
-def _laid_out(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
+def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
     """[2, 4 * height * width * of_cell]; ``output_size`` lists height and width of the feature map."""
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
         expect_type(tensor, index, INTEGERS)
@@ -348,8 +363,16 @@ def ov_prior_box_1(
 ) -> Tensor:
     """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
     ratios = aspect_ratios(aspect_ratio, flip)
-    sizes = (len(min_size), len(max_size), scale_all_sizes, len(fixed_size))
-    return _laid_out(output_size, image_size, priors_of_cell(ratios, *sizes, density, len(fixed_ratio)))
+    of_cell = priors_of_cell(
+        ratios,
+        len(min_size),
+        len(max_size),
+        scale_all_sizes=scale_all_sizes,
+        fixed=len(fixed_size),
+        density=density,
+        fixed_ratios=len(fixed_ratio),
+    )
+    return _prior_boxes(output_size, image_size, of_cell)
 
 
 @openvino("PriorBox", since=8, absent=_NO_OFFSET)
@@ -373,8 +396,16 @@ def ov_prior_box_8(
 ) -> Tensor:
     """OpenVINO PriorBox-8: version 1 with an order of the boxes."""
     ratios = aspect_ratios(aspect_ratio, flip)
-    sizes = (len(min_size), len(max_size), scale_all_sizes, len(fixed_size))
-    return _laid_out(output_size, image_size, priors_of_cell(ratios, *sizes, density, len(fixed_ratio)))
+    of_cell = priors_of_cell(
+        ratios,
+        len(min_size),
+        len(max_size),
+        scale_all_sizes=scale_all_sizes,
+        fixed=len(fixed_size),
+        density=density,
+        fixed_ratios=len(fixed_ratio),
+    )
+    return _prior_boxes(output_size, image_size, of_cell)
 
 
 @openvino("PriorBoxClustered", absent=_NO_OFFSET, fills_in=True)
@@ -398,4 +429,4 @@ def ov_prior_box_clustered(
             help="write as many heights as widths",
             attribute="height",
         )
-    return _laid_out(output_size, image_size, len(width))
+    return _prior_boxes(output_size, image_size, len(width))

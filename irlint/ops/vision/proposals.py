@@ -52,7 +52,7 @@ def _limit(count: int) -> MaybeDim:
 
 
 def _proposed(
-    class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, post_nms_topn: int, anchors: int
+    class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, post_nms_topn: int, anchors: int
 ) -> MaybeDim:
     """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
@@ -109,7 +109,9 @@ def ov_proposal_1(
     framework: str = "",
 ) -> Tensor:
     """OpenVINO Proposal-1: regions [images * post_nms_topn, 5]."""
-    count = _proposed(class_probs, bbox_deltas, image_shape, post_nms_topn, len(ratio) * len(scale))
+    count = _proposed(
+        class_probs, bbox_deltas, image_shape, post_nms_topn=post_nms_topn, anchors=len(ratio) * len(scale)
+    )
     return Tensor(class_probs.dtype, (count, 5))
 
 
@@ -135,7 +137,9 @@ def ov_proposal_4(
     framework: str = "",
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO Proposal-4: the regions and their probabilities."""
-    count = _proposed(class_probs, bbox_deltas, image_shape, post_nms_topn, len(ratio) * len(scale))
+    count = _proposed(
+        class_probs, bbox_deltas, image_shape, post_nms_topn=post_nms_topn, anchors=len(ratio) * len(scale)
+    )
     return Tensor(class_probs.dtype, (count, 5)), Tensor(class_probs.dtype, (count,))
 
 

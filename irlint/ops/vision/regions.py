@@ -69,7 +69,7 @@ _IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
 )
 
 
-def _of_regions(rois: Tensor, index: int, coordinates: int, count: MaybeDim = None) -> MaybeDim:
+def _of_regions(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim = None) -> MaybeDim:
     """The number of regions of ``rois``, [regions, coordinates]. Raises a ``REGIONS_MISMATCH`` fault."""
     count = narrower(size(rois, 0, 2), count)
     axes: tuple[tuple[str, MaybeDim], ...] = (
@@ -95,13 +95,13 @@ def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING
 # --- RoiAlign ---------------------------------------------------------------------------------------------------------
 
 
-def aligned(x: Tensor, rois: Tensor, images: Tensor, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
+def aligned(x: Tensor, rois: Tensor, images: Tensor, *, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
     """The shape [regions, channels, *pooled] that is cut out of a feature map; ``images`` is the index list of input 2.
 
     Raises a ``REGIONS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
     """
     channels = _channels(x)
-    count = _of_regions(rois, 1, coordinates, size(images, 0, 1))
+    count = _of_regions(rois, 1, coordinates, count=size(images, 0, 1))
     axes: tuple[tuple[str, MaybeDim], ...] = (("the number of regions", count),)
     check(images, Expected(2, "batch_indices", axes, REGIONS_MISMATCH))
     return (count, channels, *pooled)
@@ -123,7 +123,7 @@ def roi_align_10(
     expect_attribute(output_height, 1, "output_height")
     expect_attribute(output_width, 1, "output_width")
     expect_attribute(sampling_ratio, 0, "sampling_ratio")
-    return Tensor(X.dtype, aligned(X, rois, batch_indices, (output_height, output_width)))
+    return Tensor(X.dtype, aligned(X, rois, batch_indices, pooled=(output_height, output_width)))
 
 
 @onnx("RoiAlign", since=16)
@@ -165,7 +165,7 @@ def _ov_aligned(
     expect_type(rois, 1, FLOATS)
     expect_type(batch_indices, 2, INTEGERS)
     pooled = (_extent(grid.pooled_h, "pooled_h"), _extent(grid.pooled_w, "pooled_w"))
-    return Tensor(common_type((data, rois)), aligned(data, rois, batch_indices, pooled, coordinates))
+    return Tensor(common_type((data, rois)), aligned(data, rois, batch_indices, pooled=pooled, coordinates=coordinates))
 
 
 @openvino("ROIAlign", since=3, until=8, absent=_ALIGN_ABSENT)
@@ -281,12 +281,12 @@ def ov_ps_roi_pooling(
             input,
             f"`output_dim` * `{names[0]}` * `{names[1]}`",
             f"{output_dim} * {across} * {down}",
-            output_dim * across * down,
+            wanted=output_dim * across * down,
         )
     return Tensor(input.dtype, (_of_regions(coords, 1, 5), max(output_dim, 0), group_size, group_size))
 
 
-def _channels_fault(x: Tensor, formula: str, numbers: str, wanted: int) -> Fault:
+def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
         f"axis 1 of input 0 ({shape_text(x.shape)}) is {x.shape[1]}; expected is {formula} = {numbers} = {wanted}",
@@ -379,7 +379,7 @@ def ov_region_yolo(
     if isinstance(channels, int) and channels != of_anchor * anchors_read:
         what = "`num`" if do_softmax else "the length of `mask`"
         formula, numbers = f"(`coords` + `classes` + 1) * {what}", f"{of_anchor} * {anchors_read}"
-        fault = _channels_fault(data, formula, numbers, of_anchor * anchors_read)
+        fault = _channels_fault(data, formula, numbers, wanted=of_anchor * anchors_read)
         warn(fault.lowered(Severity.WARNING))
     if x is None:
         return Tensor(data.dtype)

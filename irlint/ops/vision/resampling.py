@@ -152,7 +152,7 @@ NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
 Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
-def _entries(tensor: Tensor, count: int, index: int | None, what: str) -> tuple[Scalar, ...]:
+def _entries(tensor: Tensor, count: int, index: int | None, *, what: str) -> tuple[Scalar, ...]:
     """The ``count`` numbers that a list states. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
@@ -179,11 +179,11 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         )
 
 
-def _scaled_up(x: Tensor, scales: Tensor, index: int | None, least: float) -> Tensor:
+def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float) -> Tensor:
     """ONNX Resize and Upsample by one scale for each axis."""
     if x.shape is None:
         return Tensor(x.dtype)
-    factors = _entries(scales, len(x.shape), index, "scales")
+    factors = _entries(scales, len(x.shape), index, what="scales")
     _expect_scales(factors, least, index)
     return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
 
@@ -204,7 +204,7 @@ def _absent(tensor: Tensor | None) -> bool | None:
 @onnx("Resize", since=10)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
-    return _scaled_up(X, scales, 1, 0)
+    return _scaled_up(X, scales, 1, least=0)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
@@ -223,8 +223,8 @@ def resize_11(
 ) -> Tensor:
     """ONNX Resize-11 and 13."""
     _warn_of_unread(mode, exclude_outside, 0)
-    _expect_roi(X, roi, None, coordinate_transformation_mode)
-    return _resized(X, scales, sizes, None, "stretch")
+    _expect_roi(X, roi, None, mode=coordinate_transformation_mode)
+    return _resized(X, scales, sizes, axes=None, policy="stretch")
 
 
 @onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
@@ -247,8 +247,8 @@ def resize_18(
     """ONNX Resize-18 and 19, with axes and a policy for the aspect ratio."""
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
-    _expect_roi(X, roi, axes, coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes, keep_aspect_ratio_policy)
+    _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
+    return _resized(X, scales, sizes, axes=axes, policy=keep_aspect_ratio_policy)
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
@@ -265,14 +265,14 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
             warn(fault.lowered(Severity.WARNING))
 
 
-def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, mode: str) -> None:
+def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) -> None:
     """The region has a start and an end for each axis; only one mode reads it."""
     count = x.rank if axes is None else len(axes)
     if mode == "tf_crop_and_resize" and roi is not None and count is not None and _absent(roi) is not True:
-        _entries(roi, 2 * count, 1, "roi")
+        _entries(roi, 2 * count, 1, what="roi")
 
 
-def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, axes: Ints | None, policy: str) -> Tensor:
+def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: Ints | None, policy: str) -> Tensor:
     _expect_one_target(scales, sizes, policy)
     if sizes is not None and sizes.value is None:
         expect_rank(sizes, 3, 1, what="sizes")
@@ -283,11 +283,11 @@ def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, axes: Ints 
     targets: Sequence[MaybeDim] = [None] * len(places)
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        targets = _sizes(_entries(sizes, len(places), 3, "sizes"), dims)
+        targets = _sizes(_entries(sizes, len(places), 3, what="sizes"), dims)
         if policy != "stretch":
             targets = kept_in_ratio(dims, targets, policy)
     elif scales is not None and without_sizes is True:
-        factors = _entries(scales, len(places), 2, "scales")
+        factors = _entries(scales, len(places), 2, what="scales")
         _expect_scales(factors, 0, 2)
         targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
     return Tensor(x.dtype, replaced(x.shape, places, targets))
@@ -338,13 +338,13 @@ def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: Upsa
 @onnx("Upsample", since=7)
 def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-7."""
-    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, 1)
+    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1)
 
 
 @onnx("Upsample", since=9, until=9)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-9, which opset 10 took away."""
-    return _scaled_up(X, scales, 1, 1)
+    return _scaled_up(X, scales, 1, least=1)
 
 
 # --- Interpolate ------------------------------------------------------------------------------------------------------
@@ -442,9 +442,9 @@ def interpolate_4(
     """OpenVINO Interpolate-4."""
     expect_type(sizes, 1, SIZE_TYPES)
     expect_type(scales, 2, SCALE_TYPES)
-    chosen = (1, sizes) if shape_calculation_mode == "sizes" else (2, scales)
-    expect_rank(chosen[1], chosen[0], 1)
-    return _interpolated(data, *chosen, 3, axes, pads_begin, pads_end)
+    index, target = (1, sizes) if shape_calculation_mode == "sizes" else (2, scales)
+    expect_rank(target, index, 1)
+    return _interpolated(data, index, target, axes_index=3, axes=axes, pads_begin=pads_begin, pads_end=pads_end)
 
 
 @openvino(
@@ -471,13 +471,14 @@ def interpolate_11(
     """OpenVINO Interpolate-11."""
     expect_type(scales_or_sizes, 1, SIZE_TYPES if shape_calculation_mode == "sizes" else SCALE_TYPES)
     expect_rank(scales_or_sizes, 1, 1)
-    return _interpolated(image, 1, scales_or_sizes, 2, axes, pads_begin, pads_end)
+    return _interpolated(image, 1, scales_or_sizes, axes_index=2, axes=axes, pads_begin=pads_begin, pads_end=pads_end)
 
 
 def _interpolated(
     data: Tensor,
     index: int,
     target: Tensor,
+    *,
     axes_index: int,
     axes: Tensor | None,
     pads_begin: Ints,

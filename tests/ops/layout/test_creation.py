@@ -44,7 +44,7 @@ def test_a_sparse_constant_is_dense() -> None:
 
 @given(st.lists(st.integers(0, 9), max_size=5), st.integers(-7, 7), st.none() | st.integers(-7, 7))
 def test_shape_is_cut_as_a_list(dims: list[int], start: int, end: int | None) -> None:
-    found = shape_contents(tuple(dims), "int64", start, end)
+    found = shape_contents(tuple(dims), "int64", start, end=end)
     clamp = [
         min(max(place + len(dims) if place < 0 else place, 0), len(dims))
         for place in (start, len(dims) if end is None else end)
@@ -76,7 +76,7 @@ def test_the_default_output_type_of_shape_of_is_disputed() -> None:
 def test_ranges_of_whole_numbers(start: int, limit: int, step: int) -> None:
     expected = list(range(start, limit, step))
     assert range_size(start, limit, step) == len(expected)
-    assert ranged(start, step, len(expected), "int64").value == tuple(expected)
+    assert ranged(start, step, len(expected), dtype="int64").value == tuple(expected)
 
 
 @given(st.integers(-40, 40), st.integers(-40, 40), st.integers(-8, 8).filter(bool))

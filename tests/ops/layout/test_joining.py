@@ -64,8 +64,8 @@ def test_symbolic_sizes() -> None:
     assert nearly_even_sizes(N, 1, 0) == (N,)
     assert [str(size) for size in nearly_even_sizes(H, 2, 0)] == ["(H + 1)//2", "H//2"]
     assert with_rest(H, (2, -1, 3), 0) == (2, H - 5, 3)
-    assert stated_sizes(H, (2, None), 0, 1) == (2, None)
-    assert stated_sizes(10, (2, None), 0, 1) == (2, 8)
+    assert stated_sizes(H, (2, None), 0, input=1) == (2, None)
+    assert stated_sizes(10, (2, None), 0, input=1) == (2, 8)
 
 
 def test_a_static_size_wins_over_a_symbol() -> None:
@@ -81,8 +81,8 @@ def test_a_static_size_wins_over_a_symbol() -> None:
     [
         (lambda: concatenated([(H, 2), (W, 2)], 1), "H == W"),
         (lambda: even_sizes(H, 4, 0), "H % 4 == 0"),
-        (lambda: stated_sizes(H, (2, 3), 0, 1), "H == 5"),
-        (lambda: stated_sizes(H, (2, 3, None), 0, 1), "H >= 5"),
+        (lambda: stated_sizes(H, (2, 3), 0, input=1), "H == 5"),
+        (lambda: stated_sizes(H, (2, 3, None), 0, input=1), "H >= 5"),
         (lambda: with_rest(H, (2, -1), 0), "H >= 2"),
     ],
 )

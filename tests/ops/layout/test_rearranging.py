@@ -43,15 +43,15 @@ def test_pad_is_numpys(mode: str, data: st.DataObject) -> None:
     options = {"constant_values": 9} if mode == "constant" else {}
     wanted = np.pad(array, ends, mode=mode, **options) if shape else array
     known = Tensor("int64", tuple(shape), tuple(array.ravel().tolist()))
-    found = padded(known, [begin for begin, _ in ends], [end for _, end in ends], mode, 9, 1)
+    found = padded(known, [begin for begin, _ in ends], [end for _, end in ends], mode=mode, filler=9, input=1)
     value = tuple(wanted.ravel().tolist()) if wanted.size <= 256 else None
     assert found == Tensor("int64", wanted.shape, value)
 
 
 def test_negative_pads_crop_contents() -> None:
     known = Tensor("int64", (4,), (1, H, 3, 4))
-    assert padded(known, [-1], [1], "constant", 0, 1) == Tensor("int64", (4,), (H, 3, 4, 0))
-    assert padded(known, [-1], [-1], "constant", 0, 1) == Tensor("int64", (2,), (H, 3))
+    assert padded(known, [-1], [1], mode="constant", filler=0, input=1) == Tensor("int64", (4,), (H, 3, 4, 0))
+    assert padded(known, [-1], [-1], mode="constant", filler=0, input=1) == Tensor("int64", (2,), (H, 3))
 
 
 def test_symbolic_sizes() -> None:

@@ -35,8 +35,8 @@ def test_openvino_cum_sum_warns_of_its_axis() -> None:
 
 
 def contents_of(op: str, x: Tensor, axes: tuple[int, ...], keepdims: bool = False) -> Any:
-    fold = openvino_versions(op)[0].fold
-    return reduced_contents(x, axes, reduced(x.shape, axes, keepdims), *fold)
+    combine, empty = openvino_versions(op)[0].fold
+    return reduced_contents(x, axes, reduced(x.shape, axes, keepdims), combine=combine, empty=empty)
 
 
 def test_symbolic_contents() -> None:
@@ -57,7 +57,7 @@ def test_symbolic_shapes() -> None:
     assert reduced((N, H, W), (1,), True) == (N, 1, W)
     assert reduced((N, H, W), (-1, 0), False) == (H,)
     assert reduced((N, 1, W), None, True) == (None, 1, None)
-    assert reduced((H, H), None, False, 1) == (H,)
+    assert reduced((H, H), None, False, count=1) == (H,)
     assert cum_sum(Tensor("int64", (3,), (N, 1, H)), Tensor("int64", (), (0,))).value == (N, N + 1, N + H + 1)
 
 
@@ -101,7 +101,9 @@ def test_cumulative_sums_are_numpys(data: st.DataObject) -> None:
     expected = np.cumsum(turned, axis) - (turned if exclusive else 0)
     expected = np.flip(expected, axis) if reverse else expected
     x = Tensor("int64", tuple(shape), tuple(array.ravel().tolist()))
-    assert accumulated(x, axis, exclusive, reverse, contents.plus, 0) == tuple(expected.ravel().tolist())
+    assert accumulated(x, axis, exclusive, reverse=reverse, combine=contents.plus, first=0) == tuple(
+        expected.ravel().tolist()
+    )
 
 
 def test_axes_out_of_range() -> None:

@@ -56,23 +56,25 @@ def test_window_count(size: int, kernel: int, stride: int, dilation: int, data: 
     if size + begin + end < span:
         return
     expected = counted(size, kernel, stride, dilation, begin, end, rounding)
-    assert window_count(size, span, stride, begin, end, rounding) == expected
+    assert window_count(size, span, stride, begin=begin, end=end, rounding=rounding) == expected
     for known in (span, symbol("K", span, span + 1)):
-        formula = window_count(symbol("H"), known, stride, begin, end, rounding)
+        formula = window_count(symbol("H"), known, stride, begin=begin, end=end, rounding=rounding)
         assert evaluated(formula, {"H": size, "K": span}) == expected
 
 
 @given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 5), st.integers(0, 4))
 def test_transposed_size_is_the_way_back(size: int, span: int, stride: int, extra: int) -> None:
-    back = window_count(transposed_size(size, span, stride, extra % stride), span, stride, 0, 0)
+    back = window_count(transposed_size(size, span, stride, added=extra % stride), span, stride, begin=0, end=0)
     assert back == size
 
 
 @given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 5))
 def test_same_count_pads_as_much_as_needed(size: int, span: int, stride: int) -> None:
     pads = max((-(-size // stride) - 1) * stride + span - size, 0)
-    assert same_count(size, span, stride) == window_count(size, span, stride, pads, 0)
-    assert same_count(size, span, stride, "ceil") == window_count(size, span, stride, pads, 0, "ceil")
+    assert same_count(size, span, stride) == window_count(size, span, stride, begin=pads, end=0)
+    assert same_count(size, span, stride, rounding="ceil") == window_count(
+        size, span, stride, begin=pads, end=0, rounding="ceil"
+    )
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------

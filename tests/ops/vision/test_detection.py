@@ -128,7 +128,7 @@ def test_symbolic_results() -> None:
     assert ov_region_yolo(x, **yolo, do_softmax=True).shape == (N, 255 * H * W)  # type: ignore[arg-type]
     assert ov_region_yolo(x, **yolo, do_softmax=False, mask=(0, 1)).shape == (N, 170, H, W)  # type: ignore[arg-type]
     rois = Tensor("float32", (N, 4))
-    assert aligned(Tensor("float32", (1, 8, H, W)), rois, Tensor("int64", (None,)), (7, 7)) == (N, 8, 7, 7)
+    assert aligned(Tensor("float32", (1, 8, H, W)), rois, Tensor("int64", (None,)), pooled=(7, 7)) == (N, 8, 7, 7)
 
 
 def test_detections_of_symbolic_priors() -> None:
@@ -141,7 +141,7 @@ def test_detections_of_symbolic_priors() -> None:
 
 def test_one_region_for_each_index() -> None:
     with stated() as statements:
-        aligned(Tensor("float32", (1, 8, H, W)), Tensor("float32", (N, 4)), Tensor("int64", (H,)), (7, 7))
+        aligned(Tensor("float32", (1, 8, H, W)), Tensor("float32", (N, 4)), Tensor("int64", (H,)), pooled=(7, 7))
     assert [requirement.condition for requirement in statements.requirements] == ["H == N"]
 
 
