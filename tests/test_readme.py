@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import irlint
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 TEXT = README.read_text("utf-8")
@@ -160,7 +162,7 @@ def test_every_command_exists() -> None:
 
 
 def test_every_key_of_the_configuration_is_there() -> None:
-    schema = json.loads((ROOT / "irlint/irlint.schema.json").read_text("utf-8"))
+    schema = json.loads(Path(irlint.__file__).with_name("irlint.schema.json").read_text("utf-8"))
     told = TEXT.partition("| key | what it says |")[2].partition("\n\n")[0]
     named = {
         key.strip("[]")

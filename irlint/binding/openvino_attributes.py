@@ -13,7 +13,7 @@ from irlint.ops import Operator, openvino_versions
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.records import record
 
-#: Attributes that writers put on any layer, and that OpenVINO reads on none.
+#: Attributes that writers put on any layer, and that no reader heeds.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )

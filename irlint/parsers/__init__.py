@@ -59,6 +59,8 @@ _HELP: dict[str, str] = {
     "empty": "export or download the model again",
     "unknown": "check the .onnx file or the .xml file of the model",
 }
+#: Formats that the contents of a file tell, whatever its name.
+_TOLD_BY_CONTENTS = ("onnx", "openvino")
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
     (0, b"\x1f\x8b", "gzip"),
@@ -98,6 +100,9 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
     if head[8:9] == b"{" and head[9:10] in (b'"', b"}", b" ") and head[5:8] == b"\0\0\0":
         return "safetensors"
     suffix = os.path.splitext(os.fspath(path))[1].lower()
+    named = next((form.name for form in FORMATS if suffix in form.suffixes), None)
+    if named is not None and named not in _TOLD_BY_CONTENTS:
+        return named
     if suffix != ".onnx" or head.lstrip()[:1] == b"<":
         markup = _markup(head)
         if markup is not None:
@@ -106,7 +111,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "openvino" if _may_be_ir(head) else "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
     if suffix == ".onnx" or _begins_like_onnx(head):
         return "onnx"
-    return next((form.name for form in FORMATS if suffix in form.suffixes), "unknown")
+    return "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:
