@@ -62,9 +62,6 @@ EXCEPTIONS = (
     ("Shape", "dims/__init__.py", "the type of a shape"),
 )
 
-#: Modules that are to lose the names they still have.
-UNFINISHED = ("pictures/reasons.py", "inference/origins.py")
-
 
 def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The names of operators in a module, alone or in a list with spaces; not those of type variables, nor parts of texts."""
@@ -95,7 +92,7 @@ def excepted(path: Path) -> set[str]:
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-@pytest.mark.parametrize("place", [place for place in MODULES if place not in WRITTEN and place not in UNFINISHED])
+@pytest.mark.parametrize("place", [place for place in MODULES if place not in WRITTEN])
 def test_names_of_operators_stand_where_these_are_defined(place: str) -> None:
     path = MODULES[place]
     assert [f"{name} in line {line}" for name, line in strays(path) if name not in excepted(path)] == []
@@ -107,9 +104,3 @@ def test_names_of_operators_stand_where_these_are_defined(place: str) -> None:
 def test_every_exception_is_needed(names: str, pattern: str, reason: str) -> None:
     found = {name for place, path in MODULES.items() if fnmatch(place, pattern) for name, _ in strays(path)}
     assert set(names.split()) <= found, reason
-
-
-@pytest.mark.parametrize("place", [place for place in UNFINISHED if place in MODULES])
-def test_what_is_unfinished_is_unfinished_still(place: str) -> None:
-    path = MODULES[place]
-    assert any(name not in excepted(path) for name, _ in strays(path)), f"take {place} out of UNFINISHED"

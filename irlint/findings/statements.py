@@ -1,4 +1,4 @@
-"""What a rule states besides its result: requirements, and faults that do not stop it."""
+"""What a rule states besides its result: requirements, faults that do not stop it, and how it reckons sizes."""
 
 from __future__ import annotations
 
@@ -106,3 +106,44 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
     if proven is None:
         require(Relation("%", dim, divisor), why=why)
     return proven is not False
+
+
+@record
+class Reckoning:
+    """How a rule reckons the size ``dim`` of axis ``axis`` of an output.
+
+    ``formula`` is the arithmetic, and ``details`` say what its numbers are. ``whole`` is the size that the operator leaves a
+    part of, where that is all there is to say.
+    """
+
+    axis: int
+    dim: MaybeDim
+    formula: str = ""
+    details: str = ""
+    whole: MaybeDim = None
+
+
+_reckonings: list[Reckoning] | None = None
+
+
+@contextmanager
+def reckoned() -> Iterator[list[Reckoning]]:
+    """Collects how the rules inside the block reckon their sizes."""
+    global _reckonings
+    outer, inner = _reckonings, list[Reckoning]()
+    _reckonings = inner
+    try:
+        yield inner
+    finally:
+        _reckonings = outer
+
+
+def reckoning() -> bool:
+    """Whether anyone wants to know how sizes are reckoned; a rule writes its formulas only then."""
+    return _reckonings is not None
+
+
+def reckon(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
+    """States how the size of an axis is reckoned, or which size is ``whole``."""
+    if _reckonings is not None and (formula or whole is not None):
+        _reckonings.append(Reckoning(axis, dim, formula, details, whole))

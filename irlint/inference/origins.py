@@ -1,73 +1,30 @@
-"""Where a size comes from: back through the operators that keep it to the one that made it."""
+"""Where a size comes from: back through the operators that keep it to the one that made it.
+
+Nothing here knows an operator: its rule is asked again with a symbol in the place of a size, and where the symbol comes out,
+the size came from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 
-from irlint.dims import MaybeDim, Shape, same
+from irlint.dims import Dim, MaybeDim, Shape, same, symbol
+from irlint.findings.statements import Reckoning, reckoned
 from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.records import record
 
 #: A size is followed back through at most so many operators.
 FARTHEST = 400
 
+#: At most so many sizes of a node's inputs are looked at for one of its outputs.
+MOST_POSITIONS = 64
 
-def names(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
-#: Operators whose result has, aligned on the last axes, the sizes of their inputs.
-BROADCASTING = names(
-    """
-    Add Sub Mul Div Pow Mod Max Min Sum Mean Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Where
-    PRelu BitwiseAnd BitwiseOr BitwiseXor BitShift Subtract Multiply Divide Power Maximum Minimum FloorMod
-    SquaredDifference NotEqual LessEqual GreaterEqual LogicalAnd LogicalOr LogicalXor Select BitwiseLeftShift
-    BitwiseRightShift FakeQuantize
-    """
-)
-
-#: Operators whose result has, where the size is the same, axis by axis the sizes of their first input.
-KEEPING = names(
-    """
-    Relu Sigmoid Tanh Exp Log Sqrt Neg Abs Floor Ceil Reciprocal Acos Asin Atan Cos Sin Tan Acosh Asinh Atanh
-    Cosh Sinh Sign Erf Round Not Softplus Softsign HardSwish Mish BitwiseNot Ceiling LogicalNot Negative
-    HSwish SoftPlus HSigmoid SoftSign ErfInv LeakyRelu Elu Selu ThresholdedRelu HardSigmoid Celu Gelu Swish
-    Clip Clamp Shrink Hardmax Softmax LogSoftmax LogSoftMax SoftMax Cast CastLike Convert ConvertLike Identity
-    Dropout Result BatchNormalization InstanceNormalization LayerNormalization GroupNormalization
-    MeanVarianceNormalization LpNormalization BatchNormInference MVN NormalizeL2 LRN RMSNormalization
-    SimplifiedLayerNormalization RMS QuantizeLinear DequantizeLinear DynamicQuantizeLinear CumSum
-    ReverseSequence Trilu EyeLike Scatter ScatterElements ScatterND ScatterUpdate ScatterNDUpdate
-    ScatterElementsUpdate TensorScatter IsNaN IsInf IsFinite Bernoulli Conv Convolution GroupConvolution
-    BinaryConvolution ConvInteger QLinearConv DeformConv DeformableConvolution ConvTranspose
-    ConvolutionBackpropData GroupConvolutionBackpropData MaxPool AveragePool LpPool AvgPool GlobalAveragePool
-    GlobalMaxPool GlobalLpPool AdaptiveAvgPool AdaptiveMaxPool Pad Slice StridedSlice Split VariadicSplit
-    Resize Interpolate Upsample Crop CenterCropPad TopK Compress Roll Reverse ReduceSum ReduceMean ReduceMax
-    ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare ReduceLogicalAnd
-    ReduceLogicalOr ArgMax ArgMin Assign ReadValue BatchToSpace SpaceToBatch
-    """
-)
-
-#: The input whose first axis is the number of channels that a convolution makes.
-WEIGHTS: Mapping[str, int] = {
-    "Conv": 1,
-    "Convolution": 1,
-    "BinaryConvolution": 1,
-    "ConvInteger": 1,
-    "QLinearConv": 3,
-    "DeformConv": 1,
-    "DeformableConvolution": 2,
-}
-
-#: Operators whose second axis is neither that of an input nor the first of their weights.
-_OWN_CHANNELS = names(
-    """
-    GroupConvolution ConvTranspose ConvolutionBackpropData GroupConvolutionBackpropData
-    """
-)
+#: What stands in the place of a size while a rule is asked; no model has the name, as it is no identifier.
+FRESH = symbol("a size", 1)
 
 
 @record
@@ -79,20 +36,131 @@ class Maker:
     constant: Constant | None = None
 
 
-class Makers:
-    """What gives each value of a model."""
+@record
+class Trail:
+    """A size, and axis ``axis`` of ``value``, where it was made; ``kept`` are the nodes that handed it on, in order.
 
-    __slots__ = ("known", "_makers")
+    ``reckoning`` is how the rule of the node that made it reckons it, where it says so.
+    """
+
+    dim: MaybeDim
+    value: Value
+    axis: int
+    maker: Maker | None
+    kept: tuple[Node, ...]
+    reckoning: Reckoning | None = None
+
+
+@record
+class Position:
+    """Where a node has a size: on axis ``index`` of its input or output ``port``, or in entry ``index`` of what that holds."""
+
+    port: int
+    index: int
+    in_contents: bool = False
+
+
+class Makers:
+    """What gives each value of a model, and where the nodes have their sizes from."""
+
+    __slots__ = ("known", "_makers", "_sources", "_answers", "_reckonings")
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self._makers: dict[Value, Maker] | None = None
+        self._sources: dict[tuple[Node, Position], Position | None] = {}
+        self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
+        self._reckonings: dict[Node, tuple[Reckoning, ...]] = {}
 
     def of(self, value: Value) -> Maker | None:
         """None for a value that nothing defines."""
         if self._makers is None:
             self._makers = _makers(self.known)
         return self._makers.get(value)
+
+    def source(self, node: Node, output: Position) -> Position | None:
+        """The position among the node's inputs that the size of an output comes from unchanged, the first of those that share it.
+
+        None where the node makes the size itself.
+        """
+        key = (node, output)
+        if key not in self._sources:
+            self._sources[key] = self._source(node, output)
+        return self._sources[key]
+
+    def _source(self, node: Node, output: Position) -> Position | None:
+        dim = _size(self._type(node.outputs[output.port]), output)
+        if dim is None or node in self.known.faulted:
+            return None
+        for positions in self._groups(node, output, dim):
+            if not self._comes_out(node, positions, output):
+                continue
+            for position in self._fewest(node, positions, output):
+                if same(_size(self._type(node.inputs[position.port]), position), dim):
+                    return position
+        return None
+
+    def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
+        """The positions of inputs that may give an output the size ``dim``: those that line up with its axis, each, and all.
+
+        Among those that line up are the sizes that may turn out to be equal to it.
+        """
+        types = [self._type(value) for value in node.inputs]
+        sizes = list(_axes(types))
+        equal = tuple(position for position, each in sizes if same(each, dim))
+        shape = _shape(self._type(node.outputs[output.port]))
+        if shape is not None and not output.in_contents:
+            possible = [position for position, each in sizes if same(each, dim) is not False]
+            from_end = output.index - len(shape)
+            yield tuple(each for each in possible if each.index - len(_shape(types[each.port]) or ()) == from_end)
+            yield tuple(each for each in possible if each.index == output.index)
+        everywhere = (*equal, *(position for position, each in _entries(types) if same(each, dim)))[:MOST_POSITIONS]
+        for position in everywhere:
+            if not (position.in_contents and self._is_constant(node.inputs[position.port])):
+                yield (position,)
+        yield everywhere
+
+    def reckoning(self, value: Value, axis: int) -> Reckoning | None:
+        """How the rule of the node that makes a value says that it reckons the size of an axis."""
+        maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
+        node = maker.node if maker is not None else None
+        if node is None or node in self.known.faulted or any(node.bodies):
+            return None
+        if node not in self._reckonings:
+            with reckoned() as found:
+                asked_again(self.known, node, [self._type(each) for each in node.inputs])
+            self._reckonings[node] = tuple(found)
+        fitting = (each for each in self._reckonings[node] if each.axis == axis)
+        return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
+
+    def _type(self, value: Value | None) -> Type | None:
+        return None if value is None else self.known.types.get(value, UNKNOWN)
+
+    def _is_constant(self, value: Value | None) -> bool:
+        maker = self.of(value) if value is not None else None
+        return maker is not None and maker.constant is not None
+
+    def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
+        """Those of the positions without which the size does not come out."""
+        for position in reversed(positions):
+            fewer = tuple(each for each in positions if each is not position)
+            if self._comes_out(node, fewer, output):
+                positions = fewer
+        return positions
+
+    def _comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
+        """Whether another size in all of ``positions`` is the size of the output."""
+        if not positions:
+            return False
+        key = (node, positions)
+        if key not in self._answers:
+            inputs = [self._type(value) for value in node.inputs]
+            for port in dict.fromkeys(position.port for position in positions):
+                inputs[port] = _with_fresh(inputs[port], [position for position in positions if position.port == port])
+            answer = asked_again(self.known, node, inputs)
+            self._answers[key] = answer.outputs or () if answer is not None else ()
+        outputs = self._answers[key]
+        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
 
 
 def _makers(known: Known) -> dict[Value, Maker]:
@@ -110,174 +178,75 @@ def _makers(known: Known) -> dict[Value, Maker]:
     return found
 
 
-@record
-class Trail:
-    """A size, and axis ``axis`` of ``value``, where it was made; ``kept`` are the nodes that handed it on, in order."""
+def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
+    """A tensor with the fresh symbol in some positions; another shape leaves its contents open."""
+    if not isinstance(known, Tensor):
+        return known
+    shape, value = list(known.shape or ()), list(known.value or ())
+    for position in positions:
+        (value if position.in_contents else shape)[position.index] = FRESH
+    contents = None if known.value is None or not all(position.in_contents for position in positions) else tuple(value)
+    return Tensor(known.dtype, None if known.shape is None else tuple(shape), contents)
 
-    dim: MaybeDim
-    value: Value
-    axis: int
-    maker: Maker | None
-    kept: tuple[Node, ...]
+
+def _axes(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
+    """The sizes in the shapes of inputs."""
+    for port, known in enumerate(types):
+        for axis, dim in enumerate(_shape(known) or ()):
+            yield Position(port, axis), dim
+
+
+def _entries(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
+    """The sizes in the contents of inputs."""
+    for port, known in enumerate(types):
+        entries = known.ints if isinstance(known, Tensor) else None
+        for index, entry in enumerate(entries or ()):
+            yield Position(port, index, True), entry
+
+
+def _size(known: Type | None, position: Position) -> MaybeDim:
+    """The size at a position of a value, None where it is not known."""
+    if not isinstance(known, Tensor):
+        return None
+    sizes = (known.ints if position.in_contents else known.shape) or ()
+    return sizes[position.index] if position.index < len(sizes) else None
+
+
+def _shape(known: Type | None) -> Shape | None:
+    return known.shape if isinstance(known, Tensor) else None
 
 
 def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
-    """Where the size of an axis comes from; None where the shape is not known or has no such axis."""
+    """Where the size of an axis comes from; None where the shape is not known or has no such axis.
+
+    A size may be handed on as contents, from Shape to Reshape; what ends there was made by the node that took it from them.
+    """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):
         return None
     axis %= len(shape)
     dim = shape[axis]
     kept: list[Node] = []
+    passed: list[Node] = []
+    at, position = value, Position(0, axis)
     for _ in range(FARTHEST):
-        maker = makers.of(value)
-        step = None
-        if maker is not None and maker.node is not None and maker.node not in makers.known.faulted:
-            step = _source(maker.node, value, axis, dim, makers.known)
-        if step is None or maker is None or maker.node is None:
-            return Trail(dim, value, axis, maker, tuple(reversed(kept)))
-        kept.append(maker.node)
-        value, axis = step
+        maker = makers.of(at)
+        node = maker.node if maker is not None else None
+        source = None
+        if node is not None:
+            source = makers.source(node, Position(node.outputs.index(at), position.index, position.in_contents))
+        given = node.inputs[source.port] if node is not None and source is not None else None
+        if node is None or source is None or given is None:
+            return Trail(dim, value, axis, makers.of(value), tuple(reversed(kept)), makers.reckoning(value, axis))
+        passed.append(node)
+        at, position = given, source
+        if not source.in_contents:
+            value, axis = at, source.index
+            kept += passed
+            passed.clear()
     return None
 
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The shape that was worked out, None where not even its rank is known."""
-    tensor = known.types.get(value) if value is not None else None
-    return tensor.shape if isinstance(tensor, Tensor) else None
-
-
-def contents_of(value: Value | None, known: Known) -> tuple[MaybeDim, ...] | None:
-    """The contents of a value as whole numbers, None where they are not known."""
-    tensor = known.types.get(value) if value is not None else None
-    return tensor.ints if isinstance(tensor, Tensor) else None
-
-
-def _source(node: Node, value: Value, axis: int, dim: MaybeDim, known: Known) -> tuple[Value, int] | None:
-    """The input and its axis that the node takes the size from unchanged; None where it makes the size itself."""
-    shape = shape_of(value, known)
-    if shape is None or not node.inputs or dim is None:
-        return None
-    if node.op in BROADCASTING:
-        return _widest(node, len(shape) - axis, dim, known)
-    if node.op == "Transpose":
-        return _transposed(node, len(shape), axis, dim, known)
-    if node.op in ("MatMul", "Gemm"):
-        return _multiplied(node, len(shape), axis, dim, known)
-    if node.op == "Concat" and axis == first_number(node, "axis", 0) % len(shape):
-        return None
-    if axis == 1 and node.op in WEIGHTS:
-        at = WEIGHTS[node.op]
-        return _checked(node.inputs[at], 0, dim, known) if at < len(node.inputs) else None
-    if axis == 1 and node.op in _OWN_CHANNELS:
-        return None
-    if node.op in ("Unsqueeze", "Squeeze"):
-        return _squeezed(node, len(shape), axis, dim, known)
-    if node.op == "Reshape" and not _copied(node, axis, known):
-        return None
-    if node.op in KEEPING or node.op in ("Concat", "Reshape"):
-        return _checked(node.inputs[0], axis, dim, known, len(shape))
-    return None
-
-
-def _checked(
-    value: Value | None, axis: int, dim: MaybeDim, known: Known, rank: int | None = None
-) -> tuple[Value, int] | None:
-    """The value and the axis, if that has the size; ``rank`` is the number of axes that it has to have."""
-    shape = shape_of(value, known)
-    if value is None or shape is None or not 0 <= axis < len(shape) or (rank is not None and len(shape) != rank):
-        return None
-    return (value, axis) if same(shape[axis], dim) else None
-
-
-def _widest(node: Node, from_end: int, dim: MaybeDim, known: Known) -> tuple[Value, int] | None:
-    for value in node.inputs:
-        shape = shape_of(value, known)
-        if shape is None:
-            continue
-        found = _checked(value, len(shape) - from_end, dim, known)
-        if found is not None:
-            return found
-    return None
-
-
-def _transposed(node: Node, rank: int, axis: int, dim: MaybeDim, known: Known) -> tuple[Value, int] | None:
-    order: tuple[MaybeDim, ...] | None = numbers(node, "perm")
-    if order is None and len(node.inputs) > 1:
-        order = contents_of(node.inputs[1], known) or None
-    if order is None:
-        order = tuple(range(rank))[::-1]
-    source = order[axis] if axis < len(order) else None
-    return _checked(node.inputs[0], source, dim, known, rank) if isinstance(source, int) else None
-
-
-def _multiplied(node: Node, rank: int, axis: int, dim: MaybeDim, known: Known) -> tuple[Value, int] | None:
-    if len(node.inputs) < 2 or axis < rank - 2:
-        return _widest(node, rank - axis, dim, known)
-    right = axis == rank - 1
-    flipped = _flag(node, ("transB", "transpose_b") if right else ("transA", "transpose_a"))
-    value = node.inputs[1] if right else node.inputs[0]
-    shape = shape_of(value, known)
-    if shape is None or len(shape) < 2:
-        return None
-    return _checked(value, len(shape) - (2 if right == flipped else 1), dim, known)
-
-
-def _squeezed(node: Node, rank: int, axis: int, dim: MaybeDim, known: Known) -> tuple[Value, int] | None:
-    axes: tuple[MaybeDim, ...] | None = numbers(node, "axes")
-    if axes is None and len(node.inputs) > 1:
-        axes = contents_of(node.inputs[1], known)
-    inner = shape_of(node.inputs[0], known)
-    if axes is None or inner is None or not all(isinstance(each, int) for each in axes):
-        return None
-    wide = max(rank, len(inner))
-    taken = {each % wide for each in axes if isinstance(each, int)} if wide else set()
-    left = [each for each in range(wide) if each not in taken]
-    if node.op == "Squeeze":
-        return _checked(node.inputs[0], left[axis], dim, known) if axis < len(left) else None
-    return _checked(node.inputs[0], left.index(axis), dim, known) if axis in left else None
-
-
-def _copied(node: Node, axis: int, known: Known) -> bool:
-    """Whether a Reshape copies the size of the same axis."""
-    target = contents_of(node.inputs[1], known) if len(node.inputs) > 1 else numbers(node, "shape")
-    copies = text(node, "special_zero") in ("true", "1") if "special_zero" in node.attributes else True
-    if first_number(node, "allowzero", 0):
-        copies = False
-    return copies and target is not None and axis < len(target) and target[axis] == 0
-
-
-def _flag(node: Node, names: tuple[str, ...]) -> bool:
-    return any(text(node, name) in ("1", "true", "True", "yes") for name in names)
-
-
-# --- attributes of either format --------------------------------------------------------------------------------------
-
-
-def text(node: Node, name: str) -> str | None:
-    """An attribute as text, None where it is not there."""
-    attribute = node.attributes.get(name)
-    return None if attribute is None or attribute.reference is not None else str(attribute.value)
-
-
-def numbers(node: Node, name: str) -> tuple[int, ...] | None:
-    """The whole numbers of an attribute of either format, None where it is not there or holds something else."""
-    attribute = node.attributes.get(name)
-    if attribute is None or attribute.reference is not None:
-        return None
-    if attribute.kind == "INTS":
-        return tuple(attribute.value)
-    if attribute.kind == "INT":
-        return (attribute.value,)
-    if attribute.kind != "TEXT":
-        return None
-    try:
-        return tuple(int(entry) for entry in str(attribute.value).split(",") if entry.strip())
-    except ValueError:
-        return None
-
-
-def first_number(node: Node, name: str, default: int) -> int:
-    """The whole number in an attribute, ``default`` where there is none."""
-    found = numbers(node, name)
-    return found[0] if found else default
+    return _shape(known.types.get(value)) if value is not None else None

@@ -12,7 +12,7 @@ from irlint.lazy_typing import Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
 from irlint.pictures.drawing import Drawing, Line, Table
-from irlint.pictures.reasons import Speech, reasons
+from irlint.pictures.reasons import Naming, reasons
 from irlint.pictures.strangers import first_lines
 from irlint.pictures.tables import marked_axes
 from irlint.records import replaced
@@ -58,7 +58,7 @@ def drawn(
     return result
 
 
-class Painter(Speech, Protocol):
+class Painter(Naming, Protocol):
     """How findings of one format are shown; ``Painter`` of the module of ``pictures`` that has the format's name."""
 
     def place(self, problem: Problem) -> str:

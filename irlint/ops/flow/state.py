@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import Bounds, Expr, MaybeDim, Shape, bounds, symbols
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree
+from irlint.findings.statements import agree, reckoning
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -64,6 +64,10 @@ def read_value(
         if variable_type is None and stated is None:
             return Tensor(init_value.dtype, init_value.shape)
         _check_covered(variable_type, stated, init_value)
+    if reckoning() and stated is not None:
+        from irlint.ops.kernels import formulas
+
+        formulas.listed(range(len(stated)), _plain(stated), _plain(stated), what="the variable_shape")
     return Tensor(variable_type, _open(stated, context))
 
 

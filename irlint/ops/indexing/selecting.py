@@ -7,7 +7,7 @@ from itertools import product as combinations
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree, reaches
+from irlint.findings.statements import agree, reaches, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
@@ -107,6 +107,7 @@ def _top(
     elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
         k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
+    reckon(place, k, whole=dim)
     values, indices = top_contents(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
 
@@ -342,6 +343,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
         count = sum(map(bool, known))
     elif known is not None and None not in known and isinstance(whole, int):
         count = sum(map(bool, known[:whole]))
+    reckon(place or 0, count, whole=whole)
     if place is None:
         return Tensor(input.dtype, (count,))
     return Tensor(input.dtype, (*input.shape[:place], count, *input.shape[place + 1 :]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import reaches, warn
+from irlint.findings.statements import reaches, reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.ops.kernels.attributes import expect_range
@@ -159,7 +159,7 @@ class OpenvinoWindow:
 
 @record
 class Window:
-    """A window as it stands, one entry for each spatial axis; ``same`` pads as much as the input needs."""
+    """A window as it stands, one entry for each spatial axis; ``same`` pads as much as the input needs, as ``auto_pad`` says."""
 
     kernel: Shape
     strides: Ints
@@ -169,6 +169,7 @@ class Window:
     same: bool = False
     rounding: Rounding = "floor"
     first: int = 2
+    auto_pad: str = ""
 
     def span(self, position: int) -> MaybeDim:
         return spanned(self.kernel[position], self.dilations[position])
@@ -212,7 +213,8 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
     window = replaced(window, rounding="ceil_torch" if ceil else "floor")
     if given.auto_pad in ("NOTSET", ""):
         return window
-    return replaced(window, begin=(0,) * count, end=(0,) * count, same=given.auto_pad != "VALID")
+    same, none = given.auto_pad != "VALID", (0,) * count
+    return replaced(window, begin=none, end=none, same=same, auto_pad=given.auto_pad)
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
@@ -286,7 +288,8 @@ def openvino_window(
         begin = end = (0,) * count
     if not sound:
         return None
-    return Window(kernel, strides, dilations, begin, end, given.auto_pad.startswith("same"), rounding)
+    same = given.auto_pad.startswith("same")
+    return Window(kernel, strides, dilations, begin, end, same, rounding, auto_pad=given.auto_pad.upper())
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
@@ -301,7 +304,13 @@ def window_sizes(shape: Shape | None, window: Window | None, count: int, *, leni
     if shape is None or window is None:
         return (None,) * count
     sizes = spatial(shape, window.first)
-    return tuple(_window_size(size, window, position, lenient=lenient) for position, size in enumerate(sizes))
+    result = tuple(_window_size(size, window, position, lenient=lenient) for position, size in enumerate(sizes))
+    if reckoning():
+        from irlint.ops.kernels.formulas import windowed
+
+        for position, (size, dim) in enumerate(zip(sizes, result)):
+            windowed(window, position, size=size, dim=dim)
+    return result
 
 
 def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool) -> MaybeDim:
@@ -355,6 +364,10 @@ def transposed_sizes(
             result.append(None)
             continue
         full = transposed_size(size, span, stride, added=output_padding[position] - pads)
+        if reckoning():
+            from irlint.ops.kernels.formulas import transposed
+
+            transposed(window, position, size=size, dim=full, added=output_padding[position])
         if window.same:
             result.append(smallest(size * stride, full))
             continue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, symbols, total
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, divides, reaches, warn
+from irlint.findings.statements import agree, divides, reaches, reckon, reckoning, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text, size_text
 from irlint.ops import Context, onnx, openvino
@@ -107,6 +107,10 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
     if clashes:
         raise _concat_fault(shapes, clashes, place)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
+    if reckoning():
+        from irlint.ops.kernels.formulas import joined
+
+        joined(shapes, result[place], place)
     return tuple(result)
 
 
@@ -198,6 +202,7 @@ def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, .
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
+        reckon(axis, extent, whole=x.shape[axis] if x.shape is not None else None)
     return tuple(part(x, axis, start, extent=extent) for start, extent in zip(starts, sizes))
 
 

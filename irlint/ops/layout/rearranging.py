@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, bounds, product, same
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree, reaches, warn
+from irlint.findings.statements import agree, reaches, reckon, reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Contents, Scalar, Tensor, shape_text
@@ -207,6 +207,10 @@ def padded(
         return origin if 0 <= origin < dim else None
 
     shape = tuple(sizes)
+    if reckoning():
+        from irlint.ops.kernels import formulas
+
+        formulas.padded(own, shape, begin=begin, end=end)
     return Tensor(x.dtype, shape, picked(x, shape, source, filler=filler) if mode in ("constant", "edge") else None)
 
 
@@ -373,6 +377,8 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     below, beside = scale or (bottom, right)
     height = _cropped(input.shape, 2, top, rest=below, keeps=bool(scale))
     width = _cropped(input.shape, 3, left, rest=beside, keeps=bool(scale))
+    for axis, dim in ((2, height), (3, width)):
+        reckon(axis, dim, whole=input.shape[axis])
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, divides, require, warn
+from irlint.findings.statements import Relation, agree, divides, reckoning, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import onnx, openvino
@@ -210,7 +210,16 @@ def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDi
 def _reshape(data: Tensor, target: Tensor, copies: bool) -> Tensor:
     expect_rank(target, 1, 1, what="shape")
     listed = entries(target)
-    return Tensor(data.dtype) if listed is None else rearranged(data, reshaped(data.shape, listed, copies=copies))
+    return Tensor(data.dtype) if listed is None else _as_target(data, listed, copies=copies)
+
+
+def _as_target(data: Tensor, target: Sequence[MaybeDim], *, copies: bool) -> Tensor:
+    shape = reshaped(data.shape, target, copies=copies)
+    if reckoning():
+        from irlint.ops.kernels import formulas
+
+        formulas.reshaped(data.shape, target, shape)
+    return rearranged(data, shape)
 
 
 @onnx("Reshape", since=1)
@@ -218,7 +227,7 @@ def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_in
     """ONNX Reshape-1; ONNX Runtime refuses it without the target, for which the specification has no default."""
     if shape is None:
         raise RESHAPE_TARGET.fault("there is no target", help="write the attribute `shape`", attribute="shape")
-    return rearranged(data, reshaped(data.shape, shape, copies=True))
+    return _as_target(data, shape, copies=True)
 
 
 @onnx("Reshape", since=5)
@@ -282,6 +291,10 @@ def _flatten(x: Tensor, axis: int, negative: bool) -> Tensor:
         return Tensor(x.dtype, (None, None))
     rank = len(x.shape)
     place = rank if axis == rank else axis_of(axis, rank, negative=negative)
+    if reckoning():
+        from irlint.ops.kernels import formulas
+
+        formulas.flattened(x.shape, place)
     return rearranged(x, flattened(x.shape, place))
 
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, largest, same, smallest
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree
+from irlint.findings.statements import agree, reckon
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
@@ -172,6 +172,9 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
     if data.shape is None:
         return Tensor(data.dtype)
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
+    for axis, (whole, taken) in enumerate(zip(data.shape, ranges)):
+        if taken is not None:
+            reckon(axis, shape[axis], whole=whole)
     value = None
     if data.value is not None and fits(data.shape):
         places = [

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.dims import MaybeDim
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import reckon
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, UNKNOWN, Contents, Tensor
 from irlint.ops import Context, openvino
@@ -173,7 +174,11 @@ def strided_slice(
             _expect_within(removed[axis], data.shape[axis], axis)
     kept = bounded(sliced(Tensor(data.dtype, data.shape), ranges), data, context)
     assert kept.shape is not None
-    shape = tuple(1 if kind == "new" else kept.shape[axis] for kind, axis, _ in plan if kind != "shrink")
+    rest = [(kind, axis) for kind, axis, _ in plan if kind != "shrink"]
+    shape = tuple(1 if kind == "new" else kept.shape[axis] for kind, axis in rest)
+    for position, (kind, axis) in enumerate(rest):
+        if kind == "range":
+            reckon(position, shape[position], whole=data.shape[axis])
     return Tensor(data.dtype, shape, _strided_contents(data, ranges, removed))
 
 

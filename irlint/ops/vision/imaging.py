@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import MaybeDim, Shape, floordiv, quotient, same
+from irlint.dims import MaybeDim, Shape, at_least, floordiv, quotient, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, divides
+from irlint.findings.statements import agree, divides, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, Tensor, shape_text
@@ -189,6 +189,9 @@ def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = No
             input=1,
         )
     sizes = (None,) * len(places) if target is None else target
+    for place, size in zip(places, sizes):
+        if at_least(input_data.shape[place], size):
+            reckon(place, size, whole=input_data.shape[place])
     return Tensor(input_data.dtype, replaced(input_data.shape, places, sizes))
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, same
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import warn
+from irlint.findings.statements import reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
@@ -283,9 +283,12 @@ def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: In
     targets: Sequence[MaybeDim] = [None] * len(places)
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        targets = _sizes(_entries(sizes, len(places), 3, what="sizes"), dims)
-        if policy != "stretch":
-            targets = kept_in_ratio(dims, targets, policy)
+        stated = _sizes(_entries(sizes, len(places), 3, what="sizes"), dims)
+        targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
+        if reckoning():
+            from irlint.ops.kernels import formulas
+
+            formulas.listed(places, targets, stated, what="the sizes")
     elif scales is not None and without_sizes is True:
         factors = _entries(scales, len(places), 2, what="scales")
         _expect_scales(factors, 0, 2)
@@ -504,6 +507,11 @@ def _interpolated(
             dims[place] = resized(dims[place], entry, openvino_scaled)
         else:
             dims[place] = _not_negative(_whole(entry))
+    if reckoning() and target.dtype not in SCALE_TYPES:
+        from irlint.ops.kernels import formulas
+
+        stated = [_whole(entry) for entry in entries]
+        formulas.listed(places, stated, stated, what="the sizes")
     return Tensor(data.dtype, tuple(dims))
 
 
