@@ -63,23 +63,15 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 def _checked(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, draw: bool
 ) -> Report:
-    from irlint.policy.shape_options import parsed_shapes
-    from irlint.run.files import MissingPaths, Settings, checked
+    from irlint.run.files import MissingPaths, checked
 
     name = options["stdin_filename"]
     stdin = (name, sys.stdin.buffer.read()) if name is not None else None
-    configured: dict[str, Any] = {}
-    if config is not None:
-        configured = {"models": config["models"], "root": config.root, "skip_pointers": config.skips_pointers}
-    try:
-        shapes = parsed_shapes(options["shape"])
-    except ValueError as error:
-        fail(f"--shape: {error}")
     bars: list[Any] = []
     try:
         return checked(
             [path for path in paths if path != "-"],
-            settings=Settings(shapes, draw, options["verbose"], policy, **configured),
+            settings=settings.of_files(options, config, policy, draw),
             excluded=settings.excluded(options, config),
             force_exclude=options["force_exclude"],
             stdin=stdin,

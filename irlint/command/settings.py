@@ -14,7 +14,7 @@ from irlint.reporters.forms import FORMS, Form
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
-    from irlint.run.files import Excluded
+    from irlint.run.files import Excluded, Settings
 
 NOTHING = "Nothing was linted.\n"
 RULES_HELP = "help: `irlint rules` lists every rule"
@@ -164,6 +164,21 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
     except baseline.BrokenBaseline as error:
         remedy = "help: restore the file; or remove it, and write it again with --update-baseline"
         fail(f"{file} is {error}", remedy, end=NOTHING)
+
+
+def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy | None, draw: bool) -> Settings:
+    """How files are checked; with ``draw`` what is found carries its drawings."""
+    from irlint.policy.shape_options import parsed_shapes
+    from irlint.run.files import Settings
+
+    try:
+        shapes = parsed_shapes(options["shape"])
+    except ValueError as error:
+        fail(f"--shape: {error}")
+    if config is None:
+        return Settings(shapes, draw, options["verbose"], policy)
+    models, skips = config["models"], config.skips_pointers
+    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips)
 
 
 def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:

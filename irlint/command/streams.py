@@ -1,4 +1,4 @@
-"""Where a run speaks: standard output, standard error, and files that it writes."""
+"""Where a run writes: standard output, standard error, and files that it writes."""
 
 from __future__ import annotations
 

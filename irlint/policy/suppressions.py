@@ -47,7 +47,7 @@ class Suppression:
     place: str
 
     def covers(self, path: str, root: str) -> bool:
-        """Whether it speaks of a file."""
+        """Whether a file is one of those that it is for."""
         return not self.file or matches(path, [self.file], root)
 
     def fits(self, finding: Finding) -> bool:
@@ -70,7 +70,7 @@ class Suppression:
         )
 
     def described(self) -> str:
-        """How notices speak of it."""
+        """What notices call it."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
 
@@ -233,7 +233,7 @@ def stale(
 ) -> Iterator[str]:
     """Notices of suppressions that hide nothing.
 
-    ``checked`` are the files of the run. An entry that speaks of files by a wildcard is judged only where the run took in the
+    ``checked`` are the files of the run. An entry that names files by a wildcard is judged only where the run took in the
     ``whole`` folder of the configuration, and one whose rules are not reported not at all.
     """
     for index, entry in enumerate(entries):

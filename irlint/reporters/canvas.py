@@ -123,8 +123,8 @@ def wrapped(text: str, room: int, later: int | None = None, intact: str = "") ->
             first = _beginning(word, space)
             lines.append(first)
             words.append(word[len(first) :])
-    told = [each.replace(GLUE, " ") for each in (*lines, line) if each] or [text]
-    return _without_orphan(told, later)
+    result = [each.replace(GLUE, " ") for each in (*lines, line) if each] or [text]
+    return _without_orphan(result, later)
 
 
 def _without_orphan(lines: list[str], room: int) -> list[str]:

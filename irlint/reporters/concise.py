@@ -19,6 +19,6 @@ def line(finding: Finding) -> str:
     op = f" {brief(finding.op)}:" if finding.op else ""
     where = finding.node if finding.node is not None else finding.value
     graph = f"{finding.graph}: " if finding.graph else ""
-    told = f" ({brief(graph + where)})" if where else f" ({brief(finding.graph)})" if finding.graph else ""
+    suffix = f" ({brief(graph + where)})" if where else f" ({brief(finding.graph)})" if finding.graph else ""
     head = f"{finding.severity.value}[{finding.rule.code}]"
-    return f"{place(finding)}: {head}{op} {safe(finding.message)}{told}"
+    return f"{place(finding)}: {head}{op} {safe(finding.message)}{suffix}"

@@ -57,11 +57,11 @@ def _command(finding: Finding, places: Mapping[str, str]) -> str:
         properties["line"] = str(finding.line)
         properties["col"] = str(finding.column or 1)
     properties["title"] = f"{finding.rule.code} {finding.rule.name}"
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = headline(finding)
     if finding.help:
         text += f"\nhelp: {safe(finding.help)}"
-    return f"::{COMMANDS[finding.severity.value]} {told}::{_data(text)}"
+    return f"::{COMMANDS[finding.severity.value]} {shown}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -26,7 +26,7 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file: a failed case for a finding of severity ``fail_on`` or worse, a passed one that speaks for any
+    """A suite for each file: a failed case for a finding of severity ``fail_on`` or worse, a passed one with its text for any
     other, and a passed one for a model without findings.
 
     What is found in a file that could not be read is an error. A file that is no model is skipped, and so is one that could
@@ -61,10 +61,10 @@ def _cases(file: CheckedFile, findings: Sequence[Finding], least: int) -> list[_
 def _found(finding: Finding, outcome: str, least: int) -> _Case:
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
     name = f"{finding.rule.code} {finding.rule.name}" + (f": {where}" if where else "")
-    told = f"{place(finding)}: {finding.severity.value}[{finding.rule.code}] {headline(finding)}"
+    line = f"{place(finding)}: {finding.severity.value}[{finding.rule.code}] {headline(finding)}"
     help = f"\nhelp: {safe(finding.help)}" if finding.help else ""
     passed = outcome == "failure" and finding.severity.rank < least
-    return _Case(name, "system-out" if passed else outcome, finding.rule.code, headline(finding), told + help)
+    return _Case(name, "system-out" if passed else outcome, finding.rule.code, headline(finding), line + help)
 
 
 def _named(cases: Iterable[_Case]) -> list[_Case]:

@@ -51,10 +51,10 @@ def _good(rule: Rule) -> str:
     matcher = SequenceMatcher(None, rule.bad.strip("\n").split("\n"), lines, autojunk=False)
     changes = [(start, end) for tag, _, _, start, end in matcher.get_opcodes() if tag != "equal"]
     shown = sorted({at for start, end in changes for at in range(start - 1, end + 1) if 0 <= at < len(lines)})
-    told: list[str] = []
+    result: list[str] = []
     for before, at in zip([-1, *shown], [*shown, len(lines)]):
-        told += ["..."] * (at > before + 1) + lines[at : at + 1]
-    return _example("\n".join(told))
+        result += ["..."] * (at > before + 1) + lines[at : at + 1]
+    return _example("\n".join(result))
 
 
 def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:

@@ -27,9 +27,9 @@ def spelled(text: str, encoding: str) -> str:
 
 def brief(text: str, limit: int = 300) -> str:
     """A safe text of at most so many characters, its middle left out."""
-    told = safe(text)
+    whole = safe(text)
     half = limit // 2 - 2
-    return told if len(told) <= limit else f"{told[:half]}...{told[-half:]}"
+    return whole if len(whole) <= limit else f"{whole[:half]}...{whole[-half:]}"
 
 
 def place(finding: Finding) -> str:
@@ -52,14 +52,14 @@ def summary(report: Report) -> str:
     known = [sum(file.format == form.name for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
-    told = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
-    told += f"; {unreadable} could not be read" if unreadable else ""
+    result = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
+    result += f"; {unreadable} could not be read" if unreadable else ""
     pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
-    told += f"; skipped {len(skipped) - pointers} .xml (not IR)" if len(skipped) > pointers else ""
-    told += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
-    told += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
-    told += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
-    return f"{found}\n{told}.\n"
+    result += f"; skipped {len(skipped) - pointers} .xml (not IR)" if len(skipped) > pointers else ""
+    result += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
+    result += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
+    result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
+    return f"{found}\n{result}.\n"
 
 
 def _joined(parts: list[str]) -> str:

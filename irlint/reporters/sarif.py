@@ -42,7 +42,7 @@ Json = dict[str, Any]
 def rendered(report: Report) -> str:
     """One run: a rule a line for those that are broken, and a result a line for each finding, in document order.
 
-    Of more than 25,000 findings the worst are told, and a notification says how many are not. Files that could not be
+    Of more than 25,000 findings the worst are there, and a notification says how many are not. Files that could not be
     read and have no finding are notifications.
     """
     import json
@@ -199,14 +199,14 @@ def _properties(finding: Finding) -> Json:
     }
 
 
-def _invocation(report: Report, told: int, uris: Mapping[str, str]) -> Json:
+def _invocation(report: Report, shown: int, uris: Mapping[str, str]) -> Json:
     found = {finding.path for finding in report.findings}
     notes = [
         _unread(file, uris[file.path])
         for file in report.files
         if file.status == "unreadable" and file.path not in found
     ]
-    left = len(report.findings) - told
+    left = len(report.findings) - shown
     if left:
         text = f"{counted(left, 'finding')} more: a run has at most {RESULTS:,} results."
         notes.append({"level": "warning", "message": {"text": text}})

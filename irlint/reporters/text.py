@@ -175,7 +175,7 @@ def _series(names: Sequence[str]) -> str:
     numbers = [int(each[varying[0]]) for each in parts]
     before, after = "".join(parts[0][: varying[0]]), "".join(parts[0][varying[0] + 1 :])
     if numbers == list(range(numbers[0], numbers[-1] + 1)):
-        told = f"from {numbers[0]} to {numbers[-1]}"
+        values = f"from {numbers[0]} to {numbers[-1]}"
     else:
-        told = f"being {', '.join(map(str, numbers[:SERIES]))}" + f", ... {numbers[-1]}" * (len(numbers) > SERIES)
-    return f"{before}N{after}, N {told}"
+        values = f"being {', '.join(map(str, numbers[:SERIES]))}" + f", ... {numbers[-1]}" * (len(numbers) > SERIES)
+    return f"{before}N{after}, N {values}"

@@ -152,8 +152,8 @@ def checked(
     settings = settings or Settings(shapes or {})
     files = discovered(paths, excluded, force_exclude)
     outcomes = [outcome(settings, *stdin)] if stdin is not None else []
-    told = advance(len(files)) if advance is not None and len(files) > 1 else None
-    outcomes += _outcomes(files, settings, jobs, told)
+    heard = advance(len(files)) if advance is not None and len(files) > 1 else None
+    outcomes += _outcomes(files, settings, jobs, heard)
     named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
     outcomes = [_opened(each, named, settings.policy) for each in outcomes]
     _judge_shapes(settings, outcomes)
@@ -193,8 +193,8 @@ def _shared(
     from irlint.run.processes import results
 
     largest = sorted(files, key=_size, reverse=True)
-    told = None if advance is None else lambda done: advance(before + done)
-    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=told)
+    heard = None if advance is None else lambda done: advance(before + done)
+    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=heard)
     by_file = dict(zip(largest, found))
     return [by_file[file] for file in files]
 
@@ -279,9 +279,9 @@ def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Ou
         raise error
     from irlint.parsers.faults import UNREADABLE_FILE
 
-    told = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
+    message = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
     other = error.filename is not None and os.fspath(error.filename) != path
-    outcome = _unread(path, UNREADABLE_FILE, f"{told} ({os.fspath(error.filename)})" if other else told)
+    outcome = _unread(path, UNREADABLE_FILE, f"{message} ({os.fspath(error.filename)})" if other else message)
     if policy is None:
         return outcome
     from irlint.policy.suppressions import remaining

@@ -118,14 +118,19 @@ def _literal(table: Mapping[str, str | int]) -> str:
     return "{\n" + "".join(f'    "{name}": {json.dumps(table[name])},\n' for name in sorted(table)) + "}"
 
 
-def free_codes() -> list[str]:
-    """The next free code of each family."""
+#: Codes that a family has: its digit, and two more.
+CODES = 100
+
+
+def families() -> Iterator[str]:
+    """For each family of rules the next free code, and how many are used and left."""
     from irlint.policy.rule_index import RULES
 
-    families = sorted({code[:4] for code in RULES})
-    return [
-        next(code for number in range(1, 100) if (code := f"{family}{number:02}") not in RULES) for family in families
-    ]
+    for family in sorted({code[:4] for code in RULES}):
+        codes = [f"{family}{number:02}" for number in range(CODES)]
+        free = [code for code in codes[1:] if code not in RULES]
+        used = sum(code in RULES for code in codes)
+        yield f"{family}xx: the next free code is {free[0] if free else 'none'}; {used} used, {len(free)} left"
 
 
 #: What is written, and by what.
@@ -141,4 +146,4 @@ if __name__ == "__main__":
     for path, text in WRITTEN.items():
         path.write_text(text(), encoding="utf-8", newline="\n")
         print(f"wrote {path.relative_to(ROOT)}")
-    print(f"the next free codes: {', '.join(free_codes())}")
+    print(*families(), sep="\n")
