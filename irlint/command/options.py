@@ -57,16 +57,15 @@ def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
             yield replaced(key.option, kind=key.kind, values=values)
 
 
-def _ordered(first: Iterable[Option], more: Iterable[Option]) -> tuple[Option, ...]:
-    """Some options, with others behind those that they follow or else at the end."""
-    result = list(first)
-    for option in more:
-        flags = [each.flag for each in result]
-        result.insert(flags.index(option.after) + 1 if option.after else len(result), option)
-    return tuple(result)
+def _ordered(first: Iterable[Option], own: Iterable[Option]) -> Iterator[Option]:
+    """The options of keys, each with those that stand behind it, then the others."""
+    for option in first:
+        yield option
+        yield from (each for each in own if each.after == option.flag)
+    yield from (each for each in own if not each.after)
 
 
-CHECK = _ordered(_of_keys(KEYS), OWN)
+CHECK = tuple(_ordered(_of_keys(KEYS), OWN))
 
 SHAPES = (
     Option("--format", "Form of the listing.", "choice", values=("text", "json"), default="text"),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from irlint.run.files import Excluded, Settings
 
 NOTHING = "Nothing was linted.\n"
+#: Kinds of keys beside which an option does not simply count: both do, or their globs start from different folders.
+APART = ("rules", "levels", "models", "globs")
+
 RULES_HELP = "help: `irlint rules` lists every rule"
 
 
@@ -59,10 +62,10 @@ def _loaded(file: str) -> Config | None:
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
-    """The options: where nobody gave the one of a choice or a file, what the configuration says, else the default."""
+    """The options: in place of one that nobody gave, what the configuration says of its key, else the key's default."""
     result = dict(options)
     for key in KEYS:
-        if key.option is None or key.kind not in ("choice", "file"):
+        if key.option is None or key.kind in APART:
             continue
         name = key.option.name
         if not result[name] and config is not None:

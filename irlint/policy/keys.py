@@ -15,7 +15,7 @@ class Option:
     """An option of the command line; its value is called as its first spelling is, without the dashes.
 
     ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help it stands
-    behind the option ``after``, else at the end.
+    behind ``after``, the option of a key, or else at the end.
     """
 
     flag: str

@@ -11,7 +11,8 @@ import pytest
 
 from irlint.command import check as session
 from irlint.command import cli, entry
-from irlint.command.options import CHECK, DEFAULTS
+from irlint.command.options import CHECK, DEFAULTS, OWN
+from irlint.policy.keys import KEYS
 
 PLAIN = [
     ["m.onnx"],
@@ -48,6 +49,11 @@ def test_left_to_click(arguments: list[str]) -> None:
 
 def test_defaults_are_those_of_click(monkeypatch: pytest.MonkeyPatch) -> None:
     assert heard(["m.onnx"], monkeypatch) == (("m.onnx",), DEFAULTS)
+
+
+def test_every_row_is_an_option() -> None:
+    assert set(OWN) < set(CHECK)
+    assert {key.option.name for key in KEYS if key.option} < {option.name for option in CHECK}
 
 
 def test_empty_argument_is_no_option() -> None:
