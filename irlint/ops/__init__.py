@@ -3,8 +3,7 @@
 A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and ``openvino``. A
 rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
 positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
-receives a ``Context``, one with the name ``fold`` what the decorator says there: how an operator that shares its rule with
-others works out the contents of small tensors.
+receives a ``Context``, one with the name ``fold`` what the decorator says under that name.
 
 Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
 and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in
@@ -40,7 +39,8 @@ class Operator:
     """The rule of an operator from one opset version on, and what else is known of it there.
 
     ``until`` is the last opset that has the operator in this form, None for no end; ``missing`` are opsets in between that
-    lack it. The other fields are the keywords of ``onnx`` and ``openvino``.
+    lack it. ``fold`` goes to the parameter of that name, of a rule that several operators share: how each of them works out
+    contents. The other fields are the keywords of ``onnx`` and ``openvino``.
     """
 
     name: str
