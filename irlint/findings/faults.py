@@ -20,6 +20,20 @@ class Severity(Enum):
         return ("note", "warning", "error").index(self.value)
 
 
+#: What rules are about, by the first digit of their codes.
+FAMILIES = (
+    "reading",
+    "structure",
+    "broadcasting",
+    "shapes",
+    "element-types",
+    "operators",
+    "declarations",
+    "weights",
+    "versions",
+    "hygiene",
+)
+
 #: Every rule by its code. A rule enters when the module that it stands in is imported.
 RULES: dict[str, Rule] = {}
 
@@ -45,6 +59,11 @@ class Rule:
         if self.code in RULES:
             raise ValueError(f"two rules have the code {self.code}")
         RULES[self.code] = self
+
+    @property
+    def family(self) -> str:
+        """What the rule is about, of ``FAMILIES``."""
+        return FAMILIES[int(self.code[3])]
 
     @property
     def advice(self) -> str:

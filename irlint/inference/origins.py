@@ -105,7 +105,7 @@ class Makers:
 
         Among those that line up are the sizes that may turn out to be equal to it.
         """
-        types = [self._type(value) for value in node.inputs]
+        types = inputs_of(node, self.known)
         sizes = list(_axes(types))
         equal = tuple(position for position, each in sizes if same(each, dim))
         shape = _shape(self._type(node.outputs[output.port]))
@@ -128,7 +128,7 @@ class Makers:
             return None
         if node not in self._reckonings:
             with reckoned() as found:
-                asked_again(self.known, node, [self._type(each) for each in node.inputs])
+                asked_again(self.known, node, inputs_of(node, self.known))
             self._reckonings[node] = tuple(found)
         fitting = (each for each in self._reckonings[node] if each.axis == axis)
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
@@ -154,7 +154,7 @@ class Makers:
             return False
         key = (node, positions)
         if key not in self._answers:
-            inputs = [self._type(value) for value in node.inputs]
+            inputs = inputs_of(node, self.known)
             for port in dict.fromkeys(position.port for position in positions):
                 inputs[port] = _with_fresh(inputs[port], [position for position in positions if position.port == port])
             answer = asked_again(self.known, node, inputs)
@@ -250,3 +250,8 @@ def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The shape that was worked out, None where not even its rank is known."""
     return _shape(known.types.get(value)) if value is not None else None
+
+
+def inputs_of(node: Node, known: Known) -> list[Type | None]:
+    """What is known of a node's inputs, None for one that is left out."""
+    return [None if value is None else known.types.get(value, UNKNOWN) for value in node.inputs]

@@ -7,13 +7,14 @@ from importlib import import_module
 
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, Trail, shape_of, trail
+from irlint.inference.origins import Makers, Trail, inputs_of, shape_of, trail
+from irlint.inference.walk import asked_again
 from irlint.lazy_typing import Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
 from irlint.pictures.drawing import Drawing, Line, Table
+from irlint.pictures.first_bytes import first_lines
 from irlint.pictures.reasons import Naming, reasons
-from irlint.pictures.strangers import first_lines
 from irlint.pictures.tables import marked_axes
 from irlint.records import replaced
 
@@ -64,8 +65,8 @@ class Painter(Naming, Protocol):
     def place(self, problem: Problem) -> str:
         """The line that says where the finding stands."""
 
-    def lines(self, problem: Problem, trails: Sequence[Trail], trusted: bool) -> tuple[Line, ...]:
-        """The lines of the model that the finding is about."""
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
+        """The lines of the model that the finding is about; without shapes unless these are ``current``."""
 
     def table(self, problem: Problem) -> Table | None:
         """The shapes that the finding compares."""
@@ -104,24 +105,22 @@ class Pictures:
     def drawing(self, problem: Problem) -> Drawing:
         """The picture of a problem."""
         if self.model.graph is None and (self.model.format is None or not self.model.format.has_lines):
-            return first_lines(self.model, problem.fault.rule.code, self.data)
-        painter, fault = self.painter, problem.fault
-        trails = self.trails(problem)
-        trusted = self.trusted(problem)
-        lines = painter.lines(problem, trails, trusted)
-        table = painter.table(problem) if trusted else None
-        notes = reasons(trails, painter)
-        return Drawing(painter.place(problem), lines, table, (*notes, *fault.notes))
+            return first_lines(self.model, problem.fault.rule, self.data)
+        painter, current = self.painter, self.current(problem)
+        trails = self.trails(problem, current=current)
+        lines = painter.lines(problem, trails, current=current)
+        table = painter.table(problem) if current else None
+        return Drawing(painter.place(problem), lines, table, (*reasons(trails, painter), *problem.fault.notes))
 
-    def trails(self, problem: Problem) -> list[Trail]:
+    def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
         """Where the clashing sizes come from."""
-        wanted = [*self._clashing(problem), *self.painter.disputed(problem)]
+        wanted = [*(self._clashing(problem) if current else ()), *self.painter.disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
         node = problem.node
-        if node is None or not self.trusted(problem):
+        if node is None:
             return []
         marks = marked_axes(problem.fault, node, self.known)
         axes = [(index, axis) for index, each in marks.items() for axis in each]
@@ -129,15 +128,14 @@ class Pictures:
         axes.sort(key=lambda mark: order.get(mark, len(order)))
         return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
 
-    def trusted(self, problem: Problem) -> bool:
-        """Whether what is known of the inputs is what the fault speaks of: a body or a function is walked more than once."""
+    def current(self, problem: Problem) -> bool:
+        """Whether the shapes that are known are those of the fault: a body or a function is walked more than once."""
         node, fault = problem.node, problem.fault
         if node is None or not fault.marks or not problem.graph:
             return True
-        message = fault.message
-        inputs = [node.inputs[index] for index, _ in fault.marks if 0 <= index < len(node.inputs)]
-        shapes = [shape_of(value, self.known) for value in inputs]
-        return all(shape is not None and shape_text(shape) in message for shape in shapes)
+        answer = asked_again(self.known, node, inputs_of(node, self.known))
+        faults = answer.faults if answer is not None else ()
+        return any(each.rule is fault.rule and each.message == fault.message for each in faults)
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:

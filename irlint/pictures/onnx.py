@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Makers, Trail
@@ -11,21 +12,17 @@ from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.pictures.drawing import Line, Piece, Table
 from irlint.pictures.onnx_text import element, named, node_pieces, onnx_type, signature_pieces
-from irlint.pictures.tables import contradicted, declared, marked_axes, operands
+from irlint.pictures.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
 #: At most so many nodes that lead to the node at fault are shown, and so many in the table's last column.
 PRODUCERS = 4
 CHAIN = 3
 
 #: The rules about declarations that the operators contradict.
-DECLARATIONS = frozenset({"IRL601", "IRL602"})
+DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
 #: Of a node with more operands than this, only those at fault are marked.
 OPERANDS = 4
-
-#: Families of rules, by the first digit of their codes, that are about shapes and types, and the one about types alone.
-_TYPED = frozenset("234")
-_ELEMENT_TYPES = "4"
 
 
 class Painter:
@@ -82,7 +79,7 @@ class Painter:
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
-    def lines(self, problem: Problem, trails: list[Trail], trusted: bool) -> tuple[Line, ...]:
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
         """What declares the inputs at fault, the nodes that lead there, and the node itself."""
         node, graph = problem.node, self.graphs.get(problem.graph)
         if node is None:
@@ -96,7 +93,7 @@ class Painter:
         for each in sorted([*producers, node], key=lambda each: each.index):
             gap = 0 <= last < each.index - 1
             if each is node:
-                lines.append(self._node_line(problem, node, gap, trusted))
+                lines.append(self._node_line(problem, node, gap=gap, current=current))
             else:
                 lines.append(Line(f"[{each.index}]", node_pieces(each), self._comment(each), gap))
             last = each.index
@@ -104,7 +101,7 @@ class Painter:
 
     def _declared_output(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
         """The graph's output that is declared as something else than what its operator gives."""
-        if problem.fault.rule.code not in DECLARATIONS or graph is None:
+        if problem.fault.rule not in DECLARATIONS or graph is None:
             return ()
         value = next((value for value in graph.outputs if value.name == problem.value), None)
         if value is None:
@@ -139,7 +136,7 @@ class Painter:
         marks = {value: ("second", f"`{value.name}` is declared here") for value in wanted[:3]}
         return [Line("in", signature_pieces(graph, marks, title))]
 
-    def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: list[Trail]) -> list[Node]:
+    def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
@@ -157,32 +154,32 @@ class Painter:
         return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
 
     def _comment(self, node: Node) -> str:
-        told = [
+        results = [
             f"{named(value.name)}: {onnx_type(known)}"
             for value in node.outputs[:2]
             if value is not None and (known := self.known.types.get(value)) is not None and known != Tensor()
         ]
-        return f"# {', '.join(told)}" if told else ""
+        return f"# {', '.join(results)}" if results else ""
 
-    def _node_line(self, problem: Problem, node: Node, gap: bool, trusted: bool) -> Line:
+    def _node_line(self, problem: Problem, node: Node, *, gap: bool, current: bool) -> Line:
         fault = problem.fault
         value = next((each for each in node.outputs if each is not None and each.name == problem.value), None)
-        if fault.rule.code in DECLARATIONS and value is not None:
+        if fault.rule in DECLARATIONS and value is not None:
             label = f"the operator gives {onnx_type(self.known.types.get(value))}"
             pieces = node_pieces(node, outputs={node.outputs.index(value): ("primary", label)})
             return Line(f"[{node.index}]", pieces, "", gap)
-        marks = self._operand_marks(node, fault, trusted)
+        marks = self._operand_marks(node, fault, current=current)
         attribute = fault.attribute if fault.attribute in node.attributes else None
         op = ("", "") if attribute or marks else ("primary", "")
         return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op), "", gap)
 
-    def _operand_marks(self, node: Node, fault: Fault, trusted: bool) -> dict[int, tuple[str, str]]:
+    def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
         marked = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input is not None else max(marked, default=None)
         indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])
-        if fault.rule.code[3] == _ELEMENT_TYPES and len(node.inputs) <= OPERANDS:
+        if fault.rule.family == ELEMENT_TYPES and len(node.inputs) <= OPERANDS:
             indices = dict.fromkeys(index for index, value in enumerate(node.inputs) if value is not None)
-        typed = trusted and fault.rule.code[3] in _TYPED
+        typed = current and fault.rule.family in TYPED
         marks = {}
         for index in indices:
             if not 0 <= index < len(node.inputs):
@@ -234,14 +231,16 @@ class Painter:
                 "inferred": (self._chains(value), None),
             }
             return declared(inferred, declaration, element, origins)
-        family = fault.rule.code[3]
-        if node is None or family == _ELEMENT_TYPES:
+        family = fault.rule.family
+        if node is None or family == ELEMENT_TYPES:
             return None
-        if not fault.marks and (fault.input is None or family not in _TYPED):
+        if not fault.marks and (fault.input is None or family not in TYPED):
             return None
-        return operands(fault, node, self.known, named=lambda value: named(value.name), dtype=element, told=self._told)
+        return operands(
+            fault, node, self.known, named=lambda value: named(value.name), dtype=element, origins=self._origins
+        )
 
-    def _told(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+    def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
         maker = self.makers.of(value)
         if maker is None:
             return ("not defined",), None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from irlint.dims import same
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -10,7 +12,7 @@ from irlint.model import Model, Node, Place, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.pictures.document import Document, Spot, layer_text
 from irlint.pictures.drawing import Line, Table
-from irlint.pictures.tables import contradicted, declared, marked_axes, operands
+from irlint.pictures.tables import TYPED, contradicted, declared, marked_axes, operands
 
 _TYPES = {
     "bool": "boolean",
@@ -87,14 +89,14 @@ class Painter:
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
-    def lines(self, problem: Problem, trails: list[Trail], trusted: bool) -> tuple[Line, ...]:
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
         """The layer's start tag, and what clashes in it."""
         if self.model.graph is None:
             return self._broken(problem)
         node, fault = problem.node, problem.fault
         if node is None:
             return self.document.drawn([self.document.spot(problem.place, "primary")])
-        details = self._dims(node, fault) if trusted else []
+        details = self._dims(node, fault) if current else []
         details += self._disputed_dims(problem)
         if not details and problem.place is not None and problem.place != node.place:
             details = [self.document.spot(problem.place, "primary")]
@@ -177,11 +179,11 @@ class Painter:
                 "inferred": ((f"what {node.op} gives",), None),
             }
             return declared(inferred, declaration, element, origins)
-        if node is None or not (fault.marks or (fault.input is not None and fault.rule.code[3] in "234")):
+        if node is None or not (fault.marks or (fault.input is not None and fault.rule.family in TYPED)):
             return None
-        return operands(fault, node, self.known, named=lambda value: "", dtype=element, told=self._told)
+        return operands(fault, node, self.known, named=lambda value: "", dtype=element, origins=self._origins)
 
-    def _told(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+    def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
         maker = self.makers.of(value)
         if maker is None or maker.node is None:
             return (), None

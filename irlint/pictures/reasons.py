@@ -9,11 +9,10 @@ from irlint.inference.origins import Maker, Trail, shape_of
 from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
 from irlint.model.tensor import shape_text, size_text
+from irlint.records import record
 
 #: So many operators that handed a size on are named.
 NAMED = 4
-
-DECLARED = " is declared: "
 
 
 class Naming(Protocol):
@@ -40,48 +39,66 @@ class Naming(Protocol):
         """``initializer `w```, or ``Const layer 3 "w"``."""
 
 
+@record
+class Reason:
+    """Where a size comes from: what declares it, or else a sentence."""
+
+    dim: str
+    declared: str = ""
+    sentence: str = ""
+
+
 def reasons(trails: Iterable[Trail], naming: Naming) -> list[str]:
     """A sentence for each size on where it comes from; of sizes that one place declares, one."""
-    sentences = dict.fromkeys(text for found in trails if (text := reason(found, naming)))
-    declared: dict[str, list[str]] = {}
-    for text in sentences:
-        dim, _, place = text.partition(DECLARED)
-        declared.setdefault(place or text, []).append(dim)
-    return [
-        f"{', '.join(dims[:-1])} and {dims[-1]} are{DECLARED.removeprefix(' is')}{place}"
-        if len(dims) > 1
-        else dims[0] + (DECLARED + place) * (place != dims[0])
-        for place, dims in declared.items()
-    ]
+    found = dict.fromkeys(each for size in trails if (each := reason(size, naming)) is not None)
+    dims: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        dims.setdefault((each.declared, each.sentence), []).append(each.dim)
+    return [sentence or _declared(sizes, place) for (place, sentence), sizes in dims.items()]
 
 
-def reason(found: Trail, naming: Naming) -> str:
-    """One sentence on where a size comes from, "" where the table of shapes says it all."""
+def _declared(dims: list[str], place: str) -> str:
+    sizes = f"{', '.join(dims[:-1])} and {dims[-1]} are" if len(dims) > 1 else f"{dims[0]} is"
+    return f"{sizes} declared: {place}"
+
+
+def reason(found: Trail, naming: Naming) -> Reason | None:
+    """Where a size comes from, None where the table of shapes says it all."""
     maker = found.maker
     if maker is None or (not found.kept and naming.shows(found.value, maker)):
-        return ""
-    return f"{_made(found, maker, naming)}{_kept(found.kept, naming)}"
+        return None
+    made, kept = _made(found, maker, naming), _kept(found.kept, naming)
+    if made.declared:
+        return Reason(made.dim, f"{made.declared}{kept}")
+    return Reason(made.dim, "", f"{made.sentence}{kept}")
 
 
-def _made(found: Trail, maker: Maker, naming: Naming) -> str:
-    dim = "?" if found.dim is None else str(found.dim)
+def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
+    dim, node, known = "?" if found.dim is None else str(found.dim), maker.node, naming.known
     if maker.constant is not None:
-        return f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}"
-    node = maker.node
-    if node is None or node.op == naming.known.format.input_node:
-        if dim in naming.known.symbols and "[" in naming.known.symbols[dim]:
-            limits = size_text(found.dim).removeprefix(dim).strip(" ()")
-            open_as = f"which allows {limits}" if limits else "which leaves it open"
-            return f"{dim} is axis {found.axis} of {naming.declared(found.value, maker)}, {open_as}"
-        if node is None and maker.graph.path:
-            return f"{dim} comes in as {naming.declared(found.value, maker)}"
-        verb = " is given by --shape for " if found.value in naming.known.overridden else DECLARED
-        return f"{dim}{verb}{naming.declared(found.value, maker)}"
-    call = naming.known.calls.get(node)
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
+    if node is None or node.op == known.format.input_node:
+        return _fed(found, maker, dim, naming)
+    call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
-    if node in naming.known.faulted or unknown:
-        return f"{dim} is declared for the output of {_where(node, naming)}, which could not be worked out"
-    return _computed(found, node, dim, naming)
+    if node in known.faulted or unknown:
+        where = _where(node, naming)
+        return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be worked out")
+    return Reason(dim, "", _computed(found, node, dim, naming))
+
+
+def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
+    """The reason of a size that a graph is given."""
+    known, place = naming.known, naming.declared(found.value, maker)
+    if "[" in known.symbols.get(dim, ""):
+        limits = size_text(found.dim).removeprefix(dim).strip(" ()")
+        open_as = f"which allows {limits}" if limits else "which leaves it open"
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {open_as}")
+    if maker.node is None and maker.graph.path:
+        return Reason(dim, "", f"{dim} comes in as {place}")
+    if found.value in known.overridden:
+        return Reason(dim, "", f"{dim} is given by --shape for {place}")
+    return Reason(dim, place)
 
 
 def _kept(nodes: tuple[Node, ...], naming: Naming) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -15,14 +16,15 @@ from irlint.records import replaced
 #: A table has at most so many rows.
 ROWS = 8
 
-#: Contents are told up to so many entries.
+#: Contents are written out up to so many entries.
 ENTRIES = 8
 
-#: The rule about declared shapes that the operators contradict.
-DECLARED_SHAPE = "IRL601"
+#: The families of rules that are about shapes and element types, and the one of these that is about types alone.
+TYPED = ("broadcasting", "shapes", "element-types")
+ELEMENT_TYPES = "element-types"
 
-#: What a table says of a value: its element type, where it comes from, and the line of that.
-Told = Callable[[Value], tuple[tuple[str, ...], int | None]]
+#: Where a table says that a value comes from, the longest text first, and the line of that.
+Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
 Named = Callable[[Value], str]
 
 
@@ -42,7 +44,7 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 
 
 def operands(
-    fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], told: Told
+    fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
 ) -> Table | None:
     """A row for each input, with the clashing axes marked; None where no shape is known."""
     marks = marked_axes(fault, node, known)
@@ -57,7 +59,7 @@ def operands(
     for index in shown:
         value = node.inputs[index]
         assert value is not None
-        row = _row(f"input {index}", known.types.get(value), value, marks.get(index, ()), dtype, told)
+        row = _row(f"input {index}", known.types.get(value), value, marks.get(index, ()), dtype, origins)
         rows.append(replaced(row, name=named(value)))
     if not any(row.dims is not None for row in rows):
         return None
@@ -71,9 +73,9 @@ def _row(
     value: Value,
     marked: tuple[int, ...],
     dtype: Callable[[str | None], str],
-    told: Told,
+    origins_of: Origins,
 ) -> Row:
-    origins, line = told(value)
+    origins, line = origins_of(value)
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
     contents = known.ints
@@ -116,7 +118,7 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
 def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
     """The value and the declaration that a declared shape's fault is about, and the axes on which they differ."""
     node = problem.node
-    if problem.fault.rule.code != DECLARED_SHAPE or node is None:
+    if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None
     for value in node.outputs:
         inferred = known.types.get(value) if value is not None and value.name == problem.value else None

@@ -22,20 +22,6 @@ ROOT = "%SRCROOT%"
 #: What code scanning calls the severities.
 PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
 
-#: The families of rules by the first digit of their codes.
-FAMILIES = (
-    "reading",
-    "structure",
-    "broadcasting",
-    "shapes",
-    "element-types",
-    "operators",
-    "declarations",
-    "weights",
-    "versions",
-    "hygiene",
-)
-
 Json = dict[str, Any]
 
 
@@ -103,7 +89,7 @@ def _rule(rule: Rule) -> Json:
         "help": {"text": page(rule), "markdown": _markdown(rule)},
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
-            "tags": ["model", FAMILIES[int(rule.code[3])]],
+            "tags": ["model", rule.family],
             "precision": "very-high" if rule.severity is Severity.ERROR else "high",
             "problem.severity": PROBLEM_SEVERITIES[rule.severity.value],
         },

@@ -79,7 +79,9 @@ def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequenc
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """Which entry of the target each size is."""
+    """Which entry of the target each size is, where anything of it is known."""
+    if all(entry is None for entry in target):
+        return
     written = shape_text(tuple(target))
     source = "" if data is None else f"data {shape_text(data)}"
     for axis, (entry, dim) in enumerate(zip(target, shape)):
@@ -99,7 +101,8 @@ def flattened(shape: Shape, axis: int) -> None:
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
     """Which entry of a list of sizes each size is."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
-        reckon(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
+        if entries[position] is not None:
+            reckon(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
 
 
 def _term(dim: MaybeDim) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from irlint.findings.faults import Rule
 from irlint.model import Model
+from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 from irlint.pictures.drawing import Drawing, Line, Piece
 
 #: So many lines of a text are shown, each up to so many characters.
@@ -16,16 +18,14 @@ POINTER_NOTES = (
     'to have pointers only counted: `lfs-pointers = "skip"` in irlint.toml',
 )
 
-_POINTER, _STRANGER, _TRUNCATED = "IRL002", "IRL001", "IRL003"
 
-
-def first_lines(model: Model, code: str, data: bytes | None) -> Drawing:
+def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
     """The picture of a file that could not be read: its size, and how it begins."""
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
-    if code == _POINTER:
+    if rule is LFS_POINTER:
         return Drawing(f"{counted} here", _text_lines(head), notes=POINTER_NOTES)
-    if code != _STRANGER or not head:
+    if rule is not NOT_A_MODEL or not head:
         return Drawing(counted)
     return Drawing(counted, _text_lines(head) if _is_text(head) else _hex_lines(head))
 
