@@ -15,7 +15,7 @@ from irlint.model.tensor import shape_text
 from irlint.pictures.drawing import Drawing, Line, Table
 from irlint.pictures.first_bytes import first_lines
 from irlint.pictures.reasons import Naming, reasons
-from irlint.pictures.tables import marked_axes
+from irlint.pictures.tables import contradicted, marked_axes
 from irlint.records import replaced
 
 #: At most so many sizes of a finding are explained, and so many of its inputs named as related.
@@ -71,9 +71,6 @@ class Painter(Naming, Protocol):
     def table(self, problem: Problem) -> Table | None:
         """The shapes that the finding compares."""
 
-    def disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes of declared values that the finding is about."""
-
 
 class Pictures:
     """Draws the findings of one model."""
@@ -114,7 +111,7 @@ class Pictures:
 
     def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
         """Where the clashing sizes come from."""
-        wanted = [*(self._clashing(problem) if current else ()), *self.painter.disputed(problem)]
+        wanted = [*(self._clashing(problem) if current else ()), *self._disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 
@@ -127,6 +124,11 @@ class Pictures:
         order = {mark: position for position, mark in enumerate(problem.fault.marks)}
         axes.sort(key=lambda mark: order.get(mark, len(order)))
         return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
+
+    def _disputed(self, problem: Problem) -> list[tuple[Value, int]]:
+        """The axes of a value whose declaration contradicts what its operator gives."""
+        found = contradicted(problem, self.known)
+        return [] if found is None else [(found[0], axis) for axis in found[2]]
 
     def current(self, problem: Problem) -> bool:
         """Whether the shapes that are known are those of the fault: a body or a function is walked more than once."""

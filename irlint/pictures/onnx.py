@@ -209,13 +209,6 @@ class Painter:
         text = f"{onnx_type(value.type)} {named(value.name)}" if value.type is not None else named(value.name)
         return (_output_line(title, Piece(text, "primary", spare=4)),)
 
-    # --- declarations -------------------------------------------------------------------------------------------------
-
-    def disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes of a value whose declaration contradicts what its operator gives."""
-        found = contradicted(problem, self.known)
-        return [] if found is None else [(found[0], axis) for axis in found[2]]
-
     # --- the table ----------------------------------------------------------------------------------------------------
 
     def table(self, problem: Problem) -> Table | None:

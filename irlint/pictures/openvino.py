@@ -142,11 +142,6 @@ class Painter:
 
     # --- declarations -------------------------------------------------------------------------------------------------
 
-    def disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes of a value whose declaration contradicts what its operator gives."""
-        found = contradicted(problem, self.known)
-        return [] if found is None else [(found[0], axis) for axis in found[2]]
-
     def _disputed_dims(self, problem: Problem) -> list[Spot | None]:
         found = contradicted(problem, self.known)
         if found is None or problem.node is None:

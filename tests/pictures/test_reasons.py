@@ -1,0 +1,68 @@
+"""The notes under a finding: where the sizes that clash come from."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from irlint.inference.walk import inferred
+from irlint.parsers.onnx import read
+from irlint.pictures.finding import Pictures
+
+HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1, "f" : 1]>\n'
+
+
+def drawings(text: str) -> list[tuple[list[str], bool]]:
+    """The notes of every error, and whether it has a table of shapes."""
+    known = inferred(read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString()))
+    pictures = Pictures(known.model, known, None)
+    drawn = [pictures.drawing(problem) for problem in known.problems if problem.is_error]
+    return [(list(drawing.notes), drawing.table is not None) for drawing in drawn]
+
+
+#: What makes b from the float[2,64] a that MatMul[0] makes of x and w, and the note on the 64 that clashes with 65.
+NOTES = (
+    """
+b = Relu (a)                                          | 64 is declared: graph input `w`, then kept by MatMul[0] and Relu[1]
+b = com.microsoft.FastGelu (a)                        | 64 is declared: graph input `w`, then kept by MatMul[0] and FastGelu[1]
+b = com.microsoft.BiasGelu (a, v)                     | 64 is declared: graph input `w`, then kept by MatMul[0] and BiasGelu[1]
+b = com.microsoft.SkipLayerNormalization (a, a, v)    | 64 is declared: graph input `w`, then kept by MatMul[0] and SkipLayerNormalization[1]
+b = Concat <axis = 1> (x, x)                          | 64 = 32 + 32 (axis 1 of its inputs) in Concat[1]
+""".replace(" (axis 1 of its inputs) in Concat[1]", " in Concat[1] (axis 1 of its inputs)")
+    .strip()
+    .splitlines()
+)
+
+
+@pytest.mark.parametrize("line", NOTES)
+def test_notes(line: str) -> None:
+    node, note = (each.strip() for each in line.split("|"))
+    inputs = "float[2,32] x, float[32,64] w, float[64] v, float[65] c"
+    text = f"g ({inputs}) => (float[2,64] y) {{ a = MatMul (x, w) {node} y = Add (b, c) }}"
+    assert drawings(text) == [([note], True)]
+
+
+def test_sizes_that_one_place_declares_share_a_note() -> None:
+    text = "g (float[3,4] x, float[5,6] c) => (float y) { b = Neg (x) y = Add (b, c) }"
+    assert drawings(text)[0][0] == ["3 and 4 are declared: graph input `x`, then kept by Neg[0]"]
+
+
+def test_the_size_that_only_a_declaration_gives() -> None:
+    nodes = "b = com.microsoft.Special (x) y = Add (b, c)"
+    text = f"g (float[2] x, float[5] c) => (float y) <float[4] b> {{ {nodes} }}"
+    assert "4 is declared for the output of Special[0], which could not be worked out" in drawings(text)[0][0]
+
+
+FUNCTION = """
+<domain: "f", opset_import: ["" : 17]>
+Twice (a, b) => (c) { d = Neg (a) c = Add (d, b) }"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "shown"),
+    [("p = f.Twice (x, x) q = f.Twice (x, v)", True), ("q = f.Twice (x, v) p = f.Twice (x, x)", False)],
+    ids=["the last call clashes", "the first call clashes"],
+)
+def test_shapes_in_a_function_are_shown_where_they_are_those_of_the_fault(calls: str, shown: bool) -> None:
+    text = f"g (float[3] x, float[4] v) => (float q) {{ {calls} }}" + FUNCTION
+    assert [table for _, table in drawings(text)] == [shown]
