@@ -47,7 +47,7 @@ IR = """<net version="11"><layers>
 
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
-    "plain": ('type="Relu" version="opset1"', "layout.creation math.elementwise", 85),
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 85),
     "custom": ('type="Special" version="extension"', "layout.creation", 100),
     "misspelled": ('type="Relux" version="opset1"', "layout.creation", 100),
 }

@@ -118,7 +118,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     for position, dim in enumerate(small):
         wide = start + position
         why = f"axis {wide} of input 0 takes axis {position} of input 1"
-        result[wide], fits = _laid(a[wide], dim, not ignore_trailing, why=why)
+        result[wide], fits = _under(a[wide], dim, not ignore_trailing, why=why)
         if not fits:
             clashes.append((wide, position))
     if clashes:
@@ -135,7 +135,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     return tuple(result)
 
 
-def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
+def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
     """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
@@ -143,8 +143,8 @@ def _laid(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[Ma
         return _emptied(onto, why)
     if library and same(onto, 0) and same(dim, 1):
         return onto, False
-    told = dim is not None and same(dim, 1) is False
-    return narrower(onto, dim) if told else onto, stretches(dim, onto, why)
+    wide = dim is not None and same(dim, 1) is False
+    return narrower(onto, dim) if wide else onto, stretches(dim, onto, why)
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:

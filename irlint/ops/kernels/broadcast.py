@@ -87,7 +87,7 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, a
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
     """The shape that NumPy's rule gives for all of ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
 
-    Right-aligned; missing leading axes are 1; sizes on one axis are equal or 1. A dim that cannot be told is None, and
+    Right-aligned; missing leading axes are 1; sizes on one axis are equal or 1. A dim that is not known is None, and
     so is the result where a rank is unknown. ``first`` is the input index of the first shape.
 
     Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis.

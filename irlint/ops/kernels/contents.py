@@ -81,6 +81,14 @@ def folded(
     return None if partial and entries and all(entry is None for entry in entries) else entries
 
 
+def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
+    """The result of an elementwise operator; ``fold`` works out an entry of its contents."""
+    if fold is None:
+        return Tensor(dtype, shape)
+    partial = fold in (both, either)
+    return Tensor(dtype, shape, folded(fold, tensors, shape, dtype=dtype, partial=partial))
+
+
 def _count(shape: Shape) -> int:
     return math.prod(static(shape))
 

@@ -260,8 +260,8 @@ def expand(input: Tensor, shape: Tensor) -> Tensor:
 # --- OpenVINO Broadcast -----------------------------------------------------------------------------------------------
 
 
-def laid(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """``target`` and ``data`` laid along it from ``axis`` to its end, each enlarging the other's 1s (OpenVINO ``pdpd``).
+def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
+    """``target`` and ``data`` along its axes from ``axis`` to its end, each enlarging the other's 1s (OpenVINO ``pdpd``).
 
     An axis of -1 means that both end together. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault.
     Source: the OpenVINO library; its specification of Broadcast has no such mode.
@@ -295,7 +295,7 @@ def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, *, mod
     if mode == "numpy":
         return _filled(data, repeated(data.shape, shape))
     if mode == "pdpd":
-        return Tensor(data.dtype, laid(data.shape, shape, axis))
+        return Tensor(data.dtype, broadcast_along(data.shape, shape, axis))
     assert axes_mapping is not None
     expect_type(axes_mapping, 2, INTEGERS)
     expect_rank(axes_mapping, 2, 1, what="axes_mapping")

@@ -1,22 +1,21 @@
-"""Operators that give a tensor other axes and leave its elements where they are, and Transpose."""
+"""Operators that give a tensor another shape and leave its elements where they are: Reshape and Flatten."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, divides, reckoning, require, warn
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import Relation, divides, reckoning, require
 from irlint.findings.wording import counted
-from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, axis_of, result_axis
+from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.kernels.shape_inputs import entries, length, whole
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import entries
 from irlint.ops.kernels.sizes import whole_quotient
-from irlint.schemas import MICROSOFT
 
 RESHAPE_COUNT = Rule(
     "IRL330",
@@ -44,33 +43,6 @@ RESHAPE_TARGET = Rule(
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Reshape (x, shape) }""",
-)
-
-SQUEEZE_SIZE = Rule(
-    "IRL332",
-    "squeeze-size-not-one",
-    Severity.ERROR,
-    "An axis that is to be removed has a size other than 1.",
-    why="""Squeeze removes axes of size 1. ONNX runtimes refuse any other; OpenVINO leaves the axis as it is in silence, and
-what follows sees one axis too many: there it is a warning.""",
-    mend="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axes) }""",
-)
-
-PERM_LENGTH = Rule(
-    "IRL333",
-    "transpose-perm-mismatch",
-    Severity.ERROR,
-    "The order of axes does not name each axis of the data once.",
-    why="A Transpose moves every axis to one place; runtimes refuse an order of another length.",
-    mend="Name each axis of the data once, counted from 0.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3, 1, 2]> (x) }""",
 )
 
 
@@ -308,263 +280,3 @@ def flatten_from_front(input: Tensor, *, axis: int = 1) -> Tensor:
 def flatten(input: Tensor, *, axis: int = 1) -> Tensor:
     """ONNX Flatten-11 and later: ``axis`` may count from the end."""
     return _flatten(input, axis, negative=True)
-
-
-# --- Squeeze ----------------------------------------------------------------------------------------------------------
-
-
-def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``shape`` without ``axes``, all of them of size 1; without every axis of size 1 if None.
-
-    Raises a ``SQUEEZE_SIZE`` fault.
-    """
-    if shape is None:
-        return None
-    if axes is None:
-        ones = [same(dim, 1) for dim in shape]
-        return None if None in ones else tuple(dim for dim, one in zip(shape, ones) if not one)
-    for axis in axes:
-        if not agree(shape[axis], 1, f"axis {axis} is removed"):
-            raise _not_one(shape, axis)
-    return tuple(dim for axis, dim in enumerate(shape) if axis not in axes)
-
-
-def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
-    return SQUEEZE_SIZE.fault(
-        f"axis {axis} of input 0, {shape_text(shape)}, is {shape[axis]} and is to be removed: only a size of 1 can be"
-        + (", and OpenVINO leaves it as it is" if severity else ""),
-        help=f"leave axis {axis} out of the axes, or take one of its elements first",
-        input=0,
-        marks=((0, axis),),
-        severity=severity,
-    )
-
-
-def _squeeze(x: Tensor, axes: Sequence[int] | None) -> Tensor:
-    """``x`` without ``axes``; by an empty list ONNX means none of them, and ONNX Runtime takes it for all."""
-    if x.shape is None or (axes is not None and not axes and not all(same(dim, 1) is False for dim in x.shape)):
-        return Tensor(x.dtype)
-    places = None if axes is None else axes_of(axes, len(x.shape), repeats=True)
-    return rearranged(x, squeezed(x.shape, places))
-
-
-def _expect_from_front(axes: Sequence[int] | None) -> None:
-    """States a warning for axes that count from the end before opset 11."""
-    negative = [axis for axis in axes or () if axis < 0]
-    if not negative:
-        return
-    warn(
-        AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(axes or ())}: before opset 11 the specification takes no negative axis; ONNX Runtime counts "
-            f"{negative[0]} from the end, and its shape inference ignores it",
-            help="count the axes from 0, or import opset 11 or later",
-            attribute="axes",
-            severity=Severity.WARNING,
-        )
-    )
-
-
-@onnx("Squeeze", since=1)
-def squeeze_from_front(data: Tensor, *, axes: Ints | None = None) -> Tensor:
-    """ONNX Squeeze-1."""
-    _expect_from_front(axes)
-    return _squeeze(data, axes)
-
-
-@onnx("Squeeze", since=11)
-def squeeze_by_attribute(data: Tensor, *, axes: Ints | None = None) -> Tensor:
-    """ONNX Squeeze-11."""
-    return _squeeze(data, axes)
-
-
-@onnx("Squeeze", since=13)
-def squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
-    """ONNX Squeeze-13 and later."""
-    if axes is None:
-        return _squeeze(data, None)
-    expect_rank(axes, 1, 0, 1, what="axes")
-    listed = whole(axes)
-    if listed is not None:
-        return _squeeze(data, listed)
-    count = length(axes)
-    if data.shape is None or count is None:
-        return Tensor(data.dtype)
-    return Tensor(data.dtype, (None,) * max(len(data.shape) - count, 0))
-
-
-def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """``skip`` keeps an axis of another size than 1; with ``one_removed`` an axis that is not known is taken to be 1."""
-    expect_rank(axes, 1, 0, 1, what="axes")
-    if axes is None or axes.value == ():
-        return _squeeze(data, None)
-    listed = whole(axes)
-    if data.shape is None:
-        return Tensor(data.dtype)
-    if not data.shape and any(axis not in (-1, 0) for axis in listed or ()):
-        raise AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(listed or ())} and input 0 is a scalar: allowed is -1 to 0",
-            help="remove the axes",
-            input=1,
-        )
-    if not data.shape or (listed is None and all(same(dim, 1) is False for dim in data.shape)):
-        return data
-    if listed is None:
-        return Tensor(data.dtype, (None,) * (len(data.shape) - 1) if one_removed and length(axes) == 1 else None)
-    removed = []
-    for axis in axes_of(listed, len(data.shape), repeats=True):
-        one = same(data.shape[axis], 1)
-        if one is None and skip:
-            return Tensor(data.dtype)
-        if one is not False:
-            removed.append(axis)
-        elif not skip:
-            warn(_not_one(data.shape, axis, Severity.WARNING))
-    return rearranged(data, squeezed(data.shape, removed))
-
-
-@openvino("Squeeze", until=14)
-def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
-    """OpenVINO Squeeze-1; the library leaves an axis of another size than 1 as it is."""
-    return _ov_squeeze(data, axes, one_removed=True)
-
-
-@openvino("Squeeze", since=15)
-def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
-    """OpenVINO Squeeze-15."""
-    return _ov_squeeze(data, axes, skip=allow_axis_skip)
-
-
-# --- Unsqueeze --------------------------------------------------------------------------------------------------------
-
-
-def unsqueezed(shape: Shape, axes: Sequence[int]) -> Shape:
-    """``shape`` with an axis of size 1 at each of ``axes``, which count from 0 in the result."""
-    result = list(shape)
-    for axis in sorted(axes):
-        result.insert(axis, 1)
-    return tuple(result)
-
-
-def _unsqueeze(x: Tensor, axes: Sequence[int], *, lenient: bool = False) -> Tensor:
-    if x.shape is None:
-        return Tensor(x.dtype)
-    rank = len(x.shape) + len(axes)
-    places = [result_axis(axis, rank) for axis in axes]
-    if len(set(places)) < len(places):
-        twice = next(axis for position, axis in enumerate(places) if axis in places[:position])
-        fault = AXIS_REPEATED.fault(
-            f"axes is {list(axes)}: axis {twice} of the result is inserted twice",
-            help=f"name axis {twice} once",
-            input=1 if lenient else 0,
-            severity=Severity.WARNING if lenient else None,
-        )
-        if not lenient:
-            raise fault
-        warn(fault)
-    return rearranged(x, unsqueezed(x.shape, sorted(set(places))))
-
-
-@onnx("Unsqueeze", since=1)
-def unsqueeze_from_front(data: Tensor, *, axes: Ints) -> Tensor:
-    """ONNX Unsqueeze-1."""
-    _expect_from_front(axes)
-    return _unsqueeze(data, axes)
-
-
-@onnx("Unsqueeze", since=11)
-def unsqueeze_by_attribute(data: Tensor, *, axes: Ints) -> Tensor:
-    """ONNX Unsqueeze-11."""
-    return _unsqueeze(data, axes)
-
-
-@onnx("Unsqueeze", since=13)
-def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
-    """ONNX Unsqueeze-13 and later."""
-    expect_rank(axes, 1, 0, 1, what="axes")
-    listed = whole(axes)
-    if listed is not None:
-        return _unsqueeze(data, listed)
-    count = length(axes)
-    if data.shape is None or count is None:
-        return Tensor(data.dtype)
-    return Tensor(data.dtype, (None,) * (len(data.shape) + count))
-
-
-@onnx("ExpandDims", domain=MICROSOFT)
-def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
-    """com.microsoft ExpandDims: one axis, which a scalar names."""
-    named = whole(axis)
-    if named is not None:
-        return _unsqueeze(X, named)
-    return Tensor(X.dtype, None if X.shape is None else (None,) * (len(X.shape) + 1))
-
-
-@openvino("Unsqueeze")
-def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
-    """OpenVINO Unsqueeze-1; the library inserts an axis that is named twice once."""
-    expect_rank(axes, 1, 0, 1, what="axes")
-    if axes.value == ():
-        raise INPUT_RANK_REFUSED.fault(
-            "input 1 (axes) is empty; the operation takes at least one axis", help="name an axis to insert", input=1
-        )
-    listed = whole(axes)
-    if listed is None:
-        return Tensor(data.dtype)
-    if data.shape is not None:
-        for axis in listed:
-            result_axis(axis, len(data.shape) + len(set(listed)))
-    return _unsqueeze(data, listed, lenient=True)
-
-
-# --- Transpose --------------------------------------------------------------------------------------------------------
-
-
-def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
-    """``x`` with its axes in the order ``perm``, backwards if None; ``input`` is the index of the input that states it.
-
-    Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
-    """
-    if x.shape is None:
-        return Tensor(x.dtype, None if perm is None else (None,) * len(perm))
-    rank = len(x.shape)
-    order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
-    if len(order) != rank:
-        raise PERM_LENGTH.fault(
-            f"the order is {list(order)} with {counted(len(order), 'axis', 'axes')} and input 0 is {shape_text(x.shape)} with {rank}",
-            help=f"name each of the axes 0 to {rank - 1} once" if rank else "leave the order out",
-            input=0 if input is None else input,
-        )
-    axes_of(order, rank, "the order", negative=False)
-    shape = tuple(x.shape[axis] for axis in order)
-    value: Contents | None = None
-    if x.value is not None and fold.fits(x.shape):
-        value = fold.permuted(x.value, x.shape, order)
-    return Tensor(x.dtype, shape, value)
-
-
-@onnx("Transpose")
-def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
-    """ONNX Transpose."""
-    return transposed(data, perm)
-
-
-@openvino("Transpose")
-def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
-    """OpenVINO Transpose-1; an empty order turns the axes around."""
-    expect_type(input_order, 1, INTEGERS)
-    expect_rank(input_order, 1, 1, what="input_order")
-    listed = whole(input_order)
-    if listed is not None:
-        return transposed(arg, listed or None, 1) if listed or arg.shape is not None else Tensor(arg.dtype)
-    count: MaybeDim = length(input_order)
-    if arg.shape is None:
-        return Tensor(arg.dtype, (None,) * count if isinstance(count, int) else None)
-    if count is None and input_order.shape is not None:
-        count = input_order.shape[0]
-    if count != 0 and same(count, len(arg.shape)) is False:
-        raise PERM_LENGTH.fault(
-            f"the order has {counted(count, 'axis', 'axes')} and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
-            help=f"name each of the axes 0 to {len(arg.shape) - 1} once",
-            input=1,
-        )
-    return Tensor(arg.dtype, (None,) * len(arg.shape))

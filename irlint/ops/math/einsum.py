@@ -89,10 +89,10 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             attribute="equation",
         )
     known = {label for term in terms for label in term} | {ELLIPSIS}
-    strange = [label for label in output if label not in known]
-    if strange:
+    unknown = [label for label in output if label not in known]
+    if unknown:
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the result has the letter {strange[0]}, which is in no term',
+            f'the equation is "{equation}": the result has the letter {unknown[0]}, which is in no term',
             help="use only letters of the terms after ->",
             attribute="equation",
         )

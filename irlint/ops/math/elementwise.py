@@ -1,35 +1,25 @@
-"""Operators that work element by element: arithmetic, comparison, logic, selection and activations."""
+"""Operators that work element by element on more than one tensor: arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable
 
-from irlint.dims import Expr, Shape, same
+from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
-from irlint.lazy_typing import Any, Literal
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
-from irlint.ops.kernels.contents import Fold
+from irlint.ops.kernels.contents import Fold, computed
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
-RoundMode = Literal["half_to_even", "half_away_from_zero"]
 ShiftDirection = Literal["LEFT", "RIGHT"]
 
 _AXIS = {"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"}
-
-
-def _elementwise(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
-    if fold is None:
-        return Tensor(dtype, shape)
-    partial = fold in (contents.both, contents.either)
-    return Tensor(dtype, shape, contents.folded(fold, tensors, shape, dtype=dtype, partial=partial))
 
 
 # --- arithmetic on single entries -------------------------------------------------------------------------------------
@@ -45,29 +35,6 @@ def _greater(a: Scalar, b: Scalar) -> Scalar:
 
 def _squared_difference(a: Scalar, b: Scalar) -> Scalar:
     return contents.times(contents.minus(a, b), contents.minus(a, b))
-
-
-def _absolute(x: Any) -> Scalar:
-    return x if isinstance(x, Expr) and contents.not_less(x, 0) else abs(x)
-
-
-def _whole(rounded: Callable[[Any], int]) -> Fold:
-    """Rounding, which leaves whole numbers as they are."""
-    return lambda x: x if isinstance(x, (int, Expr)) else float(rounded(x))
-
-
-def _real(function: Callable[[Any], float]) -> Fold:
-    """A function of numbers, of which that of a size is not worked out."""
-    return lambda x: None if isinstance(x, Expr) else function(x)
-
-
-_floor, _ceiling, _round = _whole(math.floor), _whole(math.ceil), _whole(round)
-_square_root, _exponential, _logarithm = _real(math.sqrt), _real(math.exp), _real(math.log)
-_reciprocal, _sign = _real(lambda x: 1.0 / x), _real(lambda x: (x > 0) - (x < 0))
-
-
-def _positive_part(x: Scalar) -> Scalar:
-    return contents.greater(x, 0)
 
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
@@ -94,7 +61,7 @@ def ov_arithmetic(
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype=dtype)
+    return computed(fold, (a, b), shape, dtype=dtype)
 
 
 @openvino("Divide", spelled=_AXIS)
@@ -111,7 +78,7 @@ def ov_divide(
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     quotient = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
-    return _elementwise(quotient, (a, b), shape, dtype=dtype)
+    return computed(quotient, (a, b), shape, dtype=dtype)
 
 
 @openvino("Equal", spelled=_AXIS, fold=contents.equal)
@@ -130,7 +97,7 @@ def ov_comparison(
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype="bool")
+    return computed(fold, (a, b), shape, dtype="bool")
 
 
 @openvino("LogicalAnd", spelled=_AXIS, fold=contents.both)
@@ -148,7 +115,7 @@ def ov_logical(
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype="bool")
+    return computed(fold, (a, b), shape, dtype="bool")
 
 
 @openvino("BitwiseAnd", since=13, spelled=_AXIS, fold=operator.and_)
@@ -166,7 +133,7 @@ def ov_bitwise(
     expect_type(b, 1, BITWISE)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    return _elementwise(fold, (a, b), shape, dtype=dtype)
+    return computed(fold, (a, b), shape, dtype=dtype)
 
 
 @openvino("BitwiseLeftShift", "BitwiseRightShift", since=15, spelled=_AXIS)
@@ -251,7 +218,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 @onnx("BitwiseXor", since=18, fold=operator.xor)
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
-    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
+    return computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
 
 
 @onnx("Div", since=7)
@@ -264,7 +231,7 @@ def div(a: Tensor, b: Tensor) -> Tensor:
 @onnx("Pow", since=7)
 def power(x: Tensor, y: Tensor) -> Tensor:
     """ONNX Pow-7: the exponent may be of another type."""
-    return _elementwise(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
+    return computed(contents.power, (x, y), broadcast((x.shape, y.shape)), dtype=x.dtype)
 
 
 @onnx("And", since=7, fold=contents.both)
@@ -277,7 +244,7 @@ def power(x: Tensor, y: Tensor) -> Tensor:
 @onnx("LessOrEqual", since=12, fold=_not_greater)
 def comparison(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX comparisons and logic with multidirectional broadcasting; the result is boolean."""
-    return _elementwise(fold, (a, b), broadcast((a.shape, b.shape)), dtype="bool")
+    return computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype="bool")
 
 
 @onnx("BitShift", since=11)
@@ -319,7 +286,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
 def variadic(*xs: Tensor, fold: Fold | None) -> Tensor:
     """ONNX Max, Min, Sum and Mean with multidirectional broadcasting of any number of inputs."""
     shape = broadcast([x.shape for x in xs])
-    return _elementwise(fold if len(xs) <= 2 else None, xs, shape, dtype=_first_type(xs))
+    return computed(fold if len(xs) <= 2 else None, xs, shape, dtype=_first_type(xs))
 
 
 @onnx("Max", "Min", "Sum", "Mean", since=1)
@@ -412,79 +379,6 @@ def legacy_pow(x: Tensor, y: Tensor, *, broadcast: int = 0, axis: int | None = N
 def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | None = None) -> Tensor:
     """ONNX And, Or, Xor, Equal, Greater and Less of version 1."""
     return Tensor("bool", _legacy(a.shape, b.shape, broadcast, axis=axis))
-
-
-# --- activations ------------------------------------------------------------------------------------------------------
-
-
-@onnx("Relu", since=6, fold=_positive_part)
-@onnx("Exp", since=6, fold=_exponential)
-@onnx("Log", since=6, fold=_logarithm)
-@onnx("Sqrt", since=6, fold=_square_root)
-@onnx("Neg", since=6, fold=operator.neg)
-@onnx("Abs", since=6, fold=_absolute)
-@onnx("Floor", since=6, fold=_floor)
-@onnx("Ceil", since=6, fold=_ceiling)
-@onnx("Reciprocal", since=6, fold=_reciprocal)
-@onnx("Sigmoid", "Tanh", since=6)
-@onnx("Acos", "Asin", "Atan", "Cos", "Sin", "Tan", since=7)
-@onnx("Sign", since=9, fold=_sign)
-@onnx("Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Erf", since=9)
-@onnx("Round", since=11, fold=_round)
-@onnx("Not", since=1, fold=operator.not_)
-@onnx("Softplus", "Softsign", since=1)
-@onnx("HardSwish", since=14)
-@onnx("Mish", "BitwiseNot", since=18)
-@openvino("LogicalNot", fold=operator.not_)
-def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """Element by element; the result has the input's type and shape."""
-    return _elementwise(fold, (x,), x.shape, dtype=x.dtype)
-
-
-@openvino("Abs", fold=_absolute)
-@openvino("Ceiling", fold=_ceiling)
-@openvino("Exp", fold=_exponential)
-@openvino("Floor", fold=_floor)
-@openvino("Log", fold=_logarithm)
-@openvino("Negative", fold=operator.neg)
-@openvino("Relu", fold=_positive_part, spellings=("ReLU",))
-@openvino("Sign", fold=_sign)
-@openvino("Sqrt", fold=_square_root)
-@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh")
-@openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
-@openvino("HSigmoid", since=5)
-def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
-    """OpenVINO arithmetic on one tensor of numbers."""
-    expect_type(x, 0, ARITHMETIC)
-    return unary(x, fold=fold)
-
-
-@openvino("Mish", "SoftPlus", since=4)
-@openvino("SoftSign", since=9)
-@openvino("ErfInv", since=17, until=17)
-def ov_float_unary(x: Tensor) -> Tensor:
-    """OpenVINO activations of floating-point numbers."""
-    expect_type(x, 0, FLOATS)
-    return Tensor(x.dtype, x.shape)
-
-
-@openvino("Round", since=5)
-def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
-    """OpenVINO Round-5 of any element type."""
-    return _elementwise(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
-
-
-@openvino("BitwiseNot", since=13)
-def ov_bitwise_not(x: Tensor) -> Tensor:
-    """OpenVINO BitwiseNot-13 on integers or booleans."""
-    expect_type(x, 0, BITWISE)
-    return Tensor(x.dtype, x.shape)
-
-
-@onnx("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", since=1)
-def legacy_unary(x: Tensor, *, consumed_inputs: object = None) -> Tensor:
-    """The first versions of ONNX activations, with the attribute ``consumed_inputs``."""
-    return Tensor(x.dtype, x.shape)
 
 
 without_rule("Atan2", domain=OPENVINO, help=LATER)

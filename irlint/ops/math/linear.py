@@ -234,7 +234,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
 def general_product(
     a: Tensor, b: Tensor, transpose_a: bool, *, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The two sizes of a product of two matrices, None where an input does not tell.
+    """The two sizes of a product of two matrices, None where an input does not say.
 
     Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault.
     """

@@ -1,19 +1,18 @@
-"""Attention and rotary embeddings of ONNX and OpenVINO."""
+"""Attention of ONNX, and what all forms of attention share: heads, masks and caches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Dim, MaybeDim, Shape, divisible, floordiv, product, same, total
+from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, divides, reaches, require, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import broadcast
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.schemas import MICROSOFT
@@ -135,108 +134,6 @@ def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: s
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
-
-
-# --- OpenVINO ---------------------------------------------------------------------------------------------------------
-
-
-@openvino("ScaledDotProductAttention", since=13, absent={"causal": False})
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None = None,
-    scale: Tensor | None = None,
-    sink: Tensor | None = None,
-    *,
-    causal: bool,
-) -> Tensor:
-    """OpenVINO ScaledDotProductAttention-13: [N..., L, E] with [N..., S, E] and [N..., S, Ev] gives [N..., L, Ev].
-
-    The leading axes N of all inputs are broadcast together. With ``causal`` the mask is not looked at.
-    """
-    for index, tensor in enumerate((query, key, value)):
-        expect_type(tensor, index, FLOATS)
-    dtype = common_type((query, key, value))
-    for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
-        _check_extra_type(dtype, extra, index, booleans=index == 3)
-    _check_ranks((query, key, value))
-    lead, length, keys = _shared_axes(query, key, value)
-    if not causal:
-        lead, length = _under_mask(lead, length, keys, mask=attention_mask)
-    if scale is not None and scale.shape:
-        check(scale, Expected(4, "scale", (("1", 1),), INPUTS_MISMATCH))
-    _check_sink(sink, query.shape)
-    if query.shape is None or lead is None:
-        return Tensor(dtype)
-    return Tensor(dtype, (*lead, length, value.shape[-1] if value.shape else None))
-
-
-def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, *, booleans: bool) -> None:
-    if tensor is None or tensor.dtype is None or dtype is None or tensor.dtype == dtype:
-        return
-    if booleans and tensor.dtype == "bool":
-        return
-    allowed = f"bool or {dtype}" if booleans else dtype
-    raise ELEMENT_TYPE_REFUSED.fault(
-        f"input {index} is {tensor.dtype}; beside a query of {dtype} it has to be {allowed}",
-        help=f"convert input {index} to {dtype}",
-        input=index,
-    )
-
-
-def _check_ranks(tensors: Sequence[Tensor]) -> None:
-    for index, tensor in enumerate(tensors):
-        if tensor.shape is not None and len(tensor.shape) < 3:
-            raise INPUTS_MISMATCH.fault(
-                f"input {index} is {shape_text(tensor.shape)}; expected are at least 3 axes",
-                help="reshape it to [batch, heads, length, head size]",
-                input=index,
-            )
-
-
-def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | None, MaybeDim, MaybeDim]:
-    """The leading axes of all three, and the lengths of query and key."""
-    shapes = [x.shape for x in (query, key, value) if x.shape is not None]
-    text = "the leading axes of query, key and value cannot be broadcast together"
-    lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, index=1)
-    q, k, v = query.shape, key.shape, value.shape
-    if q and k:
-        text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected is one size"
-        equal(q[-1], k[-1], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
-    keys = narrower(k[-2] if k else None, v[-2] if v else None)
-    if k and v:
-        text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected is one length"
-        equal(k[-2], v[-2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
-    return lead, q[-2] if q else None, keys
-
-
-def _under_mask(
-    lead: Shape | None, length: MaybeDim, keys: MaybeDim, *, mask: Tensor | None
-) -> tuple[Shape | None, MaybeDim]:
-    """The leading axes and the query length after the mask was broadcast onto the scores [N..., L, S]."""
-    if mask is None or not mask.shape or lead is None:
-        return lead, length
-    if len(mask.shape) == 1:
-        raise MASK_MISMATCH.fault(
-            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected are at least 2 axes, or none",
-            help=MASK_MISMATCH.advice,
-            input=3,
-        )
-    scores = (*lead, length, keys)
-    text = f"input 3 (attention_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
-    spread = joined_shapes((scores, mask.shape), MASK_MISMATCH, text, index=3)
-    assert spread is not None
-    return spread[:-2], spread[-2]
-
-
-def _check_sink(sink: Tensor | None, query: Shape | None) -> None:
-    if sink is None or sink.shape is None or query is None:
-        return
-    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected are the axes of the query, with 1 as the last one"
-    if len(sink.shape) != len(query) or not agree(sink.shape[-1], 1, "the last axis of the sink is 1"):
-        raise INPUTS_MISMATCH.fault(text, help="give the sink the axes [batch or 1, heads, length or 1, 1]", input=5)
-    joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, index=5)
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
@@ -489,65 +386,3 @@ def linear_attention(
     check(past_state, Expected(3, "past_state", state, CACHE_MISMATCH))
     present = Tensor(past_state.dtype if past_state is not None else None, tuple(dim for _, dim in state))
     return Tensor(query.dtype, (batch, length, product((q_num_heads, values)))), present
-
-
-# --- rotary embeddings ------------------------------------------------------------------------------------------------
-
-
-@onnx("RotaryEmbedding", since=23)
-def rotary_embedding(
-    x: Tensor,
-    cos_cache: Tensor,
-    sin_cache: Tensor,
-    position_ids: Tensor | None = None,
-    *,
-    interleaved: int = 0,
-    num_heads: int | None = None,
-    rotary_embedding_dim: int = 0,
-) -> Tensor:
-    """ONNX RotaryEmbedding-23: the shape of X; the tables hold half of what is rotated."""
-    if num_heads is not None and num_heads < 0:
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `num_heads` is {num_heads}; it has to be at least 0",
-            help="write the number of heads, or leave it out for four axes",
-            attribute="num_heads",
-        )
-    head = _rotated_head(x, num_heads)
-    lengths = _lengths(x)
-    half = rotary_embedding_dim // 2 if rotary_embedding_dim else None if head is None else floordiv(head, 2)
-    if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
-        warn(
-            HEADS_MISMATCH.fault(
-                f"the head size is {head}, which is odd: the specification wants two halves to rotate",
-                help="give the heads an even size",
-                input=0,
-                severity=Severity.WARNING,
-            )
-        )
-    lead = (("positions", None),) if position_ids is not None else lengths
-    for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
-        check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
-    check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
-    return Tensor(x.dtype, x.shape)
-
-
-def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
-    """The head size of an input of three or four axes."""
-    if x.shape is None:
-        return None
-    if len(x.shape) == 4:
-        return x.shape[3]
-    if len(x.shape) != 3:
-        raise INPUTS_MISMATCH.fault(
-            f"input 0 is {shape_text(x.shape)}; expected are 3 axes [batch, length, hidden size] or 4",
-            help="reshape it to [batch, heads, length, head size]",
-            input=0,
-        )
-    return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", index=0)
-
-
-def _lengths(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:
-    shape = x.shape
-    if shape is None:
-        return ("batch_size", None), ("sequence_length", None)
-    return ("batch_size", shape[0]), ("sequence_length", shape[-2])

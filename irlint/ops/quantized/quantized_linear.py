@@ -142,7 +142,7 @@ def dynamic_quantize_matmul(
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
-    """The product with weights of which only the sizes are told. Raises a ``MATMUL_MISMATCH`` fault."""
+    """The product with weights of which only the sizes are known. Raises a ``MATMUL_MISMATCH`` fault."""
     if a is None or not a:
         return None
     if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 is the inner size of the weights"):

@@ -11,7 +11,7 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.expanding import expand, expanded, laid, mapped, ov_legacy_broadcast, repeated
+from irlint.ops.layout.expanding import broadcast_along, expand, expanded, mapped, ov_legacy_broadcast, repeated
 
 F = "float32"
 H, N = symbol("H"), symbol("N")
@@ -62,6 +62,6 @@ def test_what_openvino_ignores_is_a_warning() -> None:
     with stated() as statements:
         assert ov_legacy_broadcast(data, target, axes, mode="numpy").shape == (16, 5, 5)
         assert ov_legacy_broadcast(data, target, mode="explicit").shape == (16, 5, 5)
-        assert laid((50, 50), (50,), 0) == (50,)
+        assert broadcast_along((50, 50), (50,), 0) == (50,)
     found = [(fault.rule.code, fault.severity) for fault in statements.faults]
     assert found == [("IRL209", Severity.WARNING), ("IRL209", Severity.WARNING), ("IRL204", Severity.WARNING)]

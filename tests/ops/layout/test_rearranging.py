@@ -14,7 +14,8 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
 from irlint.ops.layout.blocks import depth_to_space, ov_col2im, ov_depth_to_space, space_to_depth
-from irlint.ops.layout.rearranging import crop, microsoft_pad, pad, padded, tile, tile_along_axis, tiled
+from irlint.ops.layout.padding import microsoft_pad, pad, padded
+from irlint.ops.layout.rearranging import crop, tile, tile_along_axis, tiled
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 F = "float32"

@@ -13,22 +13,19 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.reshaping import (
+from irlint.ops.layout.reshaping import flattened, rearranged, reshape, reshaped
+from irlint.ops.layout.squeezing import (
     expand_dims,
-    flattened,
     ov_squeeze,
     ov_squeeze_or_skip,
     ov_unsqueeze,
-    rearranged,
-    reshape,
-    reshaped,
     squeeze,
     squeeze_from_front,
     squeezed,
-    transposed,
     unsqueeze_from_front,
     unsqueezed,
 )
+from irlint.ops.layout.transposing import transposed
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 F = "float32"

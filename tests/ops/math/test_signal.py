@@ -8,7 +8,8 @@ import pytest
 from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.math.signal import frame_count, onesided_size, ov_istft, ov_stft, real_size, stft
+from irlint.ops.math.fourier import onesided_size, real_size
+from irlint.ops.math.signal import frame_count, ov_istft, ov_stft, stft
 
 # --- ONNX: faults, and shapes by name ---------------------------------------------------------------------------------
 

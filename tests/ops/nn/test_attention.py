@@ -6,7 +6,7 @@ from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
-from irlint.ops.nn.attention import scaled_dot_product_attention
+from irlint.ops.nn.scaled_dot_product import scaled_dot_product_attention
 from irlint.parsers import onnx as onnx_parser
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------

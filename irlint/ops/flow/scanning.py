@@ -1,0 +1,203 @@
+"""Scan, which runs a body over slices of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape
+from irlint.findings.statements import agree
+from irlint.findings.wording import counted
+from irlint.model import Graph
+from irlint.model.tensor import UNKNOWN, Tensor, Type, shape_text
+from irlint.ops import Context, onnx
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, Ints, axis_of
+from irlint.ops.kernels.bodies import (
+    BODY_ARITY,
+    CARRIED_TYPE,
+    SCAN_LENGTH,
+    check_arity,
+    check_input_shapes,
+    check_input_types,
+    stacked,
+)
+from irlint.ops.kernels.broadcast import merged
+
+
+@onnx("Scan", since=9)
+def scan(
+    *initial_state_and_scan_inputs: Tensor | None,
+    body: Graph,
+    num_scan_inputs: int,
+    scan_input_axes: Ints | None = None,
+    scan_input_directions: Ints | None = None,
+    scan_output_axes: Ints | None = None,
+    scan_output_directions: Ints | None = None,
+    context: Context,
+) -> tuple[Type | None, ...]:
+    """ONNX Scan-9: the final states, then what the body gave in every iteration, stacked on ``scan_output_axes``."""
+    states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
+    scans = context.outputs - len(states)
+    why = "the states and one slice of every scanned input"
+    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
+    axes = _per_scan("scan_input_axes", scan_input_axes, len(scanned))
+    _check_directions("scan_input_directions", scan_input_directions, len(scanned))
+    _check_directions("scan_output_directions", scan_output_directions, scans)
+    length, slices = _slices(scanned, axes, len(states))
+    check_input_shapes(body, "body", (*states, *slices))
+    states, outputs = _scanned(states, slices, body, context=context)
+    out_axes = _per_scan("scan_output_axes", scan_output_axes, scans)
+    stacks = [
+        stacked(known, length, _output_axis(known, axis, position))
+        for position, (known, axis) in enumerate(zip(outputs[len(states) :], out_axes))
+    ]
+    return (*outputs[: len(states)], *stacks)
+
+
+@onnx("Scan", since=8)
+def scan_of_batches(
+    sequence_lens: Tensor | None = None,
+    *initial_state_and_scan_inputs: Tensor | None,
+    body: Graph,
+    num_scan_inputs: int,
+    directions: Ints | None = None,
+    context: Context,
+) -> tuple[Type | None, ...]:
+    """ONNX Scan-8: a batch on axis 0 of everything, and the sequence on axis 1 of what is scanned."""
+    states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
+    why = "the states and one slice of every scanned input"
+    check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
+    _check_directions("directions", directions, len(scanned))
+    batch, unbatched = _unbatched(sequence_lens, (*states, *scanned))
+    _, slices = _slices(unbatched[len(states) :], (0,) * len(scanned), len(states) + 1, axis_shift=1)
+    check_input_shapes(body, "body", (*unbatched[: len(states)], *slices))
+    length = next((x.shape[0] for x in unbatched[len(states) :] if x.shape), None)
+    _, outputs = _scanned(unbatched[: len(states)], slices, body, context=context)
+    finals = [stacked(known, batch, 0) for known in outputs[: len(states)]]
+    stacks = [stacked(stacked(known, length, 0), batch, 0) for known in outputs[len(states) :]]
+    return (*finals, *stacks)
+
+
+def _split_inputs(
+    inputs: Sequence[Tensor | None], num_scan_inputs: int
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    count = len(inputs) - num_scan_inputs
+    if num_scan_inputs < 1 or count < 0:
+        raise BODY_ARITY.fault(
+            f"`num_scan_inputs` is {num_scan_inputs} and the node has {len(inputs)} states and scanned inputs; "
+            f"allowed is 1 to {len(inputs)}",
+            help="count the inputs that are scanned; they are the last ones",
+            attribute="num_scan_inputs",
+        )
+    known = tuple(x or UNKNOWN for x in inputs)
+    return known[:count], known[count:]
+
+
+def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
+    """An attribute with one entry for each scanned value, 0 where it is left out."""
+    if not given:
+        return (0,) * count
+    if len(given) != count:
+        raise BODY_ARITY.fault(
+            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {count} values are scanned: expected is one for each",
+            help=f"give `{name}` {counted(count, 'entry', 'entries')}",
+            attribute=name,
+        )
+    return given
+
+
+def _check_directions(name: str, given: Ints | None, count: int) -> None:
+    wrong = [entry for entry in _per_scan(name, given, count) if entry not in (0, 1)]
+    if wrong:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`{name}` has the entry {wrong[0]}; allowed are 0 (forward) and 1 (backward)",
+            help="use 0 or 1",
+            attribute=name,
+        )
+
+
+def _slices(
+    scanned: Sequence[Tensor], axes: Ints, first: int, *, axis_shift: int = 0
+) -> tuple[MaybeDim, tuple[Tensor, ...]]:
+    """The one length of all scanned inputs, and what an iteration gets of each; ``first`` is the first one's index."""
+    length: MaybeDim = None
+    source, slices = (first, 0), []
+    for index, (x, axis) in enumerate(zip(scanned, axes), first):
+        if x.shape is None:
+            slices.append(Tensor(x.dtype))
+            continue
+        at = axis_of(axis, len(x.shape), "the scanned axis", input=index)
+        slices.append(Tensor(x.dtype, (*x.shape[:at], *x.shape[at + 1 :])))
+        found = x.shape[at]
+        if length is None:
+            length, source = found, (index, at + axis_shift)
+        elif not agree(found, length, f"inputs {source[0]} and {index} are scanned together"):
+            raise SCAN_LENGTH.fault(
+                f"axis {source[1]} of input {source[0]} is {length} and axis {at + axis_shift} of input {index} is {found}: "
+                "both are scanned, and have to be equally long",
+                help="make the lengths equal, or scan another axis",
+                input=index,
+                marks=(source, (index, at + axis_shift)),
+                aligned="left",
+                remark="differ",
+            )
+        elif isinstance(found, int):
+            length = found
+    return length, tuple(slices)
+
+
+def _scanned(
+    states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, *, context: Context
+) -> tuple[tuple[Tensor, ...], tuple[Type | None, ...]]:
+    """The states without contents, and the outputs of the body; the shape of a state stays the same."""
+    bare = tuple(Tensor(x.dtype, x.shape) for x in states)
+    check_input_types(body, "body", (*bare, *slices))
+    outputs = list(context.run(body, (*bare, *slices)))
+    for position, state in enumerate(bare):
+        after = outputs[position]
+        if not isinstance(after, Tensor):
+            continue
+        if state.dtype is not None and after.dtype is not None and state.dtype != after.dtype:
+            raise CARRIED_TYPE.fault(
+                f"state {position} is {state.dtype} at first and {after.dtype} as output {position} of the body",
+                help=f"cast output {position} of the body to {state.dtype}",
+            )
+        _check_state_shape(state.shape, after.shape, position)
+        shape = after.shape if state.shape is None else state.shape
+        outputs[position] = Tensor(state.dtype or after.dtype, shape)
+    return bare, tuple(outputs)
+
+
+def _check_state_shape(before: Shape | None, after: Shape | None, position: int) -> None:
+    if before is None or after is None:
+        return
+    why = f"state {position} keeps its shape from one iteration to the next"
+    if len(before) == len(after) and all(agree(b, a, why) for a, b in zip(before, after)):
+        return
+    raise CARRIED_TYPE.fault(
+        f"state {position} is {shape_text(before)} at first and {shape_text(after)} as output {position} of the body: "
+        "a state keeps its shape",
+        help="let the body give the state the shape that it came in with, or use a Loop",
+    )
+
+
+def _output_axis(known: Type | None, axis: int, position: int) -> int:
+    if not isinstance(known, Tensor) or known.shape is None:
+        return 0
+    rank = len(known.shape) + 1
+    if -rank <= axis < rank:
+        return axis % rank
+    raise AXIS_OUT_OF_RANGE.fault(
+        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}: "
+        f"allowed is {-rank} to {rank - 1}",
+        help=f"use an axis in the range {-rank} to {rank - 1}",
+        attribute="scan_output_axes",
+    )
+
+
+def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[MaybeDim, tuple[Tensor, ...]]:
+    """The batch of all inputs, and each without it."""
+    shapes = [None if x is None or not x.shape else x.shape[:1] for x in (sequence_lens, *inputs)]
+    batch = merged(shapes, SCAN_LENGTH, "axis 0 is the batch of all of them")
+    bare = tuple(Tensor(x.dtype, None if not x.shape else x.shape[1:]) for x in inputs)
+    return (batch[0] if batch else None), bare

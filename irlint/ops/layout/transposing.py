@@ -1,0 +1,80 @@
+"""Operators that put the axes in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels import contents as fold
+from irlint.ops.kernels.axes import Ints, axes_of
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import length, whole
+
+PERM_LENGTH = Rule(
+    "IRL333",
+    "transpose-perm-mismatch",
+    Severity.ERROR,
+    "The order of axes does not name each axis of the data once.",
+    why="A Transpose moves every axis to one place; runtimes refuse an order of another length.",
+    mend="Name each axis of the data once, counted from 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3, 1, 2]> (x) }""",
+)
+
+
+def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
+    """``x`` with its axes in the order ``perm``, backwards if None; ``input`` is the index of the input that states it.
+
+    Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
+    """
+    if x.shape is None:
+        return Tensor(x.dtype, None if perm is None else (None,) * len(perm))
+    rank = len(x.shape)
+    order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
+    if len(order) != rank:
+        raise PERM_LENGTH.fault(
+            f"the order is {list(order)} with {counted(len(order), 'axis', 'axes')} and input 0 is {shape_text(x.shape)} with {rank}",
+            help=f"name each of the axes 0 to {rank - 1} once" if rank else "leave the order out",
+            input=0 if input is None else input,
+        )
+    axes_of(order, rank, "the order", negative=False)
+    shape = tuple(x.shape[axis] for axis in order)
+    value: Contents | None = None
+    if x.value is not None and fold.fits(x.shape):
+        value = fold.permuted(x.value, x.shape, order)
+    return Tensor(x.dtype, shape, value)
+
+
+@onnx("Transpose")
+def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
+    """ONNX Transpose."""
+    return transposed(data, perm)
+
+
+@openvino("Transpose")
+def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
+    """OpenVINO Transpose-1; an empty order turns the axes around."""
+    expect_type(input_order, 1, INTEGERS)
+    expect_rank(input_order, 1, 1, what="input_order")
+    listed = whole(input_order)
+    if listed is not None:
+        return transposed(arg, listed or None, 1) if listed or arg.shape is not None else Tensor(arg.dtype)
+    count: MaybeDim = length(input_order)
+    if arg.shape is None:
+        return Tensor(arg.dtype, (None,) * count if isinstance(count, int) else None)
+    if count is None and input_order.shape is not None:
+        count = input_order.shape[0]
+    if count != 0 and same(count, len(arg.shape)) is False:
+        raise PERM_LENGTH.fault(
+            f"the order has {counted(count, 'axis', 'axes')} and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
+            help=f"name each of the axes 0 to {len(arg.shape) - 1} once",
+            input=1,
+        )
+    return Tensor(arg.dtype, (None,) * len(arg.shape))

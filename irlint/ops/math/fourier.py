@@ -1,0 +1,287 @@
+"""Fourier transforms of whole signals."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, floordiv, product, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, agree, reaches, require, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import entries, length, number, openvino_shape, whole
+
+COMPLEX_LAYOUT = Rule(
+    "IRL511",
+    "complex-layout-mismatch",
+    Severity.ERROR,
+    "The last axis of a signal does not have the size that real or complex numbers need.",
+    why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one. With
+`onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half into real ones.""",
+    mend="Give the last axis the size that the message names, or change `onesided`.",
+    bad="""<ir_version: 8, opset_import: ["" : 20]>
+g (float[1,16,2] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 20]>
+g (float[1,16,1] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
+)
+
+FRAME_MISMATCH = Rule(
+    "IRL512",
+    "frame-mismatch",
+    Severity.ERROR,
+    "The frames of a short-time Fourier transform do not fit the signal, the window or the spectrum.",
+    why="""A frame lies inside the signal, begins a positive step after the last one, and is weighted by a window of its own
+length (in OpenVINO one that is not longer); its spectrum has frame_size // 2 + 1 frequencies. Runtimes refuse the
+rest.""",
+    mend="Let frame length, step and window fit the signal; the message names the sizes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, float[12] window = {1,1,1,1,1,1,1,1,1,1,1,1},
+int64 frame = {16}> { y = STFT (x, step, window, frame) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, int64 frame = {16}> { y = STFT (x, step, "", frame) }""",
+)
+
+COUNTS = frozenset({"int32", "int64"})
+OV_FOURIER = frozenset({"float16", "float32", "bfloat16"})
+
+
+def onesided_size(points: MaybeDim) -> MaybeDim:
+    """How many frequencies a real signal of ``points`` samples has: points // 2 + 1."""
+    return None if points is None else floordiv(points, 2) + 1
+
+
+def real_size(frequencies: MaybeDim) -> MaybeDim:
+    """How many samples come from a half spectrum where no length is given: 2 * (frequencies - 1)."""
+    return None if frequencies is None else 2 * (frequencies - 1)
+
+
+def with_size(shape: Shape, axis: int, new: MaybeDim) -> Shape:
+    """``shape`` with another size on ``axis``."""
+    return (*shape[:axis], new, *shape[axis + 1 :])
+
+
+# --- ONNX DFT ---------------------------------------------------------------------------------------------------------
+
+
+@onnx("DFT", since=17)
+def dft_by_attribute(
+    input: Tensor, dft_length: Tensor | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
+) -> Tensor:
+    """ONNX DFT-17: the last axis holds 1 (real) or 2 (complex) entries, ``axis`` is any other."""
+    return _transformed(input, dft_length, axis, inverse=inverse != 0, onesided=onesided != 0)
+
+
+@onnx("DFT", since=20)
+def dft(
+    input: Tensor,
+    dft_length: Tensor | None = None,
+    axis: Tensor | None = None,
+    *,
+    inverse: int = 0,
+    onesided: int = 0,
+) -> Tensor:
+    """ONNX DFT-20: ``axis`` is an input, by default the last axis of the signal."""
+    expect_scalar(axis, 2, "axis")
+    at = -2 if axis is None else number(axis)
+    return _transformed(
+        input, dft_length, at if isinstance(at, int) else None, inverse=inverse != 0, onesided=onesided != 0
+    )
+
+
+def expect_scalar(x: Tensor | None, index: int, name: str) -> None:
+    """Makes sure that an input is a scalar. Of one that is no constant ONNX Runtime takes any shape of one element."""
+    try:
+        expect_one(x, index, name, scalar=True)
+    except Fault as fault:
+        if x is None or x.value is not None or same(product(x.shape or ()), 1) is False:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
+def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inverse: bool, onesided: bool) -> Tensor:
+    expect_rank(x, 0, least=2)
+    expect_scalar(dft_length, 1, "dft_length")
+    points = None if dft_length is None else number(dft_length)
+    if dft_length is not None and not reaches(points, 1, "a transform has at least one point"):
+        raise FRAME_MISMATCH.fault(
+            f"input 1 (dft_length) is {points}; a transform has at least 1 point", help="give 1 or more", input=1
+        )
+    if x.shape is None:
+        return Tensor(x.dtype)
+    rank = len(x.shape)
+    check_layout(x.shape, inverse, onesided)
+    last = 1 if inverse and onesided else 2
+    if axis is None:
+        return Tensor(x.dtype, (*([None] * (rank - 1)), last))
+    if not (-rank <= axis < -1 or 0 <= axis < rank - 1):
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis holds the parts of a number: "
+            f"allowed is {-rank} to -2 and 0 to {rank - 2}",
+            help="use an axis before the last one",
+            input=0,
+        )
+    at = axis % rank
+    new = points
+    if dft_length is None:
+        new = real_size(x.shape[at]) if inverse and onesided else x.shape[at]
+    if onesided and not inverse:
+        new = onesided_size(new)
+    return Tensor(x.dtype, (*with_size(x.shape, at, new)[:-1], last))
+
+
+def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
+    last, axis = shape[-1], len(shape) - 1
+    if onesided:
+        wanted, kind = (2, "inverse one-sided DFT takes complex") if inverse else (1, "one-sided DFT takes real")
+        if agree(last, wanted, f"a {kind} numbers"):
+            return
+        raise layout_fault(shape, f"a {kind} numbers, with {wanted} there")
+    one, two = same(last, 1), same(last, 2)
+    if one is False and two is False:
+        raise layout_fault(shape, "it holds real numbers (1) or complex ones (2)")
+    if last is not None and not one and not two:
+        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} holds real or complex numbers")
+
+
+def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
+    axis = len(shape) - 1
+    return COMPLEX_LAYOUT.fault(
+        f"axis {axis}, the last one of input {input}, is {shape[-1]}: {expected}",
+        help=f"give axis {axis} that size, with Unsqueeze or Reshape",
+        input=input,
+        marks=((input, axis),),
+        remark="the parts of a number",
+    )
+
+
+# --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------
+
+
+@openvino("DFT", "IDFT", since=7, fills_in=True)
+def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
+    """OpenVINO DFT-7 and IDFT-7: complex numbers to complex numbers, on axes before the last one."""
+    shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
+    if shape is None:
+        return Tensor(data.dtype)
+    if signal_size is None:
+        return Tensor(data.dtype, shape)
+    if at is None:
+        return Tensor(data.dtype, (*([None] * (len(shape) - 1)), shape[-1]))
+    for axis, new in zip(at, sizes or (None,) * len(at)):
+        shape = shape if new == -1 else with_size(shape, axis, new)
+    return Tensor(data.dtype, shape)
+
+
+@openvino("RDFT", since=9)
+def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
+    """OpenVINO RDFT-9: real numbers to complex ones, of which the last of ``axes`` keeps a half and one."""
+    shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
+    if shape is None:
+        return Tensor(data.dtype)
+    if at is None:
+        return Tensor(data.dtype, (*([None] * len(shape)), 2))
+    if signal_size is not None:
+        for axis, new in zip(at, sizes or (None,) * len(at)):
+            shape = shape if new == -1 else with_size(shape, axis, new)
+    points = shape[at[-1]]
+    return Tensor(data.dtype, (*with_size(shape, at[-1], 0 if points == 0 else onesided_size(points)), 2))
+
+
+@openvino("IRDFT", since=9)
+def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
+    """OpenVINO IRDFT-9: half a spectrum to real numbers, on axes before the last one."""
+    if axes.value == ():
+        _check_count(0, None)
+    shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)
+    if shape is None:
+        return Tensor(data.dtype)
+    if at is None:
+        return Tensor(data.dtype, (None,) * (len(shape) - 1))
+    last = at[-1]
+    given: Shape = (-1,) * len(at) if signal_size is None else sizes or (None,) * len(at)
+    result = shape[:-1]
+    for axis, new in zip(at, given):
+        own = shape[axis]
+        default = real_size(own) if axis == last and own != 0 else own
+        result = with_size(result, axis, default if new == -1 else new)
+    return Tensor(data.dtype, result)
+
+
+def _ov_fourier(
+    data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
+) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
+    """The shape, the axes counted from 0 and the sizes that ``signal_size`` states, -1 where the axis keeps its own."""
+    expect_type(data, 0, OV_FOURIER)
+    expect_type(axes, 1, COUNTS)
+    expect_type(signal_size, 2, COUNTS)
+    expect_rank(data, 0, least=2 if complex_input else 1)
+    expect_rank(axes, 1, 1)
+    expect_rank(signal_size, 2, 1)
+    count = length(axes)
+    if signal_size is not None and not agree(length(signal_size), count, "one size for each axis"):
+        raise FRAME_MISMATCH.fault(
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has {length(signal_size)}: "
+            "expected is one size for each axis",
+            help="give both equally many entries",
+            input=2,
+        )
+    sizes = _stated_sizes(signal_size)
+    if data.shape is None:
+        return None, None, sizes
+    if complex_input and not agree(data.shape[-1], 2, "the last axis holds complex numbers"):
+        raise layout_fault(data.shape, "a complex number has two parts")
+    rank = len(data.shape) - complex_input
+    listed = whole(axes)
+    if listed is None:
+        _check_count(count, rank, " before the last one" if complex_input else "")
+        if not complex_input:
+            _check_count(count, None)
+        return data.shape, None, sizes
+    if not listed and not complex_input:
+        _check_count(0, None)
+    return data.shape, _ov_axes(listed, rank, complex_input), sizes
+
+
+def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
+    """The entries of ``signal_size``: -1 keeps the axis, less than that is 0."""
+    listed = None if signal_size is None else entries(signal_size)
+    if signal_size is None or listed is None:
+        return None
+    stated = openvino_shape(signal_size, 2) or ()
+    return tuple(-1 if entry == -1 else found for entry, found in zip(listed, stated))
+
+
+def _check_count(count: int | None, most: int | None, which: str = "") -> None:
+    if count is not None and most is not None and count > most:
+        raise AXIS_REPEATED.fault(
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has {counted(most, 'axis', 'axes')}{which}",
+            help="name each axis once",
+            input=1,
+        )
+    if count == 0 and most is None:
+        raise FRAME_MISMATCH.fault(
+            "input 1 (axes) is empty; expected is at least one axis, the last of which is halved",
+            help="name an axis",
+            input=1,
+        )
+
+
+def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[int, ...]:
+    wrong = [axis for axis in listed if not -rank <= axis < rank]
+    if wrong:
+        but = ", the last of which holds the parts of a number" if complex_input else ""
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"input 1 (axes) names axis {wrong[0]} and input 0 has {counted(rank + complex_input, 'axis', 'axes')}{but}: "
+            f"allowed is {-rank} to {rank - 1}",
+            help=f"use axes in the range {-rank} to {rank - 1}",
+            input=1,
+        )
+    at = tuple(axis % rank for axis in listed)
+    if len(set(at)) < len(at):
+        twice = next(axis for place, axis in enumerate(at) if axis in at[:place])
+        raise AXIS_REPEATED.fault(
+            f"input 1 (axes) is {list(listed)}: axis {twice} is named twice", help="name each axis once", input=1
+        )
+    return at

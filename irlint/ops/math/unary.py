@@ -1,0 +1,113 @@
+"""Operators that work element by element on one tensor."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+
+from irlint.dims import Expr
+from irlint.lazy_typing import Any, Literal
+from irlint.model.tensor import FLOATS, Scalar, Tensor
+from irlint.ops import onnx, openvino
+from irlint.ops.kernels import contents
+from irlint.ops.kernels.contents import Fold, computed
+from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, expect_type
+
+RoundMode = Literal["half_to_even", "half_away_from_zero"]
+
+
+def _absolute(x: Any) -> Scalar:
+    return x if isinstance(x, Expr) and contents.not_less(x, 0) else abs(x)
+
+
+def _whole(rounded: Callable[[Any], int]) -> Fold:
+    """Rounding, which leaves whole numbers as they are."""
+    return lambda x: x if isinstance(x, (int, Expr)) else float(rounded(x))
+
+
+def _real(function: Callable[[Any], float]) -> Fold:
+    """A function of numbers, of which that of a size is not worked out."""
+    return lambda x: None if isinstance(x, Expr) else function(x)
+
+
+_floor, _ceiling, _round = _whole(math.floor), _whole(math.ceil), _whole(round)
+_square_root, _exponential, _logarithm = _real(math.sqrt), _real(math.exp), _real(math.log)
+_reciprocal, _sign = _real(lambda x: 1.0 / x), _real(lambda x: (x > 0) - (x < 0))
+
+
+def _positive_part(x: Scalar) -> Scalar:
+    return contents.greater(x, 0)
+
+
+# --- activations ------------------------------------------------------------------------------------------------------
+
+
+@onnx("Relu", since=6, fold=_positive_part)
+@onnx("Exp", since=6, fold=_exponential)
+@onnx("Log", since=6, fold=_logarithm)
+@onnx("Sqrt", since=6, fold=_square_root)
+@onnx("Neg", since=6, fold=operator.neg)
+@onnx("Abs", since=6, fold=_absolute)
+@onnx("Floor", since=6, fold=_floor)
+@onnx("Ceil", since=6, fold=_ceiling)
+@onnx("Reciprocal", since=6, fold=_reciprocal)
+@onnx("Sigmoid", "Tanh", since=6)
+@onnx("Acos", "Asin", "Atan", "Cos", "Sin", "Tan", since=7)
+@onnx("Sign", since=9, fold=_sign)
+@onnx("Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Erf", since=9)
+@onnx("Round", since=11, fold=_round)
+@onnx("Not", since=1, fold=operator.not_)
+@onnx("Softplus", "Softsign", since=1)
+@onnx("HardSwish", since=14)
+@onnx("Mish", "BitwiseNot", since=18)
+@openvino("LogicalNot", fold=operator.not_)
+def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
+    """Element by element; the result has the input's type and shape."""
+    return computed(fold, (x,), x.shape, dtype=x.dtype)
+
+
+@openvino("Abs", fold=_absolute)
+@openvino("Ceiling", fold=_ceiling)
+@openvino("Exp", fold=_exponential)
+@openvino("Floor", fold=_floor)
+@openvino("Log", fold=_logarithm)
+@openvino("Negative", fold=operator.neg)
+@openvino("Relu", fold=_positive_part, spellings=("ReLU",))
+@openvino("Sign", fold=_sign)
+@openvino("Sqrt", fold=_square_root)
+@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh")
+@openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
+@openvino("HSigmoid", since=5)
+def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
+    """OpenVINO arithmetic on one tensor of numbers."""
+    expect_type(x, 0, ARITHMETIC)
+    return unary(x, fold=fold)
+
+
+@openvino("Mish", "SoftPlus", since=4)
+@openvino("SoftSign", since=9)
+@openvino("ErfInv", since=17, until=17)
+def ov_float_unary(x: Tensor) -> Tensor:
+    """OpenVINO activations of floating-point numbers."""
+    expect_type(x, 0, FLOATS)
+    return Tensor(x.dtype, x.shape)
+
+
+@openvino("Round", since=5)
+def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
+    """OpenVINO Round-5 of any element type."""
+    return computed(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
+
+
+@openvino("BitwiseNot", since=13)
+def ov_bitwise_not(x: Tensor) -> Tensor:
+    """OpenVINO BitwiseNot-13 on integers or booleans."""
+    expect_type(x, 0, BITWISE)
+    return Tensor(x.dtype, x.shape)
+
+
+@onnx("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Neg", "Abs", "Floor", "Ceil", "Reciprocal", since=1)
+def legacy_unary(x: Tensor, *, consumed_inputs: object = None) -> Tensor:
+    """The first versions of ONNX activations, with the attribute ``consumed_inputs``."""
+    return Tensor(x.dtype, x.shape)

@@ -1,0 +1,71 @@
+"""Rotary embeddings of ONNX."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, divisible, floordiv
+from irlint.findings.faults import Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head, require_heads
+
+
+@onnx("RotaryEmbedding", since=23)
+def rotary_embedding(
+    x: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    position_ids: Tensor | None = None,
+    *,
+    interleaved: int = 0,
+    num_heads: int | None = None,
+    rotary_embedding_dim: int = 0,
+) -> Tensor:
+    """ONNX RotaryEmbedding-23: the shape of X; the tables hold half of what is rotated."""
+    if num_heads is not None and num_heads < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `num_heads` is {num_heads}; it has to be at least 0",
+            help="write the number of heads, or leave it out for four axes",
+            attribute="num_heads",
+        )
+    head = _rotated_head(x, num_heads)
+    lengths = _lengths(x)
+    half = rotary_embedding_dim // 2 if rotary_embedding_dim else None if head is None else floordiv(head, 2)
+    if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
+        warn(
+            HEADS_MISMATCH.fault(
+                f"the head size is {head}, which is odd: the specification wants two halves to rotate",
+                help="give the heads an even size",
+                input=0,
+                severity=Severity.WARNING,
+            )
+        )
+    lead = (("positions", None),) if position_ids is not None else lengths
+    for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
+        check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
+    check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
+    return Tensor(x.dtype, x.shape)
+
+
+def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
+    """The head size of an input of three or four axes."""
+    if x.shape is None:
+        return None
+    if len(x.shape) == 4:
+        return x.shape[3]
+    if len(x.shape) != 3:
+        raise INPUTS_MISMATCH.fault(
+            f"input 0 is {shape_text(x.shape)}; expected are 3 axes [batch, length, hidden size] or 4",
+            help="reshape it to [batch, heads, length, head size]",
+            input=0,
+        )
+    return per_head(x.shape[2], require_heads(num_heads, "num_heads"), "the hidden size", index=0)
+
+
+def _lengths(x: Tensor) -> tuple[tuple[str, MaybeDim], tuple[str, MaybeDim]]:
+    shape = x.shape
+    if shape is None:
+        return ("batch_size", None), ("sequence_length", None)
+    return ("batch_size", shape[0]), ("sequence_length", shape[-2])

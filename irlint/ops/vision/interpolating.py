@@ -1,0 +1,209 @@
+"""Interpolate of OpenVINO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Dim, Expr, MaybeDim, at_least
+from irlint.findings.faults import Severity
+from irlint.findings.statements import reckoning, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
+from irlint.ops import openvino
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
+from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
+
+SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
+SCALE_TYPES = frozenset({"float32", "float16", "bfloat16"})
+IMAGE_TYPES = frozenset({"float16", "float32", "float64", "bfloat16", "int8", "uint8", "int32", "int64"})
+InterpolateMode4 = Literal["nearest", "linear", "linear_onnx", "cubic"]
+InterpolateMode = Literal["nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"]
+ShapeMode = Literal["sizes", "scales"]
+InterpolateCoordinates = Literal[
+    "half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"
+]
+InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
+
+
+@openvino("Interpolate", until=3, absent={"axes": (), "mode": ""}, fills_in=True, strict=("pads_begin", "pads_end"))
+def interpolate_0(
+    data: Tensor,
+    target_spatial_shape: Tensor,
+    *,
+    axes: Ints,
+    mode: str,
+    align_corners: bool = True,
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+) -> Tensor:
+    """OpenVINO Interpolate-0: sizes for the axes in ascending order, whatever order the attribute has."""
+    expect_type(target_spatial_shape, 1, INTEGERS)
+    if data.shape is None:
+        return Tensor(data.dtype)
+    places = sorted(set(_openvino_axes(axes, len(data.shape), None)))
+    listed = target_spatial_shape.ints or ()
+    if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            input=1,
+        )
+    targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
+    return Tensor(data.dtype, replaced(data.shape, places, targets))
+
+
+def _not_negative(size: MaybeDim) -> MaybeDim:
+    if isinstance(size, int):
+        return max(size, 0)
+    return size if size is not None and at_least(size, 0) else None
+
+
+def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
+    """``axes`` as they are: the library takes no negative one, and lets one be named twice."""
+    for axis in axes:
+        if not 0 <= axis < rank:
+            raise AXIS_OUT_OF_RANGE.fault(
+                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is 0 to {rank - 1}",
+                help=f"use axes in the range 0 to {rank - 1}",
+                input=index,
+            )
+    if len(set(axes)) < len(axes):
+        warn(
+            AXIS_REPEATED.fault(
+                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size, or all scales",
+                help="name each axis once",
+                input=index,
+                severity=Severity.WARNING,
+            )
+        )
+    return axes
+
+
+@openvino(
+    "Interpolate",
+    since=4,
+    until=10,
+    absent={"mode": "nearest", "shape_calculation_mode": "sizes"},
+    fills_in=True,
+    strict=("pads_begin", "pads_end"),
+)
+def interpolate_4(
+    data: Tensor,
+    sizes: Tensor,
+    scales: Tensor,
+    axes: Tensor | None = None,
+    *,
+    mode: InterpolateMode4,
+    shape_calculation_mode: ShapeMode,
+    coordinate_transformation_mode: InterpolateCoordinates = "half_pixel",
+    nearest_mode: InterpolateNearest = "round_prefer_floor",
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+    cube_coeff: float = -0.75,
+) -> Tensor:
+    """OpenVINO Interpolate-4."""
+    expect_type(sizes, 1, SIZE_TYPES)
+    expect_type(scales, 2, SCALE_TYPES)
+    index, target = (1, sizes) if shape_calculation_mode == "sizes" else (2, scales)
+    expect_rank(target, index, 1)
+    return _interpolated(data, index, target, axes_index=3, axes=axes, pads_begin=pads_begin, pads_end=pads_end)
+
+
+@openvino(
+    "Interpolate",
+    since=11,
+    absent={"mode": "nearest", "shape_calculation_mode": "sizes"},
+    fills_in=True,
+    strict=("pads_begin", "pads_end"),
+)
+def interpolate_11(
+    image: Tensor,
+    scales_or_sizes: Tensor,
+    axes: Tensor | None = None,
+    *,
+    mode: InterpolateMode,
+    shape_calculation_mode: ShapeMode,
+    coordinate_transformation_mode: InterpolateCoordinates = "half_pixel",
+    nearest_mode: InterpolateNearest = "round_prefer_floor",
+    antialias: bool = False,
+    pads_begin: Ints = (),
+    pads_end: Ints = (),
+    cube_coeff: float = -0.75,
+) -> Tensor:
+    """OpenVINO Interpolate-11."""
+    expect_type(scales_or_sizes, 1, SIZE_TYPES if shape_calculation_mode == "sizes" else SCALE_TYPES)
+    expect_rank(scales_or_sizes, 1, 1)
+    return _interpolated(image, 1, scales_or_sizes, axes_index=2, axes=axes, pads_begin=pads_begin, pads_end=pads_end)
+
+
+def _interpolated(
+    data: Tensor,
+    index: int,
+    target: Tensor,
+    *,
+    axes_index: int,
+    axes: Tensor | None,
+    pads_begin: Ints,
+    pads_end: Ints,
+) -> Tensor:
+    expect_type(data, 0, IMAGE_TYPES)
+    expect_type(axes, axes_index, SIZE_TYPES)
+    expect_rank(axes, axes_index, 1)
+    if data.shape is None:
+        return Tensor(data.dtype)
+    listed = tuple(range(len(data.shape))) if axes is None else axes.ints
+    if listed is None or not all(isinstance(axis, int) for axis in listed):
+        return Tensor(data.dtype, (None,) * len(data.shape))
+    places = _openvino_axes([axis for axis in listed if isinstance(axis, int)], len(data.shape), axes_index)
+    padded = tuple(
+        _padded(dim, pads_begin[axis] if axis < len(pads_begin) else 0, pads_end[axis] if axis < len(pads_end) else 0)
+        for axis, dim in enumerate(data.shape)
+    )
+    entries = _openvino_entries(target, len(places), index)
+    dims = list(padded)
+    for place, entry in zip(places, entries):
+        if target.dtype in SCALE_TYPES:
+            dims[place] = resized(dims[place], entry, openvino_scaled)
+        else:
+            dims[place] = _not_negative(_whole(entry))
+    if reckoning() and target.dtype not in SCALE_TYPES:
+        from irlint.ops.kernels import formulas
+
+        stated = [_whole(entry) for entry in entries]
+        formulas.listed(places, stated, stated, what="the sizes")
+    return Tensor(data.dtype, tuple(dims))
+
+
+def _whole(entry: Scalar) -> MaybeDim:
+    return entry if isinstance(entry, (int, Expr)) else None
+
+
+def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
+    return None if dim is None else dim + begin + end
+
+
+def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
+    """At least ``count`` numbers; the library ignores what is listed beyond."""
+    if target.value is None:
+        return (None,) * count
+    if len(target.value) < count:
+        raise RESIZE_COUNT_MISMATCH.fault(
+            f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}",
+            help=f"give input {index} {counted(count, 'entry', 'entries')}, or name fewer axes",
+            input=index,
+        )
+    if len(target.value) > count:
+        warn(
+            RESIZE_COUNT_MISMATCH.fault(
+                f"input {index} has {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
+                help=f"give input {index} {counted(count, 'entry', 'entries')}",
+                input=index,
+                severity=Severity.WARNING,
+            )
+        )
+    return target.value
