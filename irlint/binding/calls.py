@@ -65,6 +65,7 @@ meant: there it is a warning that names the value.""",
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
+    role="attribute",
 )
 
 ATTRIBUTE_KIND = Rule(
@@ -91,6 +92,7 @@ ATTRIBUTE_VALUE = Rule(
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME_UPPER"> (x, w) }""",
+    role="attribute",
 )
 
 INPUT_COUNT = Rule(
@@ -166,12 +168,18 @@ class Call:
     broken: bool = False
 
 
-def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
-    """The help line for a misspelled name: the closest candidate, else ``otherwise``."""
+def closest(name: str, candidates: Sequence[str] | frozenset[str]) -> str | None:
+    """The candidate that a misspelled name stands for, None where none is like it."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(candidates), n=1, cutoff=0.7)
-    return f"did you mean `{close[0]}`?" if close else otherwise
+    return close[0] if close else None
+
+
+def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
+    """The help line for a misspelled name: the closest candidate, else ``otherwise``."""
+    meant = closest(name, candidates)
+    return otherwise if meant is None else f"did you mean `{meant}`?"
 
 
 def counts(lowest: int, highest: int) -> str:

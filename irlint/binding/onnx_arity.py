@@ -100,7 +100,9 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
         name = schema.outputs[min(count, len(schema.outputs) - 1)].name
         return [
             OUTPUT_COUNT.fault(
-                f"{counted(count, 'output')}; {expected}", help=f"name output {count} ({name}), or remove the node"
+                f"{counted(count, 'output')}; {expected}",
+                help=f"name output {count} ({name}), or remove the node",
+                loses=schema.min_output - count,
             )
         ]
     for index, (value, formal) in enumerate(zip(node.outputs, schema.outputs)):
@@ -109,6 +111,7 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
                 OUTPUT_COUNT.fault(
                     f"output {index} ({formal.name}) has the empty name; only an optional output can be left out",
                     help=f"name output {index} ({formal.name})",
+                    loses=1,
                 )
             ]
     return []

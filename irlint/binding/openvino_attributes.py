@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, did_you_mean
+from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, closest, did_you_mean
 from irlint.binding.openvino_texts import allowed_texts, read_text
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import Any
@@ -134,6 +134,7 @@ def _misspelled(written: str, operator: Operator, meant: str) -> Fault:
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
         help=f"did you mean `{spelled}`?",
         attribute=written,
+        role="attribute",
         severity=Severity.WARNING if meant in operator.absent else Severity.ERROR,
     )
 
@@ -201,9 +202,7 @@ def _misread(
 
 def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
     """Whether an attribute is one of another operation, and no misspelling."""
-    return not _in_another_version(node.op, written) and not _closest(written, list(parameters)).startswith(
-        "did you mean"
-    )
+    return not _in_another_version(node.op, written) and _closest(written, list(parameters)) is None
 
 
 def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) -> Fault:
@@ -228,18 +227,20 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
             severity=Severity.NOTE,
         )
     names = ", ".join(f"`{name}`" for name in parameters) or "none"
+    meant = _closest(written, list(parameters))
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the operation has {names}",
-        help=_closest(written, list(parameters)),
+        help=f"remove `{written}`" if meant is None else f"did you mean `{meant}`?",
         attribute=written,
         severity=Severity.WARNING,
+        role="" if meant is None else "attribute",
     )
 
 
-def _closest(written: str, names: Sequence[str]) -> str:
-    """The help for an attribute that the operation has not got: the one name that it begins or has in another case, or the closest one."""
+def _closest(written: str, names: Sequence[str]) -> str | None:
+    """What an attribute that the operation has not got stands for: the one name that it begins or has in another case, or the closest one."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
-    return did_you_mean(begun[0] if len(begun) == 1 else written, names, f"remove `{written}`")
+    return closest(begun[0] if len(begun) == 1 else written, names)
 
 
 def _absent(value: object) -> str:

@@ -20,20 +20,19 @@ def problems(known: Known) -> list[Problem]:
 
 
 def every_problem(known: Known) -> list[Problem]:
-    """What the parser, the walk and every check say of a model: each mistake once, and as a warning where it stands in a
-    layer that OpenVINO never creates.
+    """What the parser, the walk and every check say of a model, each with the problem that it follows from, and as a warning
+    where it stands in a layer that the runtime never creates.
     """
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
     later = [*known.problems, *problems(known)]
-    keeps_alive = known.format.keeps_alive
-    if not keeps_alive or not (later or model.problems):
-        return [*model.problems, *later]
-    from irlint.checks.consequences import once
+    if not (later or model.problems):
+        return []
+    from irlint.inference.causes import explained
 
-    dead = _dead(model.graph, keeps_alive)
-    return once([*model.problems, *(_softened(problem, dead) for problem in later)], known)
+    dead = _dead(model.graph, known.format.keeps_alive)
+    return explained([*model.problems, *(_softened(problem, dead) for problem in later)], known)
 
 
 def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:

@@ -199,4 +199,5 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
         f"{stored.size} bytes are stored",
         help="write the constant again with the shape of its data",
     )
-    yield Problem(fault, graph.path, node, name, constant.place)
+    made = tuple(value for value in node.outputs if value is not None) if node is not None else ()
+    yield Problem(fault, graph.path, node, name, constant.place, disputes=made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
@@ -52,28 +52,48 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
-    disputed: set[Value] = set()
-    lax = known.model.format_version == known.format.lax_version
+    roots: dict[Value, Problem] = {}
     for node in graph.nodes:
         if node in known.faulted or node not in known.calls:
             continue
-        if known.format.ports_declare:
-            yield from _of_inputs(node, graph, known)
+        ports = list(_of_inputs(node, graph, known)) if known.format.ports_declare else []
+        yield from ports
+        clashes: dict[tuple[Type | None, Type], Problem] = {}
         for port, value in enumerate(node.outputs):
-            if value is None:
-                continue
-            for declaration in value.declared:
-                fault = _contradiction(known.types.get(value), declaration, known, port)
-                if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
+            for declaration in value.declared if value is not None else ():
+                assert value is not None
+                fault = _fault(known.types.get(value), declaration, known, node=node, port=port, graph=graph)
+                if fault is None:
                     continue
-                if node.op == "Constant" and node.domain == "":
-                    fault = fault.lowered(Severity.WARNING)
-                first = value not in disputed
-                disputed.add(value)
-                if first and not _follows(node, port, declaration, disputed, known):
-                    if lax:
-                        fault = _of_an_old_writer(fault, graph)
-                    yield Problem(fault, graph.path, node, value.name, declaration.place or node.place)
+                root = roots.get(value) or _root(node, port, declaration, roots, known)
+                clash = (known.types.get(value), declaration.type)
+                if root is None and fault.rule is SHAPE_CONTRADICTED:
+                    root = ports[0] if ports else clashes.get(clash)
+                problem = Problem(
+                    fault,
+                    graph.path,
+                    node,
+                    value.name,
+                    declaration.place or node.place,
+                    disputes=tuple(each for each in node.outputs if each is not None),
+                    because=root,
+                )
+                roots.setdefault(value, root or problem)
+                clashes.setdefault(clash, root or problem)
+                yield problem
+
+
+def _fault(
+    inferred: Type | None, declaration: Declaration, known: Known, *, node: Node, port: int, graph: Graph
+) -> Fault | None:
+    """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
+    fault = _contradiction(inferred, declaration, known, port)
+    if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
+        return None
+    if node.op == "Constant" and node.domain == "":
+        fault = fault.lowered(Severity.WARNING)
+    lax = known.model.format_version == known.format.lax_version
+    return _of_an_old_writer(fault, graph) if lax else fault
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known) -> Iterator[Problem]:
@@ -165,16 +185,18 @@ def clash(inferred: Shape | None, declared: Shape | None) -> str:
     return "; ".join(clashes)
 
 
-def _follows(node: Node, port: int, declaration: Declaration, disputed: set[Value], known: Known) -> bool:
-    """Whether the declaration is right for what the file declares of the node's inputs: then the mistake is further up."""
-    if not any(value in disputed for value in node.inputs):
-        return False
-    inputs: list[Type | None] = []
-    for value in node.inputs:
-        given = known.types.get(value) if value is not None else None
-        inputs.append(value.type if value in disputed and value is not None else given)
+def _root(
+    node: Node, port: int, declaration: Declaration, roots: Mapping[Value, Problem], known: Known
+) -> Problem | None:
+    """The problem further up, where the declaration is right for what the file declares of the node's inputs."""
+    root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
+    if root is None:
+        return None
+    inputs = [
+        None if value is None else value.type if value in roots else known.types.get(value) for value in node.inputs
+    ]
     answer = asked_again(known, node, inputs)
     outputs = answer.outputs if answer is not None else None
     if outputs is None or port >= len(outputs):
-        return False
-    return _contradiction(outputs[port], declaration, known, port) is None
+        return None
+    return root if _contradiction(outputs[port], declaration, known, port) is None else None

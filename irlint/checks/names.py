@@ -114,6 +114,7 @@ def _duplicates(graph: Graph) -> Iterator[Problem]:
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
             help="rename one of them, and what uses it",
             severity=Severity.WARNING if _tolerated(graph, makers, value, other) else None,
+            loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
 

@@ -21,6 +21,7 @@ Runtimes refuse the model: there is nothing that they could read.""",
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    role="undefined",
 )
 
 

@@ -31,6 +31,7 @@ VARIABLE_NOT_READ = Rule(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
     ),
     good=_GOOD,
+    role="absence",
 )
 
 

@@ -50,7 +50,7 @@ def _statistics(report: Report) -> str:
     """How many findings each rule has, a line for each, the most frequent first."""
     from collections import Counter
 
-    counts = Counter((finding.rule.code, finding.rule.name) for finding in report.findings)
+    counts = Counter((finding.rule.code, finding.rule.name) for finding in report.folded().findings)
     rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     return "".join(f"{count:6}  {code}  {name}\n" for (code, name), count in rows)
 
@@ -127,7 +127,7 @@ def _files(report: Report, config: Config | None) -> Iterator[str]:
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"
     counts: dict[str, int] = {}
-    for finding in report.findings:
+    for finding in report.folded().findings:
         counts[finding.path] = counts.get(finding.path, 0) + 1
     for file in report.files:
         result = file.reason or f"{counted(file.nodes, 'node')}, {counted(counts.get(file.path, 0), 'finding')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import Any, Literal
 from irlint.records import record
 
 
@@ -38,12 +38,19 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
+Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined"]
+
+
 @record
 class Rule:
     """A rule and its page.
 
     ``summary`` is one sentence that states the defect; ``why`` says what goes wrong without it, ``mend`` what to do.
     ``bad`` breaks the rule and ``good`` keeps it: each the text of an example in ONNX's text syntax or IR XML.
+
+    ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
+    value; from one of an ``attribute``, whatever the operator says of the node. An ``absence`` and an ``undefined`` name
+    themselves follow from what is wrong elsewhere in the graph.
     """
 
     code: str
@@ -54,6 +61,7 @@ class Rule:
     mend: str = ""
     bad: str = ""
     good: str = ""
+    role: Role = ""
 
     def __post_init__(self) -> None:
         if self.code in RULES:
@@ -103,7 +111,8 @@ class Fault(Exception):
 
     ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of the
     input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
-    shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's.
+    shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
+    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined.
     """
 
     def __init__(
@@ -118,6 +127,8 @@ class Fault(Exception):
         attribute: str | None = None,
         severity: Severity | None = None,
         notes: tuple[str, ...] = (),
+        role: Role | None = None,
+        loses: int = 0,
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -130,6 +141,8 @@ class Fault(Exception):
         self.attribute = attribute
         self.severity = severity or rule.severity
         self.notes = notes
+        self.role = rule.role if role is None else role
+        self.loses = loses
 
     def changed(self, **details: Any) -> Fault:
         """The same fault with other values for some of its fields."""

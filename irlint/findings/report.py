@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Any
-from irlint.records import record
+from irlint.records import record, replaced
 
 
 @record
@@ -18,7 +18,11 @@ class Related:
 
 @record
 class Finding:
-    """A fault with its place in a file; ``detail`` is what the text report draws, plain data only."""
+    """A fault with its place in a file; ``detail`` is what the text report draws, plain data only.
+
+    ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
+    ``following`` are those that follow from it.
+    """
 
     path: str
     rule: Rule
@@ -36,6 +40,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fingerprint: str = ""
     detail: Any = None
+    because: str = ""
+    following: tuple[Finding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -56,6 +62,7 @@ class Finding:
             "column": self.column,
             "related": [{"node": r.node, "message": r.message, "line": r.line} for r in self.related],
             "fingerprint": self.fingerprint,
+            **({"because": self.because} if self.because else {}),
         }
 
 
@@ -103,8 +110,29 @@ class Report:
     findings: tuple[Finding, ...]
     version: str
 
+    @property
+    def following(self) -> int:
+        """How many findings follow from others."""
+        return sum(bool(finding.because) + len(finding.following) for finding in self.findings)
+
+    def folded(self) -> Report:
+        """The report with its roots only, each with what follows from it."""
+        found: dict[tuple[str, str], list[Finding]] = {}
+        for finding in self.findings:
+            if finding.because:
+                found.setdefault((finding.path, finding.because), []).append(finding)
+        if not found:
+            return self
+        roots = (
+            replaced(root, following=tuple(found.get((root.path, root.fingerprint), ())))
+            for root in self.findings
+            if not root.because
+        )
+        return replaced(self, findings=tuple(roots))
+
     def count(self, severity: Severity) -> int:
-        return sum(finding.severity is severity for finding in self.findings)
+        """How many roots are of a severity."""
+        return sum(finding.severity is severity and not finding.because for finding in self.findings)
 
     @property
     def suppressed(self) -> int:
@@ -128,6 +156,6 @@ class Report:
                 "errors": self.count(Severity.ERROR),
                 "warnings": self.count(Severity.WARNING),
                 "notes": self.count(Severity.NOTE),
-                **{key: count for key in ("suppressed", "hidden") if (count := getattr(self, key))},
+                **{key: count for key in ("following", "suppressed", "hidden") if (count := getattr(self, key))},
             },
         }

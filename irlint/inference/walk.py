@@ -91,12 +91,13 @@ class _Frame:
 
 
 class _Said:
-    """What one run of a graph found: faults, each with its place and how bad it can be there at most, and requirements."""
+    """What one run of a graph found: faults, each with its place, how bad it can be there at most, and whether the operator's rule
+    said so; and requirements."""
 
     __slots__ = ("faults", "requires")
 
     def __init__(self) -> None:
-        self.faults: list[tuple[str, Node, Fault, Severity]] = []
+        self.faults: list[tuple[str, Node, Fault, Severity, bool]] = []
         self.requires: list[tuple[str, Node, Requirement]] = []
 
 
@@ -232,7 +233,7 @@ class _Walk:
             return
         call, faults = self.binder.bound(node, frame.scope, within_function=is_function(graph))
         self.calls[node] = call
-        self._say(graph, frame, node, faults, said)
+        self._say(graph, frame, node, faults, said, by_rule=False)
         if is_input:
             self._parameter(graph, frame, node, call, said)
             return
@@ -331,20 +332,22 @@ class _Walk:
 
     # --- findings -----------------------------------------------------------------------------------------------------
 
-    def _say(self, graph: Graph, frame: _Frame, node: Node, faults: Iterable[Fault], said: _Said) -> None:
+    def _say(
+        self, graph: Graph, frame: _Frame, node: Node, faults: Iterable[Fault], said: _Said, *, by_rule: bool = True
+    ) -> None:
         if frame.quiet:
             return
         worst = _milder(frame.worst, Severity.WARNING) if node in self.dead else frame.worst
-        said.faults += [(graph.path, node, fault, worst) for fault in faults]
+        said.faults += [(graph.path, node, fault, worst, by_rule) for fault in faults]
 
 
-def _once(faults: Sequence[tuple[str, Node, Fault, Severity]]) -> tuple[Problem, ...]:
+def _once(faults: Sequence[tuple[str, Node, Fault, Severity, bool]]) -> tuple[Problem, ...]:
     """The problems that the faults of a walk are: each once, as bad as the worst place makes it, and a note once for all nodes
     of an operator.
     """
     mentioned: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
-    for path, node, fault, worst in faults:
+    for path, node, fault, worst, by_rule in faults:
         if fault.severity is Severity.NOTE:
             mention = (fault.rule.code, node.domain, node.op, fault.attribute)
             if mention in mentioned:
@@ -354,7 +357,7 @@ def _once(faults: Sequence[tuple[str, Node, Fault, Severity]]) -> tuple[Problem,
             fault = fault.lowered(worst)
         key = (fault.rule.code, node, fault.message)
         if key not in found or fault.severity.rank > found[key].fault.severity.rank:
-            found[key] = Problem(fault, path, node, None, _place(node, fault))
+            found[key] = Problem(fault, path, node, None, _place(node, fault), by_rule=by_rule)
     return tuple(found.values())
 
 

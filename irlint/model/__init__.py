@@ -178,13 +178,20 @@ class Function:
 
 @record
 class Problem:
-    """A fault that a parser met, and the place that it belongs to."""
+    """A fault, and the place that it belongs to.
+
+    ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt.
+    ``because`` is the problem that this one follows from, None for one that stands for itself.
+    """
 
     fault: Fault
     graph: str = ""
     node: Node | None = None
     value: str | None = None
     place: Place | None = None
+    by_rule: bool = False
+    disputes: tuple[Value, ...] = ()
+    because: Problem | None = None
 
     @property
     def is_error(self) -> bool:

@@ -49,7 +49,7 @@ def drawn(
     result = []
     for problem, finding in zip(problems, findings):
         key, code = group(finding), finding.rule.code
-        if limit is not None and (key in seen or counts.get(code, 0) >= limit):
+        if limit is not None and (finding.because or key in seen or counts.get(code, 0) >= limit):
             result.append(finding)
             continue
         seen.add(key)

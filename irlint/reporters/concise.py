@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.findings.report import Finding, Report
+from irlint.reporters.headlines import and_following
 from irlint.reporters.plain import brief, place, safe, summary
 
 
@@ -21,4 +22,4 @@ def line(finding: Finding) -> str:
     graph = f"{finding.graph}: " if finding.graph else ""
     suffix = f" ({brief(graph + where)})" if where else f" ({brief(finding.graph)})" if finding.graph else ""
     head = f"{finding.severity.value}[{finding.rule.code}]"
-    return f"{place(finding)}: {head}{op} {safe(finding.message)}{suffix}"
+    return f"{place(finding)}: {head}{op} {safe(finding.message)}{suffix}{and_following(finding)}"

@@ -12,7 +12,8 @@ class Form:
     """One form of a report, made by ``rendered`` of the module in this folder that has the form's name.
 
     ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
-    ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``document`` is for other programs: UTF-8, and the same bytes
+    ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
+    from others, too; the rest get the roots, with what follows from each. A ``document`` is for other programs: UTF-8, and the same bytes
     everywhere. One that is ``drawn`` shows what findings carry of the model. ``page`` is an environment variable with a file to
     which the ``page`` of the module is added as well.
     """
@@ -21,18 +22,20 @@ class Form:
     purpose: str
     takes: tuple[str, ...] = ()
     document: bool = False
+    whole: bool = False
     drawn: bool = False
     page: str = ""
 
     def rendered(self, report: Report, **settings: Any) -> str:
         """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
-        text: str = self._module().rendered(report, **{name: settings[name] for name in self.takes})
+        told = report if self.whole else report.folded()
+        text: str = self._module().rendered(told, **{name: settings[name] for name in self.takes})
         return text
 
     def paged(self, report: Report, before: int) -> str:
         """The page on a report for a file that holds so many bytes ``before`` it."""
         module = self._module()
-        text: str = module.page(report, module.PAGE - before)
+        text: str = module.page(report.folded(), module.PAGE - before)
         return text
 
     def _module(self) -> Any:
@@ -49,7 +52,7 @@ ROWS = (
         drawn=True,
     ),
     Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
-    Form("json", "scripts: the findings and the files of the run", document=True),
+    Form("json", "scripts: the findings and the files of the run", document=True, whole=True),
     Form("sarif", "code scanning: SARIF 2.1.0", document=True),
     Form(
         "github",

@@ -10,10 +10,16 @@ from irlint.reporters.plain import safe
 
 
 def headline(finding: Finding) -> str:
-    """``Add: … (add_12)``: a finding on one line without its place in the file."""
+    """``Add: … (add_12), and 3 that follow``: a finding on one line without its place in the file."""
     op = f"{safe(finding.op)}: " if finding.op else ""
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
-    return f"{op}{safe(finding.message)}" + (f" ({where})" if where else "")
+    return f"{op}{safe(finding.message)}" + (f" ({where})" if where else "") + and_following(finding)
+
+
+def and_following(finding: Finding) -> str:
+    """``, and 43 that follow``, or nothing."""
+    count = len(finding.following)
+    return f", and {count} that {'follows' if count == 1 else 'follow'}" if count else ""
 
 
 def place_in_graph(graph: str, name: str | None) -> str:

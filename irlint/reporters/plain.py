@@ -46,7 +46,10 @@ def summary(report: Report) -> str:
     counts = [counted(report.count(severity), severity.value) for severity in Severity if report.count(severity)]
     hit = len({finding.path for finding in report.findings})
     if counts:
-        found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}."
+        more = report.following
+        root = "it" if sum(map(report.count, Severity)) == 1 else "them"
+        follow = f"; {more} more {'follows' if more == 1 else 'follow'} from {root}"
+        found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}."
     else:
         found = "No findings."
     known = [sum(file.format == form.name for file in checked) for form in FORMATS]

@@ -134,9 +134,11 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
             }
             for index, related in enumerate(finding.related, 1)
         ]
+    if finding.following:
+        result["properties"] = {"following": [each.fingerprint for each in finding.following]}
     if finding.fingerprint:
         result["partialFingerprints"] = {"primaryLocationLineHash": finding.fingerprint}
-    return {**result, "properties": _properties(finding)}
+    return {**result, "properties": {**_properties(finding), **result.get("properties", {})}}
 
 
 def _message(finding: Finding) -> str:

@@ -48,8 +48,9 @@ def rendered(
     canvas = Canvas(columns, color)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        files.setdefault(finding.path, []).append(_spelled(finding, encoding))
+    for root in report.findings:
+        for finding in (root, *root.following) if every else (root,):
+            files.setdefault(finding.path, []).append(_spelled(finding, encoding))
     for findings in files.values():
         blocks += _file_blocks(findings, canvas, every)
     text = "\n".join(blocks)
@@ -128,6 +129,9 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
         page.remark("note", brief(note, NOTE), "tag")
     if others:
         page.remark("note", _repetition(finding, others), "tag")
+    following = [each for root in (finding, *others) for each in root.following]
+    if following:
+        page.remark("note", _consequences(following, finding), "tag")
     if finding.help:
         page.remark("help", safe(finding.help), "help")
     code = finding.rule.code
@@ -155,6 +159,16 @@ def _repetition(first: Finding, others: Sequence[Finding]) -> str:
     if series:
         return f"{head}{brief(series, NOTE // 2)}"
     return head + ", ".join(map(brief, names[:NAMED])) + ", ..." * (len(names) > NAMED)
+
+
+def _consequences(following: Sequence[Finding], root: Finding) -> str:
+    """``3 more follow from this: IRL201 at /a/Add (Add), IRL321 at …``."""
+    head = f"{len(following)} more {'follows' if len(following) == 1 else 'follow'} from this: "
+    own = next((each for each in following if (each.graph, each.node) == (root.graph, root.node)), None)
+    if own is not None and len(following) == 1:
+        return brief(f"{head}{own.rule.code}, {own.message}", NOTE)
+    names = list(dict.fromkeys(f"{each.rule.code} at {_name(each, root)}" for each in following))
+    return brief(head + ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED), NOTE)
 
 
 def _name(finding: Finding, first: Finding) -> str:

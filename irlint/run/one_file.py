@@ -65,7 +65,16 @@ def _remaining(
     checked = replaced(
         checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
     )
-    return [pairs[at][0] for at, _ in left.kept], [finding for _, finding in left.kept], checked
+    return [pairs[at][0] for at, _ in left.kept], _with_roots([finding for _, finding in left.kept]), checked
+
+
+def _with_roots(findings: list[Finding]) -> list[Finding]:
+    """The findings, those whose root is not reported as roots themselves."""
+    reported = {finding.fingerprint for finding in findings}
+    return [
+        replaced(finding, because="") if finding.because and finding.because not in reported else finding
+        for finding in findings
+    ]
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
@@ -111,6 +120,7 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
     places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
     positions = positions_of(model, places, data)
     counts: dict[str, int] = {}
+    fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
     for problem, pairs in zip(found, told):
         fault, node = problem.fault, problem.node
@@ -133,7 +143,8 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
                 related=tuple(
                     Related(each.node, each.message, positions.get(place, (None, None))[0]) for each, place in pairs
                 ),
-                fingerprint=_fingerprint(problem, counts),
+                fingerprint=fingerprints[id(problem)],
+                because=fingerprints[id(problem.because)] if problem.because is not None else "",
             )
         )
     return result

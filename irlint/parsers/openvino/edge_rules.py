@@ -40,6 +40,7 @@ DANGLING_EDGE = Rule(
     mend="Give the edge the ids of the layers and of the ports that it is to join.",
     bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
     good=_GOOD,
+    role="edge",
 )
 
 DUPLICATE_LAYER_ID = Rule(
@@ -62,6 +63,7 @@ DUPLICATE_LAYER_ID = Rule(
     <layer id="2\"""",
     ),
     good=_GOOD,
+    role="wiring",
 )
 
 DUPLICATE_EDGE = Rule(
@@ -73,6 +75,7 @@ DUPLICATE_EDGE = Rule(
     mend="Remove the edge that is too many, or lead it to the port that it is meant for.",
     bad=_GOOD.replace(_SECOND_EDGE, _SECOND_EDGE * 2),
     good=_GOOD,
+    role="wiring",
 )
 
 UNCONNECTED_PORT = Rule(
@@ -84,4 +87,5 @@ UNCONNECTED_PORT = Rule(
     mend="Add the edge, or remove the port where the input is optional.",
     bad=_GOOD.replace(_SECOND_EDGE, ""),
     good=_GOOD,
+    role="wiring",
 )

@@ -133,6 +133,7 @@ def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
                 f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
                 help="give one of the two another id, and change the edges that mean it",
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
+                loses=1,
             )
             reader.complain(fault, Place(again.place.element, "id"), again)
 

@@ -45,6 +45,7 @@ MISSING_ATTRIBUTE = Rule(
     mend="Write the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' name="y"', ""),
     good=_GOOD,
+    role="wiring",
 )
 
 INVALID_PORT = Rule(
@@ -57,6 +58,7 @@ INVALID_PORT = Rule(
     mend="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
     good=_GOOD,
+    role="wiring",
 )
 
 

@@ -29,6 +29,7 @@ RESULT_MISSING = Rule(
     mend="Write the type as `Result`, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace('type="Result"', 'type="result"'),
     good=_GOOD,
+    role="absence",
 )
 
 RT_INFO_REPEATED = Rule(

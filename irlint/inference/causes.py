@@ -1,0 +1,283 @@
+"""Which fault follows from which: of one mistake, one problem stands for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.binding.calls import (
+    ATTRIBUTE_VALUE,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    MISSING_OPSET_IMPORT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+)
+from irlint.dims import symbol
+from irlint.findings.faults import Severity
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Node, Problem, Value
+from irlint.model.order import graphs, ordered
+from irlint.model.tensor import Tensor, Type
+from irlint.records import replaced
+
+#: Families of rules (`findings.faults.FAMILIES`).
+STRUCTURE, OPERATORS, DECLARED, WEIGHTS = "structure", "operators", "declarations", "weights"
+
+
+def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
+    """The problems, each that follows from another with its root as ``because``.
+
+    A root is as bad as the worst that follows from it.
+    """
+    facts = _Facts(problems, known)
+    places = {id(problem): at for at, problem in enumerate(problems)}
+    causes: dict[int, int] = {}
+    for at, problem in enumerate(problems):
+        cause = problem.because or facts.cause(problem)
+        if cause is not None and cause is not problem:
+            causes[at] = places[id(cause)]
+    roots = {at: _root(at, causes) for at in causes}
+    worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
+    for at, root in roots.items():
+        worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
+    told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
+    return [replaced(each, because=told[roots[at]]) if at in roots else each for at, each in enumerate(told)]
+
+
+def _root(at: int, causes: dict[int, int]) -> int:
+    """Where a chain of causes begins; of a circle, the first of it stands for itself."""
+    seen = [at]
+    while seen[-1] in causes:
+        cause = causes[seen[-1]]
+        if cause in seen:
+            return min(seen[seen.index(cause) :])
+        seen.append(cause)
+    return seen[-1]
+
+
+def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
+    if problem.fault.severity is severity:
+        return problem
+    return replaced(problem, fault=problem.fault.lowered(severity))
+
+
+class _Facts:
+    """What has been found at each node and in each graph, and the values of which the type is in doubt."""
+
+    def __init__(self, problems: Sequence[Problem], known: Known) -> None:
+        self.known = known
+        self.all = problems
+        self.own: dict[Node, list[Problem]] = {}
+        for problem in problems:
+            if problem.node is not None:
+                self.own.setdefault(problem.node, []).append(problem)
+        #: The first breach in the wiring of each graph that no runtime passes over, and the first of any graph.
+        self.unwired: dict[str, Problem] = {}
+        #: The first node of each graph that lacks an input that no edge brings.
+        self.starved: dict[str, Problem] = {}
+        self.losing: dict[str, list[Problem]] = {}
+        self.undefined: dict[str, int] = {}
+        self.imports: dict[tuple[bool, str], Problem] = {}
+        self.doubts: dict[Value, Problem] = {}
+        for problem in problems:
+            self._note(problem)
+        if not known.format.declared_shapes_hold:
+            _doubts(known, self.own, self.doubts)
+
+    def _note(self, problem: Problem) -> None:
+        fault, node, graph = problem.fault, problem.node, problem.graph
+        if _is_wiring(problem) and problem.is_error:
+            self.unwired.setdefault(graph, problem)
+        if fault.rule is INPUT_COUNT and problem.is_error and node is not None and None in node.inputs:
+            self.starved.setdefault(graph, problem)
+        if fault.loses and problem.is_error:
+            self.losing.setdefault(graph, []).append(problem)
+        if fault.role == "undefined":
+            self.undefined[graph] = self.undefined.get(graph, 0) + 1
+        if fault.rule is MISSING_OPSET_IMPORT and node is not None:
+            self.imports.setdefault((graph.startswith("function:"), node.domain), problem)
+        if problem.is_error:
+            for value in problem.disputes:
+                self.doubts.setdefault(value, problem)
+
+    def cause(self, problem: Problem) -> Problem | None:
+        """What a problem follows from, None where it stands for itself."""
+        fault, node = problem.fault, problem.node
+        if fault.role == "absence":
+            return self._of_absence(problem)
+        if fault.role == "undefined":
+            return self._of_a_name(problem)
+        if _is_wiring(problem):
+            return self._of_wiring(problem)
+        if node is None:
+            return None
+        if fault.rule is MISSING_OPSET_IMPORT:
+            return self.imports[problem.graph.startswith("function:"), node.domain]
+        return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    def _of_absence(self, problem: Problem) -> Problem | None:
+        """What is wrong elsewhere, where a problem says what a model or a graph lacks."""
+        if problem.node is None:
+            return next((each for each in self.all if _is_wiring(each) or each.fault.rule is UNKNOWN_OPERATOR), None)
+        others = (each for each in self.own[problem.node] if each.fault.role != "absence")
+        return next(others, None) or self.unwired.get(problem.graph)
+
+    def _of_a_name(self, problem: Problem) -> Problem | None:
+        """The problem that leaves values of the graph undefined, where it leaves as many as there are undefined names."""
+        losing = self.losing.get(problem.graph, [])
+        return losing[0] if sum(each.fault.loses for each in losing) >= self.undefined[problem.graph] else None
+
+    def _of_wiring(self, problem: Problem) -> Problem | None:
+        """The missing input that a port or an edge which a runtime passes over belongs to."""
+        if problem.is_error:
+            return None
+        if problem.fault.role == "edge":
+            return self.starved.get(problem.graph) or self._unmapped(problem)
+        if problem.node is None or problem.graph in self.unwired or problem.fault.input is None:
+            return None
+        return next((each for each in self.own[problem.node] if each.fault.rule is INPUT_COUNT and each.is_error), None)
+
+    def _unmapped(self, problem: Problem) -> Problem | None:
+        """The error about the ports of a node in whose bodies the problem stands."""
+        from irlint.ops.kernels.port_maps import PORT_MAP_BROKEN
+
+        for each in self.all:
+            inside = _inside(each) if each.fault.rule is PORT_MAP_BROKEN and each.is_error else None
+            if inside is not None and problem.graph.startswith(inside):
+                return each
+        return None
+
+    # --- the node -----------------------------------------------------------------------------------------------------
+
+    def _at_the_node(self, problem: Problem, node: Node) -> Problem | None:
+        """What else is wrong at the node, where that makes its operator or its declarations say what they say."""
+        fault, others = problem.fault, [each for each in self.own[node] if each is not problem]
+        if fault.rule in (UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE, ATTRIBUTE_VALUE):
+            return _of_attribute(problem, others)
+        if fault.rule is INPUT_COUNT:
+            return self._of_input_count(problem, node)
+        attribute = next((each for each in others if each.fault.role == "attribute"), None)
+        if attribute is not None and _says_the_operator(problem, attribute):
+            return attribute
+        if fault.rule.family == DECLARED:
+            return next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
+        if not problem.by_rule:
+            return None
+        port = next((each for each in others if _is_wiring(each) and each.fault.input is None), None)
+        if port is not None and (port.is_error or not problem.is_error):
+            return port
+        return self._of_bodies(problem, node)
+
+    def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
+        if None not in node.inputs:
+            return None
+        return self.unwired.get(problem.graph) or next((each for each in self.all if each.fault.loses), None)
+
+    def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
+        """The error inside the bodies of a node that leaves its port map broken."""
+        if not node.bodies:
+            return None
+        from irlint.ops.kernels.port_maps import PORT_MAP_BROKEN
+
+        if problem.fault.rule is not PORT_MAP_BROKEN:
+            return None
+        inside = _inside(problem)
+        return next(
+            (
+                each
+                for each in self.all
+                if each.is_error and each.graph.startswith(inside) and each.fault.rule.family in (STRUCTURE, OPERATORS)
+            ),
+            None,
+        )
+
+    # --- the operands -------------------------------------------------------------------------------------------------
+
+    def _of_an_operand(self, problem: Problem, node: Node) -> Problem | None:
+        """What took an input away, or put its type in doubt."""
+        if not problem.by_rule and problem.fault.rule.family != DECLARED:
+            return None
+        if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
+            return self.unwired[problem.graph]
+        doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
+        if doubt is None or doubt.node is node or problem.because is not None:
+            return None
+        return doubt if self._is_sound_without_doubt(problem, node) else None
+
+    def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
+        """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared, where
+        that is the truth, and else with sizes that nobody knows."""
+        hold, types = self.known.format.declared_shapes_hold, self.known.types
+        inputs: list[Type | None] = []
+        for value in node.inputs:
+            if value is None or value not in self.doubts:
+                inputs.append(None if value is None else types.get(value))
+            else:
+                inputs.append(value.type if hold else _of_open_sizes(types.get(value)))
+        answer = asked_again(self.known, node, inputs)
+        if answer is None:
+            return False
+        if problem.by_rule:
+            return answer.outputs is not None and all(each.rule is not problem.fault.rule for each in answer.faults)
+        if answer.outputs is None:
+            return False
+        return all(types.get(value) != found for value, found in zip(node.outputs, answer.outputs) if value is not None)
+
+
+def _of_open_sizes(known: Type | None) -> Type | None:
+    if not isinstance(known, Tensor) or known.shape is None:
+        return known
+    return Tensor(known.dtype, tuple(symbol(f"_open_{axis}") for axis in range(len(known.shape))))
+
+
+def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
+    """Adds what the nodes with errors give, and what is worked out from that, as far as the file does not declare the same."""
+    for graph in graphs(known.model):
+        for node in ordered(graph).nodes:
+            error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
+            cause = error or next((doubts[value] for value in node.inputs if value in doubts), None)
+            if cause is not None:
+                for value in node.outputs:
+                    if value is not None and (
+                        error is not None or value.type is None or value.type != known.types[value]
+                    ):
+                        doubts.setdefault(value, cause)
+
+
+def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
+    """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a layer
+    that has the inputs of another operation."""
+    fault = problem.fault
+    damage = next((each for each in others if _is_wiring(each)), None)
+    if damage is not None:
+        return damage
+    unknown = [each for each in others if each.fault.rule is UNKNOWN_ATTRIBUTE]
+    if fault.rule is MISSING_ATTRIBUTE:
+        misspelled = next((each for each in unknown if each.fault.role == "attribute"), None)
+        if misspelled is not None:
+            return misspelled
+    foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
+    if problem.is_error or not any(each.fault.role != "attribute" for each in foreign):
+        return None
+    return next((each for each in others if each.fault.rule is INPUT_COUNT and each.is_error), None)
+
+
+def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
+    """Whether a problem is what an operator says, or a declaration against it, with another attribute than was meant."""
+    if problem.fault.rule.family == DECLARED:
+        return True
+    misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
+    return problem.by_rule and (problem.is_error or misspelled)
+
+
+def _is_wiring(problem: Problem) -> bool:
+    return problem.fault.role in ("wiring", "edge")
+
+
+def _inside(problem: Problem) -> str:
+    """How the paths of the bodies of a problem's node begin."""
+    node = problem.node
+    return f"{problem.graph}/" * bool(problem.graph) + f"{node.name or node.id}/" if node is not None else ""
