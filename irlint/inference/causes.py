@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
+    CUSTOM_OPERATOR,
     INPUT_COUNT,
     MISSING_ATTRIBUTE,
     MISSING_OPSET_IMPORT,
@@ -159,6 +160,8 @@ class _Facts:
             return _of_attribute(problem, others)
         if fault.rule is INPUT_COUNT:
             return self._of_input_count(problem, node)
+        if fault.rule is CUSTOM_OPERATOR:
+            return next((each for each in others if each.fault.rule is MISSING_OPSET_IMPORT), None)
         attribute = next((each for each in others if each.fault.role == "attribute"), None)
         if attribute is not None and _says_the_operator(problem, attribute):
             return attribute
@@ -203,7 +206,10 @@ class _Facts:
         if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
             return self.unwired[problem.graph]
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
-        if doubt is None or doubt.node is node or problem.because is not None:
+        if doubt is None or doubt.node is node:
+            return None
+        # Of two declarations, the one that follows is told when they are compared with each other.
+        if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
             return None
         return doubt if self._is_sound_without_doubt(problem, node) else None
 

@@ -134,7 +134,7 @@ def changed(bases: list[Path], folder: Path) -> Iterator[tuple[str, Path]]:
 
 def judged(path: Path) -> tuple[Known, list[Problem]]:
     known = inferred(parsers.read(path))
-    return known, every_problem(known)
+    return known, [problem for problem in every_problem(known) if problem.because is None]
 
 
 def told(problems: list[Problem]) -> str:

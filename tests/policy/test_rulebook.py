@@ -37,7 +37,7 @@ def findings(text: str, folder: Path) -> list[str]:
     path.write_bytes(data)
     if weights := make_fixtures.zeros(text):
         path.with_suffix(".bin").write_bytes(weights)
-    return [f"{finding.rule.code} {finding.message}" for finding in irlint.check(path).findings]
+    return [f"{finding.rule.code} {finding.message}" for finding in irlint.check(path).folded().findings]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
@@ -89,7 +89,7 @@ def test_fixtures_are_those_that_the_script_writes() -> None:
     "path", sorted(path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin"))
 )
 def test_bad_fixture_is_named_after_its_rule(path: str) -> None:
-    codes = {finding.rule.code for finding in irlint.check(make_fixtures.ROOT / path).findings}
+    codes = {finding.rule.code for finding in irlint.check(make_fixtures.ROOT / path).folded().findings}
     assert codes == {Path(path).name[:6]}
 
 

@@ -1,0 +1,123 @@
+"""Of one mistake one finding stands for itself, and what follows from it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+import irlint
+
+#: What is told of a model: the rule and the node of each root, and then the same of what follows from it.
+Told = list[tuple[str, list[str]]]
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+#: A model in ONNX's text syntax, and the roots with what follows from them.
+CASES: dict[str, tuple[str, Told]] = {
+    "an output is lost": (
+        HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] '' = Relu (x) [b] y = Neg (z) }",
+        [("IRL508 a", ["IRL101 b"])],
+    ),
+    "one lost output does not explain two names": (
+        HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] '' = Relu (x) [b] y = Add (z, w) }",
+        [("IRL508 a", []), ("IRL101 b", []), ("IRL101 b", [])],
+    ),
+    "a name is given twice": (
+        HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, w) }",
+        [("IRL102 b", ["IRL101 c"])],
+    ),
+    "an import is missing": (
+        '<ir_version: 8, opset_import: ["" : 17]>\n'
+        "g (float[2,3] x) => (float[2,3] y) { [a] z = other.Thing (x) [b] w = other.Thing (z) [c] y = other.Else (w) }",
+        [("IRL801 a", ["IRL502 a", "IRL801 b", "IRL502 c", "IRL801 c"])],
+    ),
+    "a stale declaration runs on": (
+        HEAD + "g (float[2,3] x) => (float[2,3] y) <float[2,4] z, float[2,4] w> "
+        "{ [a] z = Relu (x) [b] w = Neg (z) [c] y = Abs (w) }",
+        [("IRL601 a", ["IRL601 b"])],
+    ),
+    "two declarations that differ from each other": (
+        HEAD + "g (float[2,3] x) => (float[2,3] y) <float[2,4] z, float[2,5] w> "
+        "{ [a] z = Relu (x) [b] w = Neg (z) [c] y = Abs (w) }",
+        [("IRL601 a", []), ("IRL601 b", [])],
+    ),
+    "a size that only a declaration behind a fault has": (
+        HEAD + "g (float[2,3] x, float[4] c, float[5] d) => (y) <float[2,7] z> { [a] z = Add (x, c) [b] y = Add (z, d) }",
+        [("IRL201 a", ["IRL201 b"])],
+    ),
+    "a fault that does not depend on what is behind another": (
+        HEAD + "g (float[2,3] x, float[4] c, float[5] d, float[6] e) => (y) <float[2,7] z> "
+        "{ [a] z = Add (x, c) [b] w = Add (d, e) [c] y = Sum (z, w) }",
+        [("IRL201 a", []), ("IRL201 b", [])],
+    ),
+    "a rank that no size changes": (
+        HEAD + "g (float[2,3] x, float[4] c, float[3,3] m) => (y) <float[1,2,3] z> { [a] z = Add (x, c) [b] y = Gemm (z, m) }",
+        [("IRL201 a", []), ("IRL321 b", [])],
+    ),
+    "what is declared as it is worked out is beyond doubt": (
+        HEAD + "g (float[2,3] x, float[4] c, float[5] d) => (y) <float[2,7] z, float[2,7] w> "
+        "{ [a] z = Add (x, c) [b] w = Relu (z) [e] y = Add (w, d) }",
+        [("IRL201 a", []), ("IRL201 e", [])],
+    ),
+}
+
+
+def told(path: Path) -> Told:
+    report = irlint.check(path).folded()
+    return [(name(root), [name(each) for each in root.following]) for root in report.findings]
+
+
+def name(finding: irlint.findings.report.Finding) -> str:
+    return f"{finding.rule.code} {finding.node}"
+
+
+def written(text: str, folder: Path) -> Path:
+    path = folder / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(text.replace("''", "gone")).SerializeToString())
+    if "''" in text:
+        model = onnx.load(path)
+        model.graph.node[0].output[0] = ""
+        path.write_bytes(model.SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_roots_and_what_follows(text: str, expected: Told, tmp_path: Path) -> None:
+    assert told(written(text, tmp_path)) == expected
+
+
+def test_a_root_is_as_bad_as_what_follows(tmp_path: Path) -> None:
+    layer = '<layer id="1" name="p" type="AvgPool" version="opset1"><data kernel="2,2" pads_begin="0,0" pads_end="0,0" exclude-pad="true" rounding_type="floor" auto_pad="explicit"/>'
+    document = (
+        '<?xml version="1.0"?>\n<net name="n" version="11"><layers>\n'
+        '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,3,8,8" element_type="f32"/>'
+        '<output><port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>\n'
+        f'{layer}<input><port id="0"/></input><output><port id="1" precision="FP32"/></output></layer>\n'
+        '<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer></layers>\n'
+        '<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>'
+    )
+    (tmp_path / "m.xml").write_text(document)
+    (root,) = irlint.check(tmp_path / "m.xml").folded().findings
+    assert (root.rule.code, root.severity.value) == ("IRL504", "error")
+    assert [each.node for each in root.following] == ["p"]
+
+
+def test_the_report_for_scripts_has_the_fingerprint_of_the_root(tmp_path: Path) -> None:
+    report = irlint.check(written(CASES["an import is missing"][0], tmp_path)).as_dict()
+    roots = [finding for finding in report["findings"] if "because" not in finding]
+    assert [finding["node"] for finding in roots] == ["a"]
+    assert {finding.get("because") for finding in report["findings"]} == {None, roots[0]["fingerprint"]}
+    assert report["summary"] == {"files": 1, "errors": 1, "warnings": 0, "notes": 0, "following": 4}
+
+
+def test_what_follows_from_a_rule_that_is_not_selected_stands_for_itself(tmp_path: Path) -> None:
+    path = written(CASES["an output is lost"][0], tmp_path)
+    from irlint.policy.suppressions import Policy, selection
+    from irlint.run.one_file import inspected
+
+    _, findings = inspected(str(path), policy=Policy((selection(None, ["IRL508"], []),)))[:2]
+    assert [(finding.rule.code, finding.because) for finding in findings] == [("IRL101", "")]
