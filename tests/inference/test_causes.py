@@ -45,7 +45,8 @@ CASES: dict[str, tuple[str, Told]] = {
         [("IRL601 a", []), ("IRL601 b", [])],
     ),
     "a size that only a declaration behind a fault has": (
-        HEAD + "g (float[2,3] x, float[4] c, float[5] d) => (y) <float[2,7] z> { [a] z = Add (x, c) [b] y = Add (z, d) }",
+        HEAD
+        + "g (float[2,3] x, float[4] c, float[5] d) => (y) <float[2,7] z> { [a] z = Add (x, c) [b] y = Add (z, d) }",
         [("IRL201 a", ["IRL201 b"])],
     ),
     "a fault that does not depend on what is behind another": (
@@ -54,7 +55,8 @@ CASES: dict[str, tuple[str, Told]] = {
         [("IRL201 a", []), ("IRL201 b", [])],
     ),
     "a rank that no size changes": (
-        HEAD + "g (float[2,3] x, float[4] c, float[3,3] m) => (y) <float[1,2,3] z> { [a] z = Add (x, c) [b] y = Gemm (z, m) }",
+        HEAD
+        + "g (float[2,3] x, float[4] c, float[3,3] m) => (y) <float[1,2,3] z> { [a] z = Add (x, c) [b] y = Gemm (z, m) }",
         [("IRL201 a", []), ("IRL321 b", [])],
     ),
     "what is declared as it is worked out is beyond doubt": (

@@ -107,10 +107,12 @@ def cases() -> list[tuple[str, str, str, str, str]]:
 
 
 def told(path: Path) -> str:
-    """The findings in short, notes left out: ``error IRL110 6``."""
+    """The findings in short, notes and what follows from others left out: ``error IRL110 6``."""
     _, findings = inspected(str(path))
     shown = [
-        f"{each.severity.value} {each.rule.code} {each.line}" for each in findings if each.severity.value != "note"
+        f"{each.severity.value} {each.rule.code} {each.line}"
+        for each in findings
+        if each.severity.value != "note" and not each.because
     ]
     return ", ".join(shown) or "-"
 
