@@ -139,7 +139,7 @@ class _Facts:
             return self.starved.get(problem.graph) or self._unmapped(problem)
         if problem.node is None or problem.graph in self.unwired or problem.fault.input is None:
             return None
-        return next((each for each in self.own[problem.node] if each.fault.rule is INPUT_COUNT and each.is_error), None)
+        return next((each for each in self.own[problem.node] if each.fault.rule is INPUT_COUNT), None)
 
     def _unmapped(self, problem: Problem) -> Problem | None:
         """The error about the ports of a node in whose bodies the problem stands."""
