@@ -19,6 +19,8 @@ from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPE
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, stated_size
 from irlint.ops.kernels.sizes import narrower
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT
 
 TOPK_TOO_LARGE = Rule(
@@ -144,20 +146,28 @@ TopSort = Literal["value", "index", "none"]
 _TOPK_ABSENT = {"axis": 0, "mode": "max", "sort": "none"}
 
 
+@group
+@record
+class Top:
+    """Along which axis OpenVINO's TopK looks, for what, and in which order it gives that."""
+
+    axis: int
+    mode: TopMode
+    sort: TopSort
+
+
 @openvino("TopK", until=2, absent=_TOPK_ABSENT)
 def ov_topk_1(
     data: Tensor,
     k: Tensor,
     *,
-    axis: int,
-    mode: TopMode,
-    sort: TopSort,
+    top: Top,
     index_element_type: IndexType = "i32",
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-1."""
     expect_type(k, 1, {"int8", "int32", "int64"})
-    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
+    return _ov_top(data, k, top, index_type=index_element_type, context=context)
 
 
 @openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT)
@@ -165,14 +175,12 @@ def ov_topk_3(
     data: Tensor,
     k: Tensor,
     *,
-    axis: int,
-    mode: TopMode,
-    sort: TopSort,
+    top: Top,
     index_element_type: IndexType = "i32",
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-3."""
-    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
+    return _ov_top(data, k, top, index_type=index_element_type, context=context)
 
 
 @openvino("TopK", since=11, absent=_TOPK_ABSENT)
@@ -180,33 +188,28 @@ def ov_topk_11(
     data: Tensor,
     k: Tensor,
     *,
-    axis: int,
-    mode: TopMode,
-    sort: TopSort,
+    top: Top,
     stable: bool = False,
     index_element_type: IndexType = "i32",
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-11; only a sorted result can be stable."""
-    if stable and sort == "none":
+    if stable and top.sort == "none":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             'stable="true" with sort="none"; only a result that is sorted by value or index can be stable',
             help='write sort="value" or sort="index"',
             attribute="stable",
         )
-    return _ov_top(data, k, axis, mode=mode, sort=sort, index_type=index_element_type, context=context)
+    return _ov_top(data, k, top, index_type=index_element_type, context=context)
 
 
-def _ov_top(
-    data: Tensor, k: Tensor, axis: int, *, mode: str, sort: str, index_type: str, context: Context
-) -> tuple[Tensor, Tensor]:
+def _ov_top(data: Tensor, k: Tensor, top: Top, *, index_type: str, context: Context) -> tuple[Tensor, Tensor]:
     expect_type(k, 1, INTEGERS)
     expect_rank(k, 1, 0, what="k")
     count = stated_size(number(k), 1, "k")
-    by_value = sort == "value"
-    return _top(
-        data, count, axis, index_dtype=INDEX_NAMES[index_type], context=context, ordered=by_value, largest=mode == "max"
-    )
+    ordered, largest = top.sort == "value", top.mode == "max"
+    index_dtype = INDEX_NAMES[index_type]
+    return _top(data, count, top.axis, index_dtype=index_dtype, context=context, ordered=ordered, largest=largest)
 
 
 # --- NonZero ----------------------------------------------------------------------------------------------------------
