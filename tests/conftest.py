@@ -1,8 +1,20 @@
-"""Hypothesis draws the same cases in every run; ``--hypothesis-profile=wild`` lets it look elsewhere."""
+"""Hypothesis draws the same cases in every run, ``--hypothesis-profile=wild`` lets it look elsewhere; and only tests with the
+mark ``oracle`` ask an engine."""
 
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+from oracles.guard import Guard
+
+# Hundreds of processes are started: they share what has been compiled.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("steady", derandomize=True)
 settings.register_profile("wild", derandomize=False)
@@ -20,3 +32,16 @@ OF_THE_SOURCES = [
     "test_release.py",
 ]
 collect_ignore = [] if (Path(__file__).parent.parent / "irlint").is_dir() else OF_THE_SOURCES
+
+GUARD = Guard()
+sys.meta_path.insert(0, GUARD)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    GUARD.watch()
+    GUARD.asking = item.get_closest_marker("oracle") is not None
+    try:
+        return (yield)
+    finally:
+        GUARD.asking = False

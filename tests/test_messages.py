@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parent.parent / "irlint"
 
 #: What the headline names already.
@@ -40,19 +38,14 @@ def faults() -> list[tuple[str, list[str], list[str]]]:
     return found
 
 
-FAULTS = faults()
-
-
-def test_there_are_faults() -> None:
-    assert len(FAULTS) > 300
-    assert sum(bool(helps) for _, _, helps in FAULTS) > 300
-
-
-@pytest.mark.parametrize(("place", "messages", "helps"), FAULTS, ids=[place for place, _, _ in FAULTS])
-def test_style(place: str, messages: list[str], helps: list[str]) -> None:
-    for text in [*messages, *helps]:
-        assert not text.endswith("."), place
-    for text in helps:
-        assert text[:1] == text[:1].lower(), place
-    for text in messages:
-        assert not any(f"{{{name}}} " in text for name in OPERATOR), f"{place}: the headline names the operator"
+def test_style() -> None:
+    found = faults()
+    assert len(found) > 300
+    assert sum(bool(helps) for _, _, helps in found) > 300
+    for place, messages, helps in found:
+        for text in [*messages, *helps]:
+            assert not text.endswith("."), place
+        for text in helps:
+            assert text[:1] == text[:1].lower(), place
+        for text in messages:
+            assert not any(f"{{{name}}} " in text for name in OPERATOR), f"{place}: the headline names the operator"

@@ -98,6 +98,74 @@ def written(folder, document, weights=WEIGHTS, name="m.xml"):
     return path
 
 
+NO_DIMS = ("<dim>2</dim><dim>3</dim>", "")
+
+
+def unary(type: str, data: str = "", version: str = "opset1") -> str:
+    """A Parameter, a layer of one input, and a Result."""
+    layers = [parameter(0), layer(1, type, "0", "5", data=data, version=version), result(2)]
+    return net(layers, [edge(0, 0, 1, 0), edge(1, 5, 2, 0)])
+
+
+def stored(data: str, precision: str = "I64", dims: str = "<dim>2</dim>") -> str:
+    """A Const and a Result."""
+    text = net([const(0, data), result(1)], [edge(0, 0, 1, 0)])
+    text = text.replace("<dim>2</dim><dim>3</dim>", dims, 1).replace("FP32", precision)
+    return text.replace('<input><port id="0"><dim>2</dim><dim>3</dim></port></input>', '<input><port id="0"/></input>')
+
+
+def branches() -> str:
+    """An If of two branches, each with a Relu."""
+    body = "".join((parameter(0), layer(1, "Relu", "0", "2"), result(2)))
+    body = f"<layers>{body}</layers><edges>{edge(0, 0, 1, 0)}{edge(1, 2, 2, 0)}</edges>"
+    ties = '<input external_port_id="1" internal_layer_id="0"/><output external_port_id="0" internal_layer_id="2"/>'
+    inside = "".join(f"<{side}_port_map>{ties}</{side}_port_map>\n" for side in ("then", "else"))
+    inside += "".join(f"<{side}_body>{body}</{side}_body>\n" for side in ("then", "else"))
+    flag = layer(7, "Parameter", outputs="0", name="c", data='<data shape="" element_type="boolean"/>')
+    flag = flag.replace(*NO_DIMS).replace("FP32", "BOOL")
+    choice = layer(4, "If", "01", "2", name="if", version="opset8", inside=inside)
+    choice = choice.replace('<port id="0"><dim>2</dim><dim>3</dim></port>', '<port id="0"/>', 1)
+    return net([flag, parameter(0), choice, result(1)], [edge(7, 0, 4, 0), edge(0, 0, 4, 1), edge(4, 2, 1, 0)])
+
+
+def variables(opset: str, data: str) -> str:
+    """A ReadValue, an Assign and a Result of its value."""
+    reading = layer(1, "ReadValue", "0", "1", name="rv", version=opset, data=f"<data {data}/>")
+    writing = layer(2, "Assign", "0", "1", name="as", version=opset, data='<data variable_id="v"/>')
+    return net([parameter(0), reading, writing, result(3)], [edge(0, 0, 1, 0), edge(1, 1, 2, 0), edge(1, 1, 3, 0)])
+
+
+JOINED = layer(2, "Concat", "01", "2", data='<data axis="1"/>').replace(
+    "<dim>3</dim></port></output>", "<dim>6</dim></port></output>"
+)
+HINTS = '<rt_info><attribute name="fused_names" version="0" value="a"/></rt_info>'
+
+#: The documents that cases change, by name.
+BASES = {
+    "sound": SOUND,
+    "sound10": SOUND.replace('version="11"', 'version="10"'),
+    "small": SMALL,
+    "open": SMALL.replace(*NO_DIMS),
+    "const": stored('element_type="i64" shape="2" offset="8" size="16"'),
+    "concat": net((*LAYERS[:2], JOINED, LAYERS[3].replace("<dim>3", "<dim>6")), EDGES),
+    "clamp": unary("Clamp", '<data min="0" max="6"/>'),
+    "softmax": unary("SoftMax", '<data axis="1"/>'),
+    "convert": unary("Convert", '<data destination_type="f32"/>').replace('id="5" precision="FP32"', 'id="5" precision="UNSPECIFIED"'),
+    "shapeof": unary("ShapeOf", '<data output_type="i64"/>', "opset3").replace(
+        'id="5" precision="FP32"><dim>2</dim><dim>3</dim>', 'id="5" precision="UNSPECIFIED"><dim>2</dim>'
+    ).replace('"0"><dim>2</dim><dim>3</dim></port></input></layer>\n</layers>', '"0"/></input></layer>\n</layers>'),
+    "loop": loop(INPUT + OUTPUT, '<edge from-layer="2" to-layer="0"/>').replace("</layer>", "</layer>\n"),
+    "dead-loop": loop(INPUT + OUTPUT, live=False),
+    "if": branches(),
+    "state3": variables("opset3", 'variable_id="v"'),
+    "state6": variables("opset6", 'variable_id="v" variable_type="f32" variable_shape="2,3"'),
+    "hints": SOUND.replace("</output></layer>", f"</output>{HINTS}</layer>", 1),
+    "hints10": SOUND.replace("</output></layer>", f"</output>{HINTS}</layer>", 1).replace('version="11"', 'version="10"'),
+    "dead": small(layer(5, "Subtract", "01", "2", name="dead"), edges=[edge(0, 0, 5, 0), edge(0, 0, 5, 1)]),
+    "dead-const": small(const(7, 'element_type="i64" shape="2" offset="8" size="16"').replace("FP32", "I64").replace("<dim>3</dim>", "")),
+}  # fmt: skip
+
+
 def severities(model: Model) -> set[tuple[str, str]]:
     return {(problem.fault.rule.code, problem.fault.severity.value) for problem in model.problems}
 

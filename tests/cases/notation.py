@@ -23,7 +23,8 @@ Behind ``->`` stand the element types and shapes of the outputs, with their cont
 warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node or the line of the document;
 or ``sound``, where nothing but that is asked. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
 
-An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``, ``refuses``, or other types.
+An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``,
+``refuses`` (it loads), ``fails`` (it runs), ``crashes``, other types, or ``agrees`` in one of two alternatives.
 """
 
 from __future__ import annotations
@@ -135,7 +136,20 @@ def files() -> list[Path]:
 def lines(path: Path) -> list[tuple[int, str]]:
     """The lines that are cases, with their numbers."""
     numbered = enumerate(path.read_text("utf-8").splitlines(), 1)
-    return [(number, line) for number, line in numbered if line and not line.startswith(("#", "= "))]
+    return [(number, line) for number, line in numbered if line and not line.startswith("#")]
+
+
+def groups(path: Path) -> list[tuple[str, list[tuple[int, str]]]]:
+    """The lines by what they are of: the operator, or the comment above them, or the document that is changed."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    comment = ""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if line.startswith("#"):
+            comment = line.strip("# ")
+        elif line:
+            named = re.match(r"(onnx|openvino) (\S+?)(@| `)", line)
+            found.setdefault(f"{named[1]} {named[2]}" if named else comment, []).append((number, line))
+    return list(found.items())
 
 
 def cases(line: str) -> Iterator[Case]:

@@ -68,6 +68,7 @@ def codes(model: onnx.ModelProto, folder: Path) -> list[str]:
     return [finding.rule.code for finding in irlint.check(path).folded().findings]
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(("text", "expected", "loads"), CASES, ids=range(len(CASES)))
 def test_graph(text: str, expected: list[str], loads: bool, tmp_path: Path) -> None:
     model = onnx.parser.parse_model(HEAD + text)
@@ -94,6 +95,7 @@ def bias(size: int = 3, claimed: int = 3, raw: bool = True) -> onnx.TensorProto:
     return tensor
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("tensor", "expected"),
     [
@@ -111,6 +113,7 @@ def test_initializer_size(tensor: onnx.TensorProto, expected: list[str], tmp_pat
     assert isinstance(engines.onnxruntime_verdict(model), str) is bool(expected)
 
 
+@pytest.mark.oracle
 def test_initializer_against_the_input_of_its_name(tmp_path: Path) -> None:
     def declared(*dims: int | str, dtype: int = TensorProto.FLOAT) -> onnx.ModelProto:
         return small_model(bias(), inputs=(helper.make_tensor_value_info("b", dtype, dims),))
@@ -126,6 +129,7 @@ def test_initializer_against_the_input_of_its_name(tmp_path: Path) -> None:
         assert isinstance(engines.onnxruntime_verdict(model), str) is bool(expected)
 
 
+@pytest.mark.oracle
 def test_two_initializers_of_one_name_are_a_warning(tmp_path: Path) -> None:
     model = small_model(bias(), bias())
     assert codes(model, tmp_path) == ["IRL102"]
@@ -149,6 +153,7 @@ def test_external_data(length: int | None, offset: int, size: int | None, expect
     assert codes(small_model(tensor), tmp_path) == expected
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(("source", "result"), [(0, 1), (1, 0), (0, 0)])
 def test_element_type_missing(source: int, result: int, tmp_path: Path) -> None:
     x, y = helper.make_tensor_value_info("x", source, [2]), helper.make_tensor_value_info("y", result, [2])
@@ -179,6 +184,7 @@ def _written(model: onnx.ModelProto, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.oracle
 def test_versions(tmp_path: Path) -> None:
     model = small_model(bias())
     model.ClearField("ir_version")

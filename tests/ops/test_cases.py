@@ -1,4 +1,4 @@
-"""Every case of an operator: irlint answers what its line says."""
+"""Every case: irlint answers what its line says."""
 
 from __future__ import annotations
 
@@ -6,27 +6,20 @@ from pathlib import Path
 
 import pytest
 from cases.answers import answer
-from cases.notation import FOLDER, cases, files, lines
+from cases.notation import FOLDER, cases, files, groups
 
-FILES = [path for path in files() if path.parent != FOLDER]
-BY_OPERATOR: dict[tuple[Path, str], list[tuple[int, str]]] = {}
-for path in FILES:
-    for number, line in lines(path):
-        BY_OPERATOR.setdefault((path, line.split("@", 1)[0]), []).append((number, line))
+GROUPS = {
+    f"{path.relative_to(FOLDER).as_posix()}:{name}": (path, found) for path in files() for name, found in groups(path)
+}
 
 
-def place(path: Path) -> str:
-    return path.relative_to(FOLDER).as_posix()
-
-
-@pytest.mark.parametrize(("path", "name"), BY_OPERATOR, ids=[f"{place(path)}:{name}" for path, name in BY_OPERATOR])
-def test_answers(path: Path, name: str) -> None:
+@pytest.mark.parametrize(("path", "numbered"), GROUPS.values(), ids=GROUPS)
+def test_answers(path: Path, numbered: list[tuple[int, str]]) -> None:
     wrong = []
-    for number, line in BY_OPERATOR[path, name]:
+    for number, line in numbered:
         for case in cases(line):
             found = answer(case.model)
             if found != case.expected:
-                wrong.append(
-                    f"{place(path)}:{number}: {case.model}\n    expected {case.expected}\n    irlint   {found}"
-                )
+                place = f"{path.relative_to(FOLDER).as_posix()}:{number}"
+                wrong.append(f"{place}: {case.model}\n    expected {case.expected}\n    irlint   {found}")
     assert not wrong, "\n" + "\n".join(wrong)

@@ -25,7 +25,11 @@ def differing(engine: str, answer: str, said: str) -> str:
         return verdict
     ours, theirs = _types(answer), said.split()
     agree = {"openvino": _equal, "inference": _as_far_as_known, "onnxruntime": _possible}[engine]
-    if answer == "sound" or (len(ours) == len(theirs) and all(_agree(*pair, agree) for pair in zip(ours, theirs))):
+    if (
+        not ours
+        or answer == "sound"
+        or (len(ours) == len(theirs) and all(_agree(*pair, agree) for pair in zip(ours, theirs)))
+    ):
         return ""
     return " ".join(theirs)
 

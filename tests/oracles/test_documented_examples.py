@@ -11,6 +11,8 @@ import irlint
 from irlint.dims import bounds
 from irlint.findings.faults import Severity
 
+pytestmark = pytest.mark.oracle
+
 Sizes = list[tuple[int | None, int | None]]
 
 

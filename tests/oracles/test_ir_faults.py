@@ -30,6 +30,8 @@ from cases.ir_documents import (
 from irlint.findings.faults import RULES
 from irlint.parsers import openvino
 
+pytestmark = pytest.mark.oracle
+
 
 @pytest.mark.parametrize(
     ("document", "code"),

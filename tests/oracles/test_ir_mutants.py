@@ -10,12 +10,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import openvino
 import pytest
 from cases.models import Input
 from lxml import etree
 from make.fixtures import ROOT
-from openvino import opset13 as ops
 from oracles.engines import assert_same_verdict
 from oracles.ir_mutations import mutants
 from oracles.openvino_worker import Outcome, outcomes
@@ -27,6 +25,8 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Problem
 from irlint.model.tensor import Tensor
+
+pytestmark = pytest.mark.oracle
 
 SEED = 8
 MUTANTS = 10
@@ -52,6 +52,9 @@ CONTRADICTIONS = frozenset(["IRL106", "IRL503", "IRL504", "IRL506", "IRL507", "I
 
 
 def convolutional() -> Any:
+    import openvino
+    from openvino import opset13 as ops
+
     x = ops.parameter([-1, 3, 16, 16], np.float32, name="x")
     y = ops.convolution(x, np.ones((8, 3, 3, 3), np.float32), [2, 2], [1, 1], [1, 1], [1, 1])
     y = ops.relu(ops.add(y, np.ones((1, 8, 1, 1), np.float32)))
@@ -65,6 +68,9 @@ def convolutional() -> Any:
 
 
 def attention() -> Any:
+    import openvino
+    from openvino import opset13 as ops
+
     x = ops.parameter([-1, -1, 16], np.float32, name="x")
     heads = [ops.transpose(ops.reshape(x, np.array([0, 0, 4, 4]), True), np.array([0, 2, 1, 3])) for _ in range(3)]
     scores = ops.softmax(ops.matmul(heads[0], heads[1], False, True), -1)
@@ -78,6 +84,9 @@ def attention() -> Any:
 
 
 def stateful() -> Any:
+    import openvino
+    from openvino import opset13 as ops
+
     x = ops.parameter([2, 3], np.float32, name="x")
     start = ops.constant(np.zeros((2, 3), np.float32))
     kept = ops.read_value(start, "kept", np.float32, openvino.PartialShape([2, 3]))
@@ -87,6 +96,9 @@ def stateful() -> Any:
 
 
 def branching() -> Any:
+    import openvino
+    from openvino import opset13 as ops
+
     condition, x = ops.parameter([], bool, name="c"), ops.parameter([2, 3], np.float32, name="x")
     inner, other = ops.parameter([2, 3], np.float32), ops.parameter([2, 3], np.float32)
     then_body = openvino.Model([ops.add(inner, np.ones((1, 3), np.float32))], [inner], "then")
@@ -105,6 +117,8 @@ MODELS: tuple[Callable[[], Any], ...] = (convolutional, attention, stateful, bra
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The good IRs of the fixtures that OpenVINO reads, and those that its own builder writes."""
+    import openvino
+
     folder = tmp_path_factory.mktemp("bases")
     written = [folder / f"{build.__name__}.xml" for build in MODELS]
     for build, path in zip(MODELS, written):
@@ -192,6 +206,8 @@ def test_mutants(bases: list[Path], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
 def test_the_models_are_sound(build: Callable[[], Any], tmp_path: Path) -> None:
+    import openvino
+
     path = tmp_path / "model.xml"
     openvino.save_model(build(), path, compress_to_fp16=False)
     _, problems = judged(path)

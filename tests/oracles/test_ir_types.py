@@ -15,6 +15,8 @@ from irlint.parsers.openvino.types import (
     whole,
 )
 
+pytestmark = pytest.mark.oracle
+
 NET = """<net version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="" element_type="f32"/>
 <output><port id="0" precision="FP32"/></output></layer>

@@ -21,6 +21,8 @@ from irlint.findings.faults import Severity
 from irlint.findings.report import Finding
 from irlint.run.one_file import inspected
 
+pytestmark = pytest.mark.oracle
+
 SEED = 20
 MODELS = 140
 MUTANTS = 4

@@ -9,6 +9,8 @@ from oracles.ir_generator import Input, line
 from oracles.ir_graphs import Body, Builder, Net, Source, Step, integers, scalar
 from oracles.random_irs import difference
 
+pytestmark = pytest.mark.oracle
+
 EXAMPLES = """
 SpaceToBatch@2 f32[2,3,4,5] i64{1,1,2,2} i64{0,0,1,-1} i64{0,0,1,0}
 BatchToSpace@2 f32[1..4,3,6,4] i64{2,2,1,1} i64{0,0,0,0} i64{0,0,0,0}

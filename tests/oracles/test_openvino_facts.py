@@ -10,6 +10,8 @@ from oracles.random_irs import irlint_types, openvino_types, severity
 from irlint.dims import bounds
 from irlint.findings.faults import Severity
 
+pytestmark = pytest.mark.oracle
+
 PDPD = "auto_broadcast=pdpd"
 AXIS = f"{PDPD} auto_broadcast.auto_broadcast_axis"
 

@@ -8,6 +8,8 @@ import sys
 import pytest
 from oracles.random_irs import TESTS
 
+pytestmark = pytest.mark.oracle
+
 SEED = 20
 COUNT = 1000
 

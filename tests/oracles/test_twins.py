@@ -1,11 +1,10 @@
-"""Broken ONNX models beside sound twins that differ in as little as possible: irlint against ONNX Runtime on both."""
+"""Constants, external data and declarations that are broken, beside sound twins: irlint against ONNX Runtime on both."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import onnx
@@ -16,56 +15,11 @@ from onnx import TensorProto, helper, numpy_helper
 import irlint
 from irlint.findings.faults import Severity
 from irlint.findings.report import Finding
-from irlint.run.one_file import inspected
 
-ALTERNATIVES = re.compile(r"~([^~|]*)\|([^~]*)~")
-
-#: Sections that ONNX Runtime has no kernels for: the specification alone tells the two apart.
-WITHOUT_KERNELS = {"legacy broadcasting"}
+pytestmark = pytest.mark.oracle
 
 #: The sizes that the symbols of the inputs have in a run.
 SIZES = {"N": 2, "M": 3}
-
-
-class Pair(NamedTuple):
-    section: str
-    code: str
-    node: str | None
-    broken: str
-    sound: str
-
-
-def pairs() -> Iterator[Pair]:
-    section = ""
-    for line in (Path(__file__).resolve().parents[1] / "cases" / "twins.txt").read_text("utf-8").splitlines():
-        if line.startswith("= "):
-            section = line[2:]
-        if not line[:1].isdecimal():
-            continue
-        head, text = line.split(" ", 1)
-        code, _, node = head.partition(":")
-        node = node or ("n" if re.search(r"\[~?n\b", text) else "y")
-        broken, sound = (document(ALTERNATIVES.sub(side, text)) for side in (r"\1", r"\2"))
-        yield Pair(section, f"IRL{code}", None if node == "-" else node, broken, sound)
-
-
-def document(text: str) -> str:
-    """A model in ONNX's text syntax from the short form of ``twins.txt``."""
-    if text.startswith("<"):
-        return text
-    opset = "21"
-    if text.startswith("@"):
-        opset, text = text[1:].split(" ", 1)
-    head, rest = text.split(" -> ", 1)
-    outputs, nodes = rest.split(": ", 1)
-    inputs, _, initializers = head.partition("; ")
-    imports = f'"" : {opset}, "com.microsoft" : 1, "ai.onnx.ml" : 3'
-    constants = f"<{initializers}>" if initializers else ""
-    return f"<ir_version: 10, opset_import: [{imports}]>\ng ({inputs}) => ({outputs}) {constants} {{ {nodes} }}"
-
-
-def findings(model: onnx.ModelProto) -> tuple[Finding, ...]:
-    return above_notes(inspected("model.onnx", model.SerializeToString())[1])
 
 
 def above_notes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -107,49 +61,6 @@ def ones(known: onnx.TypeProto) -> Any:
     if tensor.elem_type == TensorProto.STRING:
         return np.full(shape, "a", object)
     return np.full(shape, 1 if shape else 2, helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-
-
-# --- pairs in text ----------------------------------------------------------------------------------------------------
-
-PAIRS = list(pairs())
-
-
-def test_there_are_many() -> None:
-    assert len(PAIRS) > 400
-    assert len({pair.section for pair in PAIRS}) > 45
-    assert all(pair.broken != pair.sound for pair in PAIRS)
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.section}-{pair.code}".replace(" ", "-"))
-def test_pair(pair: Pair) -> None:
-    broken, sound = onnx.parser.parse_model(pair.broken), onnx.parser.parse_model(pair.sound)
-    found = findings(broken)
-    assert [(finding.rule.code, finding.node) for finding in found] == [(pair.code, pair.node)], told(found)
-    assert found[0].severity is Severity.ERROR
-    assert told(findings(sound)) == []
-    if pair.section in WITHOUT_KERNELS:
-        assert "NOT_IMPLEMENTED" in str(failure(sound))
-        return
-    assert failure(broken)
-    assert failure(sound) is None
-
-
-#: Those of an opset in which the chain's own Cast is sound.
-BEHIND = [pair for pair in PAIRS if not re.search(r'"" : [1-5]\D', pair.broken)]
-
-CHAIN = """<ir_version: 10, opset_import: ["" : 21]> chain (v0) => (v6) {
-v1 = Cast <to = 1> (v0) v2 = Flatten <axis = 0> (v1) v3 = Transpose (v2)
-v4 = MatMul (v2, v3) v5 = Softmax <axis = 1> (v4) v6 = Add (v5, v4) }"""
-
-
-@pytest.mark.parametrize("pair", BEHIND, ids=lambda pair: f"{pair.section}-{pair.code}".replace(" ", "-"))
-def test_six_nodes_behind_the_fault_add_no_finding(pair: Pair) -> None:
-    broken = onnx.parser.parse_model(pair.broken)
-    before = told(findings(broken))
-    chain = onnx.parser.parse_model(CHAIN).graph.node
-    chain[0].input[0] = broken.graph.output[0].name
-    broken.graph.node.extend(chain)
-    assert told(findings(broken)) == before
 
 
 # --- constants, external data and declarations ------------------------------------------------------------------------

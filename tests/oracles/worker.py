@@ -151,7 +151,7 @@ def onnxruntime() -> Callable[[Document], str]:
         shape = [dim if isinstance(dim, int) else SIZES.get(dim, 2) for dim in info.shape]
         if dtype(info.type) == "string":
             return np.full(shape, "a", object)
-        return np.full(shape, filler, numpy[dtype(info.type)])
+        return np.full(shape, 2 if filler and not shape else filler, numpy[dtype(info.type)])
 
     def typed(info: Any, value: Any) -> str:
         if not info.type.startswith("tensor(") or not hasattr(value, "shape"):

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command.process import BAD, FIXTURES, GOOD, run
+from command.process import BAD, FIXTURES, GOOD
+from command.process import started as run
 
 from irlint.command.progress import wanted
 from irlint.run import files as run_module

@@ -111,6 +111,7 @@ def scan_model(**words: str) -> onnx.ModelProto:
     return model(SCAN.format(**(plain | words)))
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("built", "expected"),
     [
@@ -458,6 +459,7 @@ IRS = {
 }
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("name", IRS)
 def test_openvino_says_the_same(name: str) -> None:
     theirs, ours = openvino_verdict(IRS[name], WEIGHTS), irlint_on_ir(IRS[name], WEIGHTS)

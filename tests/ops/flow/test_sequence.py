@@ -47,6 +47,7 @@ def runs(built: onnx.ModelProto) -> bool:
     return True
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("text", "code"),
     [

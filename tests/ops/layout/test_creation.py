@@ -62,6 +62,7 @@ def test_symbolic_shapes() -> None:
     assert filled((2,), "int64", 7).value == (7, 7)
 
 
+@pytest.mark.oracle
 def test_the_default_output_type_of_shape_of_is_disputed() -> None:
     assert isinstance(openvino_verdict(*ir_document("ShapeOf", "opset3", [Input("float32", 2)])), str)
     with stated() as statements:

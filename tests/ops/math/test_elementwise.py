@@ -124,6 +124,7 @@ def checked(op: str, inputs: list[Any], attributes: dict[str, Any]) -> tuple[Any
     return openvino_verdict(xml, weights), verdict(model), codes
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("a", "b", "attributes", "warned"),
     [
@@ -234,6 +235,7 @@ def test_pdpd_of_symbols() -> None:
     assert not statements.faults
 
 
+@pytest.mark.oracle
 def test_select_may_be_enlarged_by_its_condition() -> None:
     cond, then, otherwise = Tensor("bool", (4, 2, 3)), f32(3), f32(1)
     assert ov_select(cond, then, otherwise, broadcasting=Broadcasting()).shape == (4, 2, 3)
@@ -367,6 +369,7 @@ OPEN_DIMS = st.lists(st.sampled_from([0, 1, 1, 2, 3, None]), max_size=3).map(tup
 MODES = st.sampled_from(["none", "numpy", "numpy", None])
 
 
+@pytest.mark.oracle
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(OPENVINO)), OPEN_DIMS, OPEN_DIMS, MODES)
 def test_random_layers_against_openvino(op: str, a: Any, b: Any, mode: str | None) -> None:
@@ -376,6 +379,7 @@ def test_random_layers_against_openvino(op: str, a: Any, b: Any, mode: str | Non
     )
 
 
+@pytest.mark.oracle
 @settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(sorted(OPENVINO)),

@@ -13,6 +13,7 @@ def strings(*dims: int | None) -> Input:
     return Input("string", *dims)
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     "given", [strings(2, 3), strings(), strings(None), Input.any_rank("string"), Input("uint8", 3)]
 )
@@ -43,6 +44,7 @@ FAULTS: list[tuple[Input, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(("given", "changes", "code"), FAULTS)
 def test_faults_of_tf_idf_vectorizer_are_onnxruntimes(given: Input, changes: dict[str, Any], code: str) -> None:
     attributes = {name: value for name, value in (GRAMS | changes).items() if value is not None}

@@ -181,6 +181,7 @@ BROKEN: list[tuple[str, Given, dict[str, Any], int, str, bool]] = [
 ]
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("op", "given", "attributes", "version", "code", "at_load"), BROKEN, ids=[each[0] for each in BROKEN]
 )

@@ -54,6 +54,7 @@ def runs(model: onnx.ModelProto) -> bool:
     return True
 
 
+@pytest.mark.oracle
 def test_onnx_runtime_wants_a_hidden_size() -> None:
     model = recurrent("LSTM", hidden_size=None)
     assert not runs(model)

@@ -10,7 +10,7 @@ from cases.models import Fed as Given
 from cases.models import Input, ir_document
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.engines import irlint_on_onnx, node_cases, openvino_verdict
+from oracles.engines import openvino_verdict
 
 from irlint.dims import Dim, MaybeDim, bounds, symbol
 from irlint.findings.faults import Severity
@@ -35,15 +35,6 @@ def i64(*dims: int | str | None) -> Input:
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
-
-#: The number of boxes that are chosen depends on what the boxes are.
-_NMS_CASES = node_cases("NonMaxSuppression")
-
-
-@pytest.mark.parametrize("case", _NMS_CASES, ids=lambda case: case.name)
-def test_nms_node_cases(case: object) -> None:
-    assert irlint_on_onnx(case.model) == [("int64", (None, 3))]  # type: ignore[attr-defined]
-
 
 X, ROIS, IMAGES = f32(2, 3, 16, 16), f32(5, 4), i64(5)
 
@@ -81,6 +72,7 @@ PROBABILITIES, DELTAS = f32(2, 18, 14, 14), f32(2, 36, 14, 14)
 # --- what OpenVINO accepts and nobody should --------------------------------------------------------------------------
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("op", "version", "inputs", "attributes"),
     [

@@ -1,0 +1,37 @@
+"""Nodes behind a fault add no finding."""
+
+from __future__ import annotations
+
+import onnx
+import onnx.parser
+from cases.models import text_model
+from cases.notation import FOLDER, Text, cases, lines
+
+from irlint.findings.faults import Severity
+from irlint.run.one_file import inspected
+
+CHAIN = """<ir_version: 10, opset_import: ["" : 21]> chain (v0) => (v6) {
+v1 = Cast <to = 1> (v0) v2 = Flatten <axis = 0> (v1) v3 = Transpose (v2)
+v4 = MatMul (v2, v3) v5 = Softmax <axis = 1> (v4) v6 = Add (v5, v4) }"""
+
+
+def found(model: onnx.ModelProto) -> list[tuple[str, str | None, str]]:
+    findings = inspected("model.onnx", model.SerializeToString())[1]
+    return [(each.rule.code, each.node, each.message) for each in findings if each.severity is not Severity.NOTE]
+
+
+def test_six_nodes_behind_a_fault() -> None:
+    asked = 0
+    for number, line in lines(FOLDER / "graphs" / "onnx.txt"):
+        broken = next(cases(line)).model
+        assert isinstance(broken, Text)
+        model = text_model(broken)
+        if any(entry.domain == "" and entry.version < 6 for entry in model.opset_import):
+            continue
+        before = found(model)
+        chain = onnx.parser.parse_model(CHAIN).graph.node
+        chain[0].input[0] = model.graph.output[0].name
+        model.graph.node.extend(chain)
+        assert found(model) == before, f"graphs/onnx.txt:{number}: {line}"
+        asked += 1
+    assert asked > 480
