@@ -16,8 +16,8 @@ from oracles.guard import Guard
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-settings.register_profile("steady", derandomize=True)
-settings.register_profile("wild", derandomize=False)
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("wild", derandomize=False, deadline=None)
 settings.load_profile("steady")
 
 #: Tests of the source tree, left out where only an installed irlint is there.

@@ -117,6 +117,7 @@ def test_form_asks_what_a_case_needs(path: Path) -> None:
     assert "cut" in fields["model"]["attributes"]["description"]
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
 def test_form_shows_how_to_cut_a_model_down(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
