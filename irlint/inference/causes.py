@@ -169,6 +169,11 @@ class _Facts:
             return next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
         if not problem.by_rule:
             return None
+        if fault.attribute is not None:
+            alike = (each for each in self.own[node] if each.by_rule and each.fault.rule is fault.rule)
+            first = next((each for each in alike if each.fault.attribute == fault.attribute), problem)
+            if first is not problem:
+                return first
         port = next((each for each in others if _is_wiring(each) and each.fault.input is None), None)
         if port is not None and (port.is_error or not problem.is_error):
             return port

@@ -9,6 +9,7 @@ import onnx.parser
 import pytest
 
 import irlint
+from irlint.reporters.forms import FORMS
 
 #: What is told of a model: the rule and the node of each root, and then the same of what follows from it.
 Told = list[tuple[str, list[str]]]
@@ -123,3 +124,24 @@ def test_what_follows_from_a_rule_that_is_not_selected_stands_for_itself(tmp_pat
 
     _, findings = inspected(str(path), policy=Policy((selection(None, ["IRL508"], []),)))[:2]
     assert [(finding.rule.code, finding.because) for finding in findings] == [("IRL101", "")]
+
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/bad/IRL*.[ox]*")), ids=lambda path: path.stem)
+def test_every_broken_fixture_has_one_root(path: Path) -> None:
+    roots = [finding.rule.code for finding in irlint.check(path).folded().findings]
+    assert len([code for code in roots if path.stem.startswith(code)]) == 1, roots
+
+
+def test_what_follows_is_folded_or_shown_in_full(tmp_path: Path) -> None:
+    report = irlint.check(written(CASES["an import is missing"][0], tmp_path))
+    folded = FORMS["text"].rendered(report, color=False, every=False, quiet=False, columns=100, encoding="utf-8")
+    full = FORMS["text"].rendered(report, color=False, every=True, quiet=False, columns=100, encoding="utf-8")
+    assert "4 more follow from this: IRL502 at a, IRL801 at b, IRL502 at c (Else), ..." in " ".join(folded.split())
+    assert [text.count("error[IRL801]") for text in (folded, full)] == [1, 3]
+    for form in ("concise", "sarif", "github", "gitlab", "junit"):
+        text = FORMS[form].rendered(report, quiet=False, fail_on="error")
+        assert text.count("opset_import of the model") <= 1, form
+        assert "and 4 that follow" in text, form
