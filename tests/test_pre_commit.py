@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+#: It needs a package index, and half a minute.
+pytestmark = pytest.mark.oracle
+
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 
@@ -130,7 +133,6 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hook", ["irlint", "irlint-all"])
 @pytest.mark.parametrize(
     ("files", "told"),
@@ -150,7 +152,6 @@ def test_commit(hooks: Hooks, hook: str, files: Files, told: str, tmp_path: Path
     assert (result.returncode == 0) == (told in ("Passed", "Skipped"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "before", "files", "told"),
     [
