@@ -40,7 +40,8 @@ class Maker:
 class Trail:
     """A size, and axis ``axis`` of ``value``, where it was made; ``kept`` are the nodes that handed it on, in order.
 
-    ``reckoning`` is how the rule of the node that made it reckons it, where it says so.
+    ``reckoning`` is how the rule of the node that made it reckons it, where it says so; ``left_open`` tells that the rule leaves
+    the size to what the file declares.
     """
 
     dim: MaybeDim
@@ -49,6 +50,7 @@ class Trail:
     maker: Maker | None
     kept: tuple[Node, ...]
     reckoning: Reckoning | None = None
+    left_open: bool = False
 
 
 @record
@@ -128,10 +130,20 @@ class Makers:
             return None
         if node not in self._reckonings:
             with reckoned() as found:
-                asked_again(self.known, node, inputs_of(node, self.known))
+                self._asked(node, ())
             self._reckonings[node] = tuple(found)
         fitting = (each for each in self._reckonings[node] if each.axis == axis)
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
+
+    def leaves_open(self, value: Value, axis: int) -> bool:
+        """Whether the rule of the node that makes a value leaves the size of an axis to what the file declares."""
+        maker = self.of(value)
+        node = maker.node if maker is not None else None
+        known = _size(self._type(value), Position(0, axis))
+        if node is None or not isinstance(known, int) or any(node.bodies):
+            return False
+        outputs, port = self._asked(node, ()), node.outputs.index(value)
+        return port < len(outputs) and _size(outputs[port], Position(port, axis)) is None
 
     def _type(self, value: Value | None) -> Type | None:
         return None if value is None else self.known.types.get(value, UNKNOWN)
@@ -152,6 +164,11 @@ class Makers:
         """Whether another size in all of ``positions`` is the size of the output."""
         if not positions:
             return False
+        outputs = self._asked(node, positions)
+        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
+
+    def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
+        """What the node's rule gives with another size in all of ``positions``."""
         key = (node, positions)
         if key not in self._answers:
             inputs = inputs_of(node, self.known)
@@ -159,8 +176,7 @@ class Makers:
                 inputs[port] = _with_fresh(inputs[port], [position for position in positions if position.port == port])
             answer = asked_again(self.known, node, inputs)
             self._answers[key] = answer.outputs or () if answer is not None else ()
-        outputs = self._answers[key]
-        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
+        return self._answers[key]
 
 
 def _makers(known: Known) -> dict[Value, Maker]:
@@ -237,7 +253,8 @@ def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
             source = makers.source(node, Position(node.outputs.index(at), position.index, position.in_contents))
         given = node.inputs[source.port] if node is not None and source is not None else None
         if node is None or source is None or given is None:
-            return Trail(dim, value, axis, makers.of(value), tuple(reversed(kept)), makers.reckoning(value, axis))
+            reckoning, left_open = makers.reckoning(value, axis), makers.leaves_open(value, axis)
+            return Trail(dim, value, axis, makers.of(value), tuple(reversed(kept)), reckoning, left_open)
         passed.append(node)
         at, position = given, source
         if not source.in_contents:

@@ -81,7 +81,7 @@ def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
         return _fed(found, maker, dim, naming)
     call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
-    if node in known.faulted or unknown:
+    if node in known.faulted or unknown or found.left_open:
         where = _where(node, naming)
         return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be worked out")
     return Reason(dim, "", _computed(found, node, dim, naming))

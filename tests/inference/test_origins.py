@@ -194,3 +194,10 @@ def test_a_formula_comes_to_the_size_that_it_explains(path: Path) -> None:
         reckoning = makers.reckoning(value, axis)
         if reckoning is not None and re.fullmatch(r"(floor|ceil|[-+*/() \d])+", reckoning.formula):
             assert eval(reckoning.formula, {"floor": math.floor, "ceil": math.ceil}) == dim
+
+
+def test_a_size_that_only_the_file_states() -> None:
+    text = "g (float[2,6] x, int64[2] s) => (float[a,b] z) <float[3,4] y> { y = Reshape (x, s) z = Neg (y) }"
+    found = output_trail(text, 1)
+    assert (found.value.name, found.dim, found.left_open) == ("y", 4, True)
+    assert not output_trail("g (float[2,6] x, float[2,6] y) => (float z) { z = Concat <axis = 0> (x, y) }", 0).left_open
