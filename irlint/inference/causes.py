@@ -13,7 +13,7 @@ from irlint.binding.calls import (
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPERATOR,
 )
-from irlint.dims import symbol
+from irlint.dims import same, symbol
 from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
@@ -23,7 +23,8 @@ from irlint.model.tensor import Tensor, Type
 from irlint.records import replaced
 
 #: Families of rules (`findings.faults.FAMILIES`).
-STRUCTURE, OPERATORS, DECLARED, WEIGHTS = "structure", "operators", "declarations", "weights"
+STRUCTURE, TYPES, OPERATORS = "structure", "element-types", "operators"
+DECLARED, WEIGHTS = "declarations", "weights"
 
 
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
@@ -73,6 +74,7 @@ class _Facts:
         for problem in problems:
             if problem.node is not None:
                 self.own.setdefault(problem.node, []).append(problem)
+        self.refused = [each for each in problems if each.by_rule and each.is_error and each.fault.rule.family == TYPES]
         #: The first breach in the wiring of each graph that no runtime passes over, and the first of any graph.
         self.unwired: dict[str, Problem] = {}
         #: The first node of each graph that lacks an input that no edge brings.
@@ -166,7 +168,8 @@ class _Facts:
         if attribute is not None and _says_the_operator(problem, attribute):
             return attribute
         if fault.rule.family == DECLARED:
-            return next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
+            stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
+            return stored or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -178,6 +181,23 @@ class _Facts:
         if port is not None and (port.is_error or not problem.is_error):
             return port
         return self._of_bodies(problem, node)
+
+    def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
+        """The refused element type of a node that would take what the file declares."""
+        if problem.is_error:
+            return None
+        for each in self.refused:
+            assert each.node is not None
+            if set(node.outputs).isdisjoint(each.node.inputs):
+                continue
+            inputs = [
+                None if value is None else value.type if value in node.outputs else self.known.types.get(value)
+                for value in each.node.inputs
+            ]
+            answer = asked_again(self.known, each.node, inputs)
+            if answer is not None and answer.outputs is not None:
+                return each
+        return None
 
     def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
         if None not in node.inputs:
@@ -233,9 +253,28 @@ class _Facts:
             return False
         if problem.by_rule:
             return answer.outputs is not None and all(each.rule is not problem.fault.rule for each in answer.faults)
-        if answer.outputs is None:
-            return False
-        return all(types.get(value) != found for value, found in zip(node.outputs, answer.outputs) if value is not None)
+        pairs = zip(node.outputs, answer.outputs or ())
+        return any(
+            value is not None and value.name == problem.value and not _contradicted(found, value)
+            for value, found in pairs
+        )
+
+
+def _contradicted(found: Type | None, value: Value) -> bool:
+    """Whether a type cannot be what the file declares of a value."""
+    for declaration in value.declared:
+        declared = declaration.type
+        if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
+            continue
+        if found.dtype and declared.dtype and found.dtype != declared.dtype:
+            return True
+        if found.shape is None or declared.shape is None:
+            continue
+        if len(found.shape) != len(declared.shape) or any(
+            same(a, b) is False for a, b in zip(found.shape, declared.shape)
+        ):
+            return True
+    return False
 
 
 def _of_open_sizes(known: Type | None) -> Type | None:
