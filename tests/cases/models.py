@@ -57,7 +57,7 @@ def ir_document(
             weights += given.tobytes()
             layers.append(_layer(index, f"in{index}", "Const", "opset1", data, (), (kind, given.shape)))
         else:
-            kind, dims = OV_TYPES[given.dtype], given.dims
+            kind, dims = OV_TYPES.get(given.dtype, given.dtype), given.dims
             text = "..." if dims is None else ",".join("?" if dim is None else str(dim) for dim in dims)
             data = f'element_type="{kind}" shape="{text}"'
             ports = () if dims is None else tuple(dim if isinstance(dim, int) else -1 for dim in dims)

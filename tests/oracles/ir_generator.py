@@ -71,7 +71,7 @@ class Line:
 
 def lines() -> list[Line]:
     """The table ``ir_operations.txt``."""
-    table = (Path(__file__).resolve().parents[1] / "cases" / "ir_operations.txt").read_text()
+    table = Path(__file__).with_name("ir_operations.txt").read_text()
     return [line(text) for text in table.splitlines() if text.strip() and not text.startswith("#")]
 
 
