@@ -32,7 +32,7 @@ def answer(model: Operator | Text | Change) -> str:
         codes = [
             _code(each.rule.code, each.severity, each.node if isinstance(model, Text) else each.line)
             for each in found
-            if each.severity is not Severity.NOTE
+            if each.severity is not Severity.NOTE and not each.because
         ]
         return " ".join(codes) or "sound"
     parsed = parsers.read(str(path), data)

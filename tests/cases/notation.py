@@ -21,7 +21,7 @@ the name of a document in ``documents.py``, a text in it, and what stands there 
 
 Behind ``->`` stand the element types and shapes of the outputs, with their contents where they are known, then the codes of
 warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node or the line of the document;
-or ``sound``, where nothing but that is asked. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
+or ``sound``, where nothing but that is asked; of several nodes, only findings that follow from no other. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
 
 An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``,
 ``refuses`` (it loads), ``fails`` (it runs), ``crashes``, other types, or ``agrees`` in one of two alternatives.
