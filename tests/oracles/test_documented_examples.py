@@ -43,7 +43,7 @@ LSTMSequence@1 f32[1,4,16] f32[1,1,128] f32[1,1,128] i32[1] f32[1,512,16] f32[1,
 MatrixNonMaxSuppression@8 f32[3,100,4] f32[3,5,100] -> 3 | IRL501 write `MatrixNms`
 MulticlassNonMaxSuppression@9 f32[3,100,4] f32[3,5,100] -> 3 | IRL501 write `MulticlassNms`
 AUGRUCell@8 f32[1,16] f32[1,128] f32[384,16] f32[384,128] f32[384] f32[1,1] ; hidden_size=128 | IRL501 reads it from no file
-Atan2@17 f32[2] f32[2] | IRL501 it came after OpenVINO 2026.4
+Bincount@17 i64[3] | IRL501 it came after OpenVINO 2026.4
 MatrixNms@8 f32[3,100,4] f32[3,5,100] ; decay_function=guassian -> 3 | IRL506 did you mean `gaussian`?
 MulticlassNms@9 f32[3,100,4] f32[3,5,100] ; sort_result=score -> 3 | IRL503 did you mean `sort_result_type`?
 OneHot@16 i64[4] i64=3 f32=1.0 f32=2.0 ; axis=-1 negative_indices_mode=ignore-negative | IRL506 did you mean `ignore_negative`?
