@@ -158,7 +158,7 @@ def test_what_if(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_any_standard_output(encoding: str) -> None:
-    for form in ("text", "concise", "json"):
+    for form in ("text", "concise", "json") if encoding == "ascii" else ("text",):
         assert (
             run(
                 FIXTURES / "onnx" / "bad", FIXTURES / "openvino" / "bad", "--format", form, PYTHONIOENCODING=encoding

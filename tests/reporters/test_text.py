@@ -389,7 +389,7 @@ def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest
         every = list(graphs(model))
         places = [None, *(node.place for graph in every for node in graph.nodes)]
         problems = []
-        for _ in range(150):
+        for _ in range(60):
             graph = chance.choice(every) if every else None
             node = chance.choice([None, *graph.nodes]) if graph is not None else None
             value = chance.choice([None, "x", "y", "r", "no such value"])
