@@ -47,16 +47,27 @@ def _made(cls: Any, eq: bool) -> Any:
     names = tuple(cls.__annotations__)
     body = {name: entry for name, entry in cls.__dict__.items() if name not in ("__dict__", "__weakref__", *names)}
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-    body |= {"__slots__": names, "__match_args__": names, "__init__": _init(cls, names, defaults), "__repr__": _repr}
+    body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults, "__repr__": _repr}
+    body["__init__"] = _first_init(names, defaults, "__post_init__" in body)
     if eq:
         body |= _equality(names)
     return type(cls)(cls.__name__, cls.__bases__, body)
 
 
-def _init(cls: type, names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
+    """Makes ``__init__`` when the first record is: compiling it is most of what a class costs, and many have no record."""
+
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        type(self).__init__ = made = _init(names, defaults, post)
+        made(self, *arguments, **named)
+
+    return __init__
+
+
+def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
     parameters = ", ".join(f"{name}=_defaults[{name!r}]" if name in defaults else name for name in names)
     lines = [f" self.{name} = {name}" for name in names]
-    if "__post_init__" in cls.__dict__:
+    if post:
         lines.append(" self.__post_init__()")
     scope: dict[str, Any] = {"_defaults": defaults}
     exec(f"def __init__(self, {parameters}):\n" + "\n".join(lines), scope)

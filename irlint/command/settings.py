@@ -44,7 +44,7 @@ def configuration(options: Mapping[str, Any]) -> Config | None:
         return _loaded(named) or fail(f"{named} has no table [tool.irlint]", end=NOTHING)
     if options["isolated"]:
         return None
-    from irlint.policy.configuration import candidates
+    from irlint.policy.configuration_files import candidates
 
     return next((config for file in candidates(os.curdir) if (config := _loaded(file)) is not None), None)
 

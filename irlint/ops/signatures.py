@@ -95,9 +95,8 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
     names = _names(cls)
     if default is not REQUIRED:
         return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
-    own = cls.__init__.__defaults__ or ()
-    defaults = (REQUIRED,) * (len(names) - len(own)) + own
-    return {name: (cls.__annotations__[name], value) for name, value in zip(names, defaults)}
+    own = cls.__field_defaults__
+    return {name: (cls.__annotations__[name], own.get(name, REQUIRED)) for name in names}
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.policy.complaints import ConfigError, complaint
+from irlint.policy.configuration_files import NAMES
 from irlint.records import record
 
 if TYPE_CHECKING:
     from irlint.policy.suppressions import Selection
 
-__all__ = ["Config", "ConfigError", "candidates", "loaded"]
-
-#: The names that a configuration file may have, the first one counting where a folder has several.
-NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
+__all__ = ["Config", "ConfigError", "loaded"]
 
 
 @record
@@ -40,34 +38,6 @@ class Config:
     def skips_pointers(self) -> bool:
         """Whether Git LFS pointers are no models."""
         return bool(self["lfs-pointers"] == "skip")
-
-
-def candidates(folder: str) -> Iterator[str]:
-    """The files that may hold the configuration, from a folder up to the repository's root, the nearest first."""
-    here = os.path.abspath(folder)
-    lead = ""
-    while True:
-        for name in NAMES:
-            file = os.path.join(here, name)
-            if os.path.isfile(file) and (name != NAMES[-1] or _may_have_table(file)):
-                yield lead + name
-        above = os.path.dirname(here)
-        if above == here or os.path.exists(os.path.join(here, ".git")):
-            return
-        here, lead = above, f"{os.pardir}{os.sep}{lead}"
-
-
-def _may_have_table(file: str) -> bool:
-    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``: nothing else is worth a TOML parser."""
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read()
-    except OSError:
-        return False
-    if b"irlint" not in data:
-        return False
-    starts = (b"[tool.irlint", b"[[tool.irlint", b"tool.irlint", b"[tool]", b"tool=")
-    return any(line.translate(None, b"\xef\xbb\xbf \t\"'").startswith(starts) for line in data.splitlines())
 
 
 def loaded(file: str) -> Config | None:

@@ -11,10 +11,10 @@ from irlint.findings.faults import Rule
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.formats import FORMATS
-from irlint.policy.shape_options import ModelShapes
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
+    from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import Policy
 
 #: How the names of models end, for which folders are searched.

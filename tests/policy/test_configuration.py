@@ -18,6 +18,7 @@ from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run
 
 from irlint.policy import configuration as config
 from irlint.policy import template
+from irlint.policy.configuration_files import candidates
 from irlint.policy.keys import KEYS
 from irlint.policy.rulebook import every_rule
 
@@ -160,7 +161,7 @@ def test_configuration_ends_at_the_repository(folder: Path) -> None:
     written(folder, 'ignore = ["IRL2"]')
     (folder / "models" / ".git").write_text("gitdir: elsewhere")
     assert codes(".", cwd=folder / "models") == ["IRL201", "IRL104"]
-    assert list(config.candidates(str(folder / "models"))) == []
+    assert list(candidates(str(folder / "models"))) == []
 
 
 @pytest.mark.parametrize(
