@@ -98,7 +98,10 @@ def applied(text: str, block: Block) -> str:
         lines = hunk.splitlines(keepends=True)
         before, after = ("".join(line[1:] for line in lines if line[0] in kinds) for kinds in (" -", " +"))
         if before:
-            assert text.count(before) == 1, f"{block.file} has these lines {text.count(before)} times:\n{before}"
+            assert text.count(before) == 1, (
+                f"a block of .github/CONTRIBUTING.md changes lines that {block.file} has {text.count(before)} times; "
+                f"bring the block up to date:\n{before}"
+            )
         text = text.replace(before, after) if before else text + after
     return text
 

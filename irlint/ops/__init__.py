@@ -174,7 +174,13 @@ def openvino(
     * ``labels``: the opset that is meant where a layer of this type has another label as its ``version``.
     * ``fills_in``: the library fills in last inputs that no edge leads to.
     * ``spellings``: other types that the library takes for it.
+
+    Raises ValueError where ``until`` is before ``since``.
     """
+    if until < since:
+        raise ValueError(
+            f"{', '.join(names)}: since opset {since}, until opset {until}; say until which opset it is there"
+        )
 
     def register(function: Rule) -> Rule:
         for name in names:

@@ -8,9 +8,9 @@ import stat
 from importlib import import_module
 
 from irlint.findings.faults import Fault
-from irlint.lazy_typing import Literal
+from irlint.lazy_typing import Any, Literal
 from irlint.model import Model, Place, Problem
-from irlint.model.formats import FORMATS
+from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 
 #: So many of a file's first bytes tell its kind.
@@ -80,12 +80,17 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
-    if any(found == form.name for form in FORMATS):
-        parser = import_module(f"{__name__}.{found}")
-        model: Model = parser.read(path, data)
+    form = next((form for form in FORMATS if form.name == found), None)
+    if form is not None:
+        model: Model = parser(form).read(path, data)
         return model
     fault = _pointer_fault(path, head) if found == "lfs-pointer" else _stranger_fault(found)
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
+
+
+def parser(form: Format) -> Any:
+    """The module of this package that reads a format: it has ``read``, and ``positions_in`` where the format is a text."""
+    return import_module(f"{__name__}.{form.name}")
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> str:

@@ -180,16 +180,14 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 def positions_of(
     model: Model, places: Iterable[Place | None], data: bytes | None
 ) -> dict[Place | None, tuple[int | None, int | None]]:
-    """The line and column of places in an IR document, both from 1."""
+    """The line and column of places in a file that is a text, both from 1."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}
-    from irlint.parsers.openvino.positions import positions
-
     if data is None:
         with open(model.path, "rb") as file:
             data = file.read()
-    found = positions(data, sorted({place.element for place in wanted}))
+    found = parsers.parser(model.format).positions_in(data, sorted({place.element for place in wanted}))
     result: dict[Place | None, tuple[int | None, int | None]] = {}
     for place in wanted:
         position = found.get(place.element)

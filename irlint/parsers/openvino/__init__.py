@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from irlint.parsers.openvino.outputs import PRE_PROCESS_INVALID, RESULT_MISSING,
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
 
 if TYPE_CHECKING:
+    from irlint.parsers.openvino.positions import Position
     from irlint.parsers.openvino.xml import Broken, Leniency
 
 #: Bodies inside bodies are read so many levels deep.
@@ -53,6 +54,13 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
     metadata = _metadata(first_children(root).get("rt_info"))
     return Model(name, OPENVINO, version, graph, metadata=metadata, problems=tuple(problems))
+
+
+def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]:
+    """Where the start tags of these ordinals stand in a document."""
+    from irlint.parsers.openvino.positions import positions
+
+    return positions(data, elements)
 
 
 def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
