@@ -39,7 +39,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         cause = problem.because or facts.cause(problem)
         if cause is not None and cause is not problem:
             causes[at] = places[id(cause)]
-    roots = {at: _root(at, causes) for at in causes}
+    roots = {at: root for at in causes if (root := _root(at, causes)) != at}
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
         worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
@@ -59,9 +59,10 @@ def _root(at: int, causes: dict[int, int]) -> int:
 
 
 def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
-    if problem.fault.severity is severity:
+    """The problem as a root."""
+    if problem.fault.severity is severity and problem.because is None:
         return problem
-    return replaced(problem, fault=problem.fault.lowered(severity))
+    return replaced(problem, fault=problem.fault.lowered(severity), because=None)
 
 
 class _Facts:
@@ -74,14 +75,16 @@ class _Facts:
         for problem in problems:
             if problem.node is not None:
                 self.own.setdefault(problem.node, []).append(problem)
-        self.refused = [each for each in problems if each.by_rule and each.is_error and each.fault.rule.family == TYPES]
-        #: The first breach in the wiring of each graph that no runtime passes over, and the first of any graph.
+        self.refused: dict[Value, list[Problem]] = {}
+        #: The first breach in the wiring of each graph that no runtime passes over.
         self.unwired: dict[str, Problem] = {}
         #: The first node of each graph that lacks an input that no edge brings.
         self.starved: dict[str, Problem] = {}
+        self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
         self.losing: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
-        self.imports: dict[tuple[bool, str], Problem] = {}
+        self.imports: dict[tuple[str, str], Problem] = {}
+        self.unmapped: list[Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
@@ -94,12 +97,15 @@ class _Facts:
             self.unwired.setdefault(graph, problem)
         if fault.rule is INPUT_COUNT and problem.is_error and node is not None and None in node.inputs:
             self.starved.setdefault(graph, problem)
+        if problem.by_rule and problem.is_error and fault.rule.family == TYPES and node is not None:
+            for value in dict.fromkeys(value for value in node.inputs if value is not None):
+                self.refused.setdefault(value, []).append(problem)
         if fault.loses and problem.is_error:
             self.losing.setdefault(graph, []).append(problem)
         if fault.role == "undefined":
             self.undefined[graph] = self.undefined.get(graph, 0) + 1
         if fault.rule is MISSING_OPSET_IMPORT and node is not None:
-            self.imports.setdefault((graph.startswith("function:"), node.domain), problem)
+            self.imports.setdefault((_importer(graph), node.domain), problem)
         if problem.is_error:
             for value in problem.disputes:
                 self.doubts.setdefault(value, problem)
@@ -116,7 +122,7 @@ class _Facts:
         if node is None:
             return None
         if fault.rule is MISSING_OPSET_IMPORT:
-            return self.imports[problem.graph.startswith("function:"), node.domain]
+            return self.imports[_importer(problem.graph), node.domain]
         return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
@@ -145,13 +151,13 @@ class _Facts:
 
     def _unmapped(self, problem: Problem) -> Problem | None:
         """The error about the ports of a node in whose bodies the problem stands."""
+        if not problem.graph:
+            return None
         from irlint.ops.kernels.port_maps import PORT_MAP_BROKEN
 
-        for each in self.all:
-            inside = _inside(each) if each.fault.rule is PORT_MAP_BROKEN and each.is_error else None
-            if inside is not None and problem.graph.startswith(inside):
-                return each
-        return None
+        if self.unmapped is None:
+            self.unmapped = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
+        return next((each for each in self.unmapped if problem.graph.startswith(_inside(each))), None)
 
     # --- the node -----------------------------------------------------------------------------------------------------
 
@@ -186,10 +192,8 @@ class _Facts:
         """The refused element type of a node that would take what the file declares."""
         if problem.is_error:
             return None
-        for each in self.refused:
+        for each in (each for value in node.outputs if value is not None for each in self.refused.get(value, ())):
             assert each.node is not None
-            if set(node.outputs).isdisjoint(each.node.inputs):
-                continue
             inputs = [
                 None if value is None else value.type if value in node.outputs else self.known.types.get(value)
                 for value in each.node.inputs
@@ -202,7 +206,7 @@ class _Facts:
     def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
         if None not in node.inputs:
             return None
-        return self.unwired.get(problem.graph) or next((each for each in self.all if each.fault.loses), None)
+        return self.unwired.get(problem.graph) or self.doubled
 
     def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
         """The error inside the bodies of a node that leaves its port map broken."""
@@ -321,6 +325,11 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
     return problem.by_rule and (problem.is_error or misspelled)
+
+
+def _importer(path: str) -> str:
+    """What imports the opsets of a graph: the function that it stands in, or "" for the model."""
+    return path.partition("/")[0] if path.startswith("function:") else ""
 
 
 def _is_wiring(problem: Problem) -> bool:

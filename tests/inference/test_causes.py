@@ -30,6 +30,10 @@ CASES: dict[str, tuple[str, Told]] = {
         HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, w) }",
         [("IRL102 b", ["IRL101 c"])],
     ),
+    "a missing input has nothing to do with a name that is given twice": (
+        HEAD + 'g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, "") }',
+        [("IRL102 b", []), ("IRL507 c", [])],
+    ),
     "an import is missing": (
         '<ir_version: 8, opset_import: ["" : 17]>\n'
         "g (float[2,3] x) => (float[2,3] y) { [a] z = other.Thing (x) [b] w = other.Thing (z) [c] y = other.Else (w) }",
