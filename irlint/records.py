@@ -22,6 +22,9 @@ Record = TypeVar("Record")
 #: The default of a field that holds a mapping.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
+#: So many records cost less than compiling an ``__init__`` for their class.
+FEW = 8
+
 
 @overload
 def record(cls: Class, /) -> Class: ...
@@ -55,11 +58,25 @@ def _made(cls: Any, eq: bool) -> Any:
 
 
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
-    """Makes ``__init__`` when the first record is: compiling it is most of what a class costs, and many have no record."""
+    """Sets the fields one by one, and compiles ``__init__`` for a class of many records or a call that does not fit the fields.
+
+    Compiling is most of what a class costs, and most classes have a few records in a run.
+    """
+    records = 0
 
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        type(self).__init__ = made = _init(names, defaults, post)
-        made(self, *arguments, **named)
+        nonlocal records
+        records += 1
+        values = defaults | dict(zip(names, arguments)) | named
+        fits = len(values) == len(names) >= len(arguments) and named.keys().isdisjoint(names[: len(arguments)])
+        if records > FEW or not fits:
+            type(self).__init__ = made = _init(names, defaults, post)
+            made(self, *arguments, **named)
+            return
+        for name in names:
+            setattr(self, name, values[name])
+        if post:
+            self.__post_init__()
 
     return __init__
 

@@ -33,6 +33,9 @@ def main() -> None:
     except OSError as error:
         discard_output()
         fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+    finally:
+        # The interpreter's end need not look for cycles among what the check has made.
+        gc.freeze()
 
 
 def _run(arguments: Sequence[str]) -> None:
