@@ -13,13 +13,26 @@ from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
 
 
+@record
+class Demand:
+    """What a node of the graph ``graph`` needs and could not prove.
+
+    ``when`` is the path of the innermost body around it that may never run, "" where the demand holds always.
+    """
+
+    graph: str
+    node: Node
+    requirement: Requirement
+    when: str = ""
+
+
 @record(eq=False)
 class Known:
     """What was worked out of a model.
 
     ``types`` maps each value to its type; a value that is not in it is unknown, None stands for an optional input that
-    was left out. ``problems`` are the faults with their nodes, ``requires`` what the operators need and could not prove,
-    with the path of the graph and the node. ``faulted`` are the nodes whose outputs are only what the file declares, and
+    was left out. ``problems`` are the faults with their nodes, ``requires`` what the operators demand.
+    ``faulted`` are the nodes whose outputs are only what the file declares, and
     ``calls`` what each node calls. ``symbols`` maps the names of sizes back to what the file calls them, and ``sizes`` a place
     to the symbol of the size there that nothing tells. ``overridden`` are the inputs whose
     shapes are not the file's.
@@ -28,7 +41,7 @@ class Known:
     model: Model
     types: MutableMapping[Value, Type | None]
     problems: tuple[Problem, ...] = ()
-    requires: tuple[tuple[str, Node, Requirement], ...] = ()
+    requires: tuple[Demand, ...] = ()
     faulted: Set[Node] = frozenset()
     calls: Mapping[Node, Call] = NOTHING
     symbols: Mapping[str, str] = NOTHING

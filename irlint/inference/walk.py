@@ -10,11 +10,10 @@ from irlint.binding import Binder
 from irlint.binding.calls import OUTPUT_COUNT, Call
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import Requirement
 from irlint.findings.wording import counted
 from irlint.inference.answers import Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, place_of
-from irlint.inference.known import Known
+from irlint.inference.known import Demand, Known
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Function, Graph, Model, Node, Problem, Value
 from irlint.model.formats import Format
@@ -80,7 +79,7 @@ class _Frame:
     """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called it.
 
     ``depth`` counts the bodies around. Nothing is as bad as it looks in a body that never runs: what is found there is no worse
-    than ``worst``; in a ``quiet`` one it does not count at all.
+    than ``worst``; in a ``quiet`` one it does not count at all. ``when`` is the path of the innermost body that may never run.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -88,17 +87,33 @@ class _Frame:
     depth: int = 0
     worst: Severity = Severity.ERROR
     quiet: bool = False
+    when: str = ""
+
+
+@record(eq=False)
+class _Sighting:
+    """A fault of a node, how bad it can be there at most, whether the operator's rule said so, and the body that may never run."""
+
+    graph: str
+    node: Node
+    fault: Fault
+    worst: Severity
+    by_rule: bool
+    when: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.fault.rule.code, self.node, self.fault.message
 
 
 class _Said:
-    """What one run of a graph found: faults, each with its place, how bad it can be there at most, and whether the operator's rule
-    said so; and requirements."""
+    """What one run of a graph found."""
 
     __slots__ = ("faults", "requires")
 
     def __init__(self) -> None:
-        self.faults: list[tuple[str, Node, Fault, Severity, bool]] = []
-        self.requires: list[tuple[str, Node, Requirement]] = []
+        self.faults: list[_Sighting] = []
+        self.requires: list[Demand] = []
 
 
 class _Walk:
@@ -130,7 +145,7 @@ class _Walk:
         return Known(
             self.model,
             self.types,
-            _once(said.faults),
+            _once(self._of_any_sizes(said.faults)),
             tuple(said.requires),
             frozenset(self.faulted),
             self.calls,
@@ -138,6 +153,21 @@ class _Walk:
             self.holes.sizes,
             frozenset(self.overridden),
         )
+
+    def _of_any_sizes(self, faults: list[_Sighting]) -> list[_Sighting]:
+        """The faults, where those that only the overridden shapes cause, in a body that may never run, are warnings."""
+        if not self.overridden or not any(each.when for each in faults):
+            return faults
+        assert self.model.graph is not None
+        said = _Said()
+        _Walk(self.model, {}).graph(self.model.graph, _Frame(), said)
+        always = {(each.node, each.fault.rule.code) for each in said.faults}
+        return [
+            replaced(each, worst=_milder(each.worst, Severity.WARNING))
+            if each.when and (each.node, each.fault.rule.code) not in always
+            else each
+            for each in faults
+        ]
 
     # --- graphs -------------------------------------------------------------------------------------------------------
 
@@ -186,8 +216,10 @@ class _Walk:
         *,
         quiet: bool = False,
         dead: bool = False,
+        maybe: bool = False,
     ) -> tuple[Type | None, ...]:
-        """The types of the outputs of a body of ``node`` for the given inputs; ``dead`` tells that it never runs.
+        """The types of the outputs of a body of ``node`` for the given inputs; ``dead`` tells that it never runs, ``maybe`` that
+        it may never run.
 
         What is wrong in a body that constants of the node keep from running is a warning, and a note where sizes do.
         """
@@ -197,7 +229,8 @@ class _Walk:
         if dead:
             by_sizes = not self.fixed.intersection(node.inputs[:2])
             worst = _milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
-        inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet)
+        when = graph.path if maybe else frame.when
+        inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet, when=when)
         return self.graph(graph, inner, said, inputs)
 
     def _function(
@@ -210,7 +243,7 @@ class _Walk:
             for name, attribute in (call.attributes or {}).items()
         }
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
-        key = (function, given, frame.worst, frame.quiet, attributes)
+        key = (function, given, frame.worst, frame.quiet, frame.when, attributes)
         if key in self.results:
             return self.results[key]
         if self.called > CALLED_NODES or frame.depth >= MAX_DEPTH:
@@ -284,7 +317,7 @@ class _Walk:
             faults = (*surplus, *faults)
         self._say(graph, frame, node, faults, said)
         if not frame.quiet and frame.worst is Severity.ERROR:
-            said.requires += [(graph.path, node, requirement) for requirement in answer.requirements]
+            said.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
 
     def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: _Said) -> Answer:
@@ -338,26 +371,26 @@ class _Walk:
         if frame.quiet:
             return
         worst = _milder(frame.worst, Severity.WARNING) if node in self.dead else frame.worst
-        said.faults += [(graph.path, node, fault, worst, by_rule) for fault in faults]
+        said.faults += [_Sighting(graph.path, node, fault, worst, by_rule, frame.when) for fault in faults]
 
 
-def _once(faults: Sequence[tuple[str, Node, Fault, Severity, bool]]) -> tuple[Problem, ...]:
+def _once(faults: Sequence[_Sighting]) -> tuple[Problem, ...]:
     """The problems that the faults of a walk are: each once, as bad as the worst place makes it, and a note once for all nodes
     of an operator.
     """
     mentioned: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
-    for path, node, fault, worst, by_rule in faults:
+    for each in faults:
+        node, fault = each.node, each.fault
         if fault.severity is Severity.NOTE:
             mention = (fault.rule.code, node.domain, node.op, fault.attribute)
             if mention in mentioned:
                 continue
             mentioned.add(mention)
-        if fault.severity.rank > worst.rank:
-            fault = fault.lowered(worst)
-        key = (fault.rule.code, node, fault.message)
-        if key not in found or fault.severity.rank > found[key].fault.severity.rank:
-            found[key] = Problem(fault, path, node, None, _place(node, fault), by_rule=by_rule)
+        if fault.severity.rank > each.worst.rank:
+            fault = fault.lowered(each.worst)
+        if each.key not in found or fault.severity.rank > found[each.key].fault.severity.rank:
+            found[each.key] = Problem(fault, each.graph, node, None, _place(node, fault), by_rule=each.by_rule)
     return tuple(found.values())
 
 

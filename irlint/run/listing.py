@@ -137,10 +137,12 @@ def _scalar(entry: Scalar) -> Any:
 
 def _requires(known: Known) -> list[dict[str, str]]:
     result: dict[tuple[str, str], dict[str, str]] = {}
-    for _, node, requirement in known.requires:
-        condition = requirement.condition
-        entry = {"condition": condition, "node": node.label, "op": node.op, "why": requirement.why}
-        result.setdefault((condition, node.label), entry)
+    for demand in known.requires:
+        node, requirement = demand.node, demand.requirement
+        entry = {"condition": requirement.condition, "node": node.label, "op": node.op, "why": requirement.why}
+        if demand.when:
+            entry["when"] = demand.when
+        result.setdefault((requirement.condition, node.label), entry)
     return list(result.values())
 
 

@@ -148,6 +148,38 @@ def test_equal_nodes_are_worked_out_once_and_each_says_what_it_requires(monkeypa
     model = read("m.onnx", onnx.parser.parse_model(HEAD + text).SerializeToString())
     found = inferred(model)
     assert asked == [1]
-    assert [(node.label, str(requirement.any_of[0])) for _, node, requirement in found.requires] == [
+    assert [(each.node.label, each.requirement.condition) for each in found.requires] == [
         (f"y{i}", "N == M") for i in range(3)
     ]
+
+
+ONE_BRANCH = """g (bool c, float[B,N] x, float[B,4] s, float[B,3] t) => (float[B,M] y) {
+  y = If (c) <
+    then_branch = h () => (float[B,M] a) { a = Add (x, s) },
+    else_branch = i () => (float[B,M] b) { b = Add (x, t) }
+  >
+}"""
+
+
+def test_what_a_branch_demands_holds_only_where_it_runs(tmp_path: Path) -> None:
+    """Fed with 4, the model runs as long as the condition is true."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(HEAD + ONE_BRANCH).SerializeToString())
+    demands = irlint.shapes(path)["requires"]
+    assert [(each["condition"], each["when"]) for each in demands] == [
+        ("N == 4 or N == 1", "y/then_branch"),
+        ("N == 3 or N == 1", "y/else_branch"),
+    ]
+    fed = irlint.check(path, shapes={"x": ("B", 4)})
+    assert [(each.rule.code, each.severity.value, each.graph) for each in fed.findings] == [
+        ("IRL201", "warning", "y/else_branch")
+    ]
+
+
+def test_what_the_file_itself_states_is_an_error_in_every_branch(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    text = HEAD + ONE_BRANCH.replace("float[B,N] x", "float[B,4] x")
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    for shapes in ({}, {"x": (2, 4)}):
+        (found,) = irlint.check(path, shapes=shapes).findings
+        assert (found.rule.code, found.severity.value, found.graph) == ("IRL201", "error", "y/else_branch")

@@ -105,8 +105,9 @@ def _either(
     check_arity(then_branch, "then_branch", 0, outputs=context.outputs, context=context, why=why)
     check_arity(else_branch, "else_branch", 0, outputs=context.outputs, context=context, why=why)
     chosen = truth(cond)
-    thens = context.run(then_branch, (), dead=chosen is False)
-    elses = context.run(else_branch, (), dead=chosen is True)
+    maybe = chosen is None
+    thens = context.run(then_branch, (), dead=chosen is False, maybe=maybe)
+    elses = context.run(else_branch, (), dead=chosen is True, maybe=maybe)
     _check_same_types(thens, elses, "then_branch", second="else_branch")
     if chosen is not None:
         return thens if chosen else elses
@@ -161,7 +162,8 @@ def loop(
         if never or state == initial or not _ends(m)
         else unrolled(body, initial, number, count=_count(m), context=context)
     )
-    outputs = context.run(body, (number, *state), dead=never)
+    runs = truth(start) and (m is None or _at_least_once(m))
+    outputs = context.run(body, (number, *state), dead=never, maybe=not runs)
     _check_carried(initial, outputs[: len(initial)])
     trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
@@ -182,6 +184,11 @@ def _count(m: Tensor | None) -> MaybeDim:
     if isinstance(count, int):
         return max(0, count) if count < ENDLESS else None
     return count if count is None or at_least(count, 0) else largest(0, count)
+
+
+def _at_least_once(m: Tensor) -> bool:
+    count = m.ints[0] if m.ints is not None and len(m.ints) == 1 else None
+    return bool(at_least(count, 1))
 
 
 def _ends(m: Tensor | None) -> bool:
@@ -298,7 +305,7 @@ def _branch(
     check_as_stated(body, arguments, context)
     if runs is None or name == "then_body":
         check_outputs_mapped(entries, context.outputs, name)
-    outputs = context.run(body, arguments)
+    outputs = context.run(body, arguments, maybe=runs is None)
     missing = context.outputs - len(places)
     return (*(outputs[place] for place in places), *(UNKNOWN,) * missing)
 

@@ -48,7 +48,7 @@ def test_lines_run_along_an_axis() -> None:
 def test_k_reaches_a_symbolic_axis() -> None:
     model = onnx_model("TopK", [F("N", "H"), i64(5)], {}, 11, outputs=2)
     known = inferred(parser.read("m.onnx", model.SerializeToString()))
-    assert [requirement.condition for _, _, requirement in known.requires] == ["H >= 5"]
+    assert [each.requirement.condition for each in known.requires] == ["H >= 5"]
 
 
 def test_an_unknown_k_is_one_size_of_at_most_the_axis() -> None:

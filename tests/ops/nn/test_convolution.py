@@ -117,7 +117,7 @@ def known_of(op: str, inputs: Any, attributes: dict[str, Any]) -> tuple[list[str
     assert model.graph is not None
     assert not known.problems
     shape = known.types[model.graph.outputs[0]].shape
-    return [str(dim) for dim in shape], {(r.condition, r.why) for _, _, r in known.requires}
+    return [str(dim) for dim in shape], {(r.condition, r.why) for r in (each.requirement for each in known.requires)}
 
 
 IMAGE = x("N", 3, "H", "W")

@@ -80,10 +80,10 @@ def test_symbolic_sizes(attributes: dict[str, Any], dims: list[str], requires: s
     known = inferred(onnx_parser.read("model.onnx", data))
     assert known.model.graph is not None
     assert [str(dim) for dim in known.types[known.model.graph.outputs[0]].shape] == dims
-    assert {requirement.condition for _, _, requirement in known.requires} == requires
+    assert {each.requirement.condition for each in known.requires} == requires
 
 
 def test_the_reason_names_the_axis() -> None:
     data = onnx_model("MaxPool", [x("N", 3, "H", 9)], {"kernel_shape": [7, 7]}, 22).SerializeToString()
     known = inferred(onnx_parser.read("model.onnx", data))
-    assert [requirement.why for _, _, requirement in known.requires] == ["the kernel is 7 on axis 2"]
+    assert [each.requirement.why for each in known.requires] == ["the kernel is 7 on axis 2"]

@@ -71,7 +71,7 @@ g (float[T,B,4] x, float[1,40,4] w, float[1,H,10] r, float[1,3,10] h) => (float[
     assert not known.problems
     assert built.graph is not None
     assert known.types[built.graph.outputs[0]] == Tensor("float32", (symbol("T"), 1, 3, 10))
-    assert [requirement.condition for _, _, requirement in known.requires] == ["B == 3", "H == 40"]
+    assert [each.requirement.condition for each in known.requires] == ["B == 3", "H == 40"]
 
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
