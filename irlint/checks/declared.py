@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from irlint.dims import Shape, same
+from irlint.dims import Expr, Shape
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Sequence, Tensor, Type, shape_text
 from irlint.ops.kernels.type_variables import type_key
+
+if TYPE_CHECKING:
+    from irlint.checks.merged import Refusal
+    from irlint.inference.agreement import Terms
 
 SHAPE_CONTRADICTED = Rule(
     "IRL601",
@@ -20,7 +25,8 @@ SHAPE_CONTRADICTED = Rule(
     "The shape that the file declares is not the one that the operators give.",
     why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a stale shape
 loads, and misleads every tool and person that reads it until something downstream breaks. A correct writer never writes
-such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning.""",
+such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning, and an error where ONNX
+Runtime cannot infer a size, takes the declared one, and then refuses a node.""",
     mend="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
@@ -48,24 +54,36 @@ def problems(known: Known) -> list[Problem]:
     """Declarations that contradict what was inferred; of a chain of them only the one where it begins."""
     if known.overridden:
         return []
-    return [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known)]
+    terms = _terms(known)
+    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms)]
+    return found if terms is None or known.format.declared_shapes_hold else _with_refusals(found, known)
 
 
-def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
+def _terms(known: Known) -> Terms | None:
+    """What must hold beside the declarations; None in a model without open sizes, where nothing does."""
+    shapes = (known_type.shape for known_type in known.types.values() if isinstance(known_type, Tensor))
+    if not any(isinstance(dim, Expr) for shape in shapes if shape for dim in shape):
+        return None
+    from irlint.inference.agreement import terms_of
+
+    return terms_of(known)
+
+
+def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     roots: dict[Value, Problem] = {}
     for node in graph.nodes:
         if node in known.faulted or node not in known.calls:
             continue
-        ports = list(_of_inputs(node, graph, known)) if known.format.ports_declare else []
+        ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
         yield from ports
         clashes: dict[tuple[Type | None, Type], Problem] = {}
         for port, value in enumerate(node.outputs):
             for declaration in value.declared if value is not None else ():
                 assert value is not None
-                fault = _fault(known.types.get(value), declaration, known, node=node, port=port, graph=graph)
+                fault = _fault(known.types.get(value), declaration, known, terms, node=node, port=port, graph=graph)
                 if fault is None:
                     continue
-                root = roots.get(value) or _root(node, port, declaration, roots, known)
+                root = roots.get(value) or _root(node, port, declaration, roots, known, terms)
                 clash = (known.types.get(value), declaration.type)
                 if root is None and fault.rule is SHAPE_CONTRADICTED:
                     root = ports[0] if ports else clashes.get(clash)
@@ -83,11 +101,52 @@ def _graph_problems(graph: Graph, known: Known) -> Iterator[Problem]:
                 yield problem
 
 
+def _with_refusals(found: list[Problem], known: Known) -> list[Problem]:
+    """The problems, and those of declared sizes that ONNX Runtime takes, and with which it then refuses a node."""
+    from irlint.checks.merged import refusals
+
+    refused = refusals(known)
+    if not refused:
+        return found
+    worse: dict[tuple[Node | None, str | None], Problem] = {}
+    for graph in graphs(known.model):
+        for node in graph.nodes:
+            for port, value in enumerate(node.outputs):
+                if value is not None and value in refused:
+                    fault = _refusal(value, port, refused[value], known)
+                    disputes = tuple(each for each in node.outputs if each is not None)
+                    worse[node, value.name] = Problem(
+                        fault, graph.path, node, value.name, node.place, disputes=disputes
+                    )
+    return [worse.pop((each.node, each.value), each) for each in found] + list(worse.values())
+
+
+def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
+    inferred = known.types[value]
+    declared = next(each.type for each in value.declared if isinstance(each.type, Tensor))
+    assert isinstance(inferred, Tensor)
+    assert isinstance(declared, Tensor)
+    return SHAPE_CONTRADICTED.fault(
+        f"output {port} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: where "
+        f"it infers no number ONNX Runtime takes the declared one, and refuses {refusal.node.op} {refusal.node.label!r} "
+        f"({refusal.fault.message})",
+        help=f"declare {shape_text(inferred.shape)}, or remove the declaration",
+        severity=Severity.ERROR,
+    )
+
+
 def _fault(
-    inferred: Type | None, declaration: Declaration, known: Known, *, node: Node, port: int, graph: Graph
+    inferred: Type | None,
+    declaration: Declaration,
+    known: Known,
+    terms: Terms | None,
+    *,
+    node: Node,
+    port: int,
+    graph: Graph,
 ) -> Fault | None:
     """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
-    fault = _contradiction(inferred, declaration, known, port)
+    fault = _contradiction(inferred, declaration, known, terms, port=port)
     if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
         return None
     if node.op == "Constant" and node.domain == "":
@@ -96,15 +155,15 @@ def _fault(
     return _of_an_old_writer(fault, graph) if lax else fault
 
 
-def _of_inputs(node: Node, graph: Graph, known: Known) -> Iterator[Problem]:
+def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     """Input ports of an IR whose dims are not those that the value's own port states, and that the operators give."""
     for port, value in zip(node.input_ports, node.inputs):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
         if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
             continue
-        text = _clash(given.shape, port.type.shape, known)
-        if not text or not stated.shape or _clash(given.shape, stated.shape, known):
+        text = _clash(given.shape, port.type.shape, known, terms)
+        if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
             continue
         fault = SHAPE_CONTRADICTED.fault(
             f"input port {port.id} is declared as {shape_text(port.type.shape)}; what comes there is {shape_text(given.shape)}: "
@@ -131,7 +190,9 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
     return fault.lowered(Severity.WARNING) if graph.path else fault
 
 
-def _contradiction(inferred: Type | None, declaration: Declaration, known: Known, port: int) -> Fault | None:
+def _contradiction(
+    inferred: Type | None, declaration: Declaration, known: Known, terms: Terms | None, *, port: int
+) -> Fault | None:
     declared = declaration.type
     if isinstance(inferred, Sequence) and isinstance(declared, Sequence):
         return _of_elements(inferred, declared, port)
@@ -146,7 +207,7 @@ def _contradiction(inferred: Type | None, declaration: Declaration, known: Known
             help=f"declare {inferred.dtype}, or convert the value to {declared.dtype}",
             severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
         )
-    text = _clash(inferred.shape, declared.shape, known)
+    text = _clash(inferred.shape, declared.shape, known, terms)
     if not text:
         return None
     return SHAPE_CONTRADICTED.fault(
@@ -167,26 +228,16 @@ def _of_elements(inferred: Sequence, declared: Sequence, port: int) -> Fault | N
     )
 
 
-def _clash(inferred: Shape | None, declared: Shape | None, known: Known) -> str:
-    return "" if known.format.no_dims_tell_nothing and not declared else clash(inferred, declared)
-
-
-def clash(inferred: Shape | None, declared: Shape | None) -> str:
-    """Where two shapes cannot both hold; "" where they can."""
-    if inferred is None or declared is None:
+def _clash(inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None) -> str:
+    if inferred == declared or (known.format.no_dims_tell_nothing and not declared):
         return ""
-    if len(inferred) != len(declared):
-        return f"{len(declared)} axes against {len(inferred)}"
-    clashes = [
-        f"axis {axis} is {b} against {a}"
-        for axis, (a, b) in enumerate(zip(inferred, declared))
-        if isinstance(b, int) and same(a, b) is False
-    ]
-    return "; ".join(clashes)
+    from irlint.inference.agreement import NO_TERMS, clashes
+
+    return "; ".join(clashes(inferred, declared, terms or NO_TERMS))
 
 
 def _root(
-    node: Node, port: int, declaration: Declaration, roots: Mapping[Value, Problem], known: Known
+    node: Node, port: int, declaration: Declaration, roots: Mapping[Value, Problem], known: Known, terms: Terms | None
 ) -> Problem | None:
     """The problem further up, where the declaration is right for what the file declares of the node's inputs."""
     root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
@@ -199,4 +250,4 @@ def _root(
     outputs = answer.outputs if answer is not None else None
     if outputs is None or port >= len(outputs):
         return None
-    return root if _contradiction(outputs[port], declaration, known, port) is None else None
+    return root if _contradiction(outputs[port], declaration, known, terms, port=port) is None else None

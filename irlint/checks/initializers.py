@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED, clash
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem
@@ -75,7 +75,11 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
-        text = clash(stored.shape, declared.shape)
+        if stored.shape == declared.shape:
+            continue
+        from irlint.inference.agreement import clashes
+
+        text = "; ".join(clashes(stored.shape, declared.shape))
         if text:
             fault = SHAPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "

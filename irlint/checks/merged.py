@@ -1,0 +1,71 @@
+"""What follows from ONNX Runtime's reading of declared sizes: it takes a number where it infers none."""
+
+from __future__ import annotations
+
+from irlint.dims import Expr
+from irlint.findings.faults import Fault, Severity
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Node, Value
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor, Type
+from irlint.records import record
+
+#: broadcast-mismatch, matmul-inner-mismatch, concat-shape-mismatch and split-not-divisible: what ONNX Runtime's shape
+#: inference refuses. Of what else a rule forbids, it does not look at some until the model runs.
+REFUSED_AT_LOAD = frozenset({"IRL201", "IRL320", "IRL340", "IRL342"})
+
+
+@record
+class Refusal:
+    """A node that cannot work with the sizes that are declared for one of its inputs, and why."""
+
+    node: Node
+    fault: Fault
+
+
+def refusals(known: Known) -> dict[Value, Refusal]:
+    """For values of which the file declares numbers that are not inferred: the node that ONNX Runtime then refuses."""
+    found: dict[Value, Refusal] = {}
+    for graph in graphs(known.model):
+        merged = {
+            value: taken
+            for node in graph.nodes
+            for value in node.outputs
+            if value is not None and value.declared and (taken := _taken(value, known.types.get(value))) is not None
+        }
+        if not merged:
+            continue
+        for node in graph.nodes:
+            stale = next((value for value in node.inputs if value in merged), None)
+            if stale is None or node in known.faulted or stale in found:
+                continue
+            fault = _refused(known, node, merged)
+            if fault is not None:
+                found[stale] = Refusal(node, fault)
+    return found
+
+
+def _taken(value: Value, inferred: Type | None) -> Tensor | None:
+    """The type with the declared numbers in the place of inferred expressions; None where there is none of these."""
+    shape = inferred.shape if isinstance(inferred, Tensor) else None
+    if shape is None or not any(isinstance(dim, Expr) for dim in shape):
+        return None
+    for declaration in value.declared:
+        declared = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+        if declared is None or len(declared) != len(shape):
+            continue
+        dims = tuple(b if isinstance(a, Expr) and isinstance(b, int) else a for a, b in zip(shape, declared))
+        if dims != shape:
+            assert isinstance(inferred, Tensor)
+            return Tensor(inferred.dtype, dims)
+    return None
+
+
+def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | None:
+    inputs = [None if value is None else merged.get(value) or known.types.get(value) for value in node.inputs]
+    answer = asked_again(known, node, inputs)
+    faults = answer.faults if answer is not None else ()
+    return next(
+        (fault for fault in faults if fault.severity is Severity.ERROR and fault.rule.code in REFUSED_AT_LOAD), None
+    )
