@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command.process import words
 
 yaml = pytest.importorskip("yaml")
 
@@ -40,7 +40,7 @@ def checked(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[st
     if bash is None:
         pytest.skip("bash is not installed")
     command = folder / "irlint.sh"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m irlint "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec {words()} "$@"\n')
     command.chmod(0o755)
     output = folder / "output.txt"
     output.touch()

@@ -7,14 +7,14 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 import yaml
+from command.process import ended
 
 import irlint
 
@@ -73,15 +73,16 @@ def printed(command: str, folder: Path) -> str:
     """What a command prints, with its exit status where that is not 0."""
     name, *arguments = shlex.split(command, comments=True)
     assert name in ("irlint", "cat"), name
-    start = [sys.executable, "-m", "irlint"] if name == "irlint" else ["cat"]
+    if name == "cat":
+        return "".join((folder / file).read_text("utf-8") for file in arguments)
     env = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
-    env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    ended = subprocess.run(
-        [*start, *arguments], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
-    assert "Traceback" not in ended.stdout
-    assert "IRL008" not in ended.stdout
-    return ended.stdout + (f"[exit status {ended.returncode}]\n" if ended.returncode else "")
+    with open(os.devnull, "rb") as none, TemporaryFile() as out:
+        status = ended(arguments, folder, {**env, "PYTHONIOENCODING": "utf-8"}, (none, out, out))
+        out.seek(0)
+        text = out.read().decode()
+    assert "Traceback" not in text
+    assert "IRL008" not in text
+    return text + (f"[exit status {status}]\n" if status else "")
 
 
 SECTIONS = list(dict.fromkeys(block.section for block in of("console")))

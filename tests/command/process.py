@@ -1,15 +1,21 @@
-"""The command in a process of its own, and the fixtures that tests of it read."""
+"""The command as a process runs it, and the fixtures that tests of it read."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shlex
+import socket
 import subprocess
 import sys
-import traceback
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
-from tempfile import TemporaryFile
-from typing import NoReturn
+from tempfile import TemporaryFile, mkdtemp
+from typing import IO
+
+from command import client
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = FIXTURES / "onnx" / "good" / "IRL201-broadcast-mismatch.onnx"
@@ -17,58 +23,91 @@ BAD = FIXTURES / "onnx" / "bad" / "IRL201-broadcast-mismatch.onnx"
 WARNING = FIXTURES / "onnx" / "bad" / "IRL104-nodes-not-sorted.onnx"
 IR = FIXTURES / "openvino" / "bad" / "IRL204-pdpd-broadcast-mismatch.xml"
 
+#: Whether runs are forks of a process that has irlint loaded, a tenth of the time; else each is a process.
+FORKS = hasattr(os, "fork") and hasattr(socket, "send_fds")
+
+#: What only a process that starts can be told.
+OF_A_START = ("PYTHONHASHSEED",)
+
 
 def run(*arguments: object, cwd: Path | None = None, data: bytes = b"", **env: str) -> CompletedProcess[str]:
-    """The command as ``started`` runs it, in a fork of this process where that makes no difference: a twentieth of the time."""
-    if not hasattr(os, "fork") or any(name.startswith("PYTHON") for name in env):
-        return started(*arguments, cwd=cwd, data=data, **env)
-    import irlint.checks
-    import irlint.command.cli
-    import irlint.parsers.onnx
-    import irlint.parsers.openvino  # noqa: F401
-
-    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-        given.write(data)
-        given.seek(0)
-        child = os.fork()
-        if not child:
-            _child(list(map(str, arguments)), cwd, env, (given.fileno(), out.fileno(), err.fileno()))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        out.seek(0)
-        err.seek(0)
-        return _completed(["irlint", *map(str, arguments)], status, out.read(), err.read())
+    """What the command does with these arguments, and what it writes as text."""
+    return _as_text(ran(*arguments, cwd=cwd, data=data, **env))
 
 
-def _child(arguments: list[str], cwd: Path | None, env: dict[str, str], streams: tuple[int, int, int]) -> NoReturn:
-    status: object = 1
-    try:
-        for standard, stream in enumerate(streams):
-            os.dup2(stream, standard)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), *(os.fdopen(fd, "w", encoding="utf-8") for fd in (1, 2))
-        os.environ.update(env)
-        os.chdir(cwd or os.getcwd())
-        sys.argv = ["irlint", *arguments]
-        from irlint.command.entry import main
+def ran(
+    *arguments: object, cwd: Path | None = None, data: bytes = b"", prelude: str = "", **env: str
+) -> CompletedProcess[bytes]:
+    """What the command does with these arguments, and the bytes that it writes; ``prelude`` is Python that runs before it."""
+    given, environment = list(map(str, arguments)), {**os.environ, **env}
+    with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
+        stdin.write(data)
+        stdin.seek(0)
+        status = ended(given, cwd, environment, (stdin, stdout, stderr), prelude)
+        stdout.seek(0)
+        stderr.seek(0)
+        return CompletedProcess(["irlint", *given], status, stdout.read(), stderr.read())
 
-        main()
-    except SystemExit as ended:
-        status = ended.code or 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status if isinstance(status, int) else 1)
+
+def ended(
+    arguments: list[str],
+    cwd: Path | None,
+    environment: Mapping[str, str],
+    streams: tuple[IO[bytes] | int, ...],
+    prelude: str = "",
+) -> int:
+    """The exit status of a run with these standard streams."""
+    if not FORKS or any(environment.get(name) != os.environ.get(name) for name in OF_A_START):
+        code = ["-c", f"{prelude}\nfrom irlint.command.entry import main\nmain()"] if prelude else ["-m", "irlint"]
+        stdin, stdout, stderr = streams
+        command = [sys.executable, *code, *arguments]
+        path = {"PYTHONPATH": os.pathsep.join(sys.path)} if prelude else {}
+        ended = subprocess.run(
+            command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env={**environment, **path}, check=False
+        )
+        return ended.returncode
+    numbers = dict(enumerate(each if isinstance(each, int) else each.fileno() for each in streams))
+    return int(client.asked(_warm(), arguments, os.fspath(cwd or os.getcwd()), dict(environment), numbers, prelude))
+
+
+def words() -> str:
+    """The command as the words that a shell calls it by."""
+    if not FORKS:
+        return shlex.join([sys.executable, "-m", "irlint"])
+    return shlex.join([sys.executable, "-I", "-S", client.__file__, _warm()])
 
 
 def started(*arguments: object, cwd: Path | None = None, data: bytes = b"", **env: str) -> CompletedProcess[str]:
     """``python -m irlint`` in a new process."""
     command = [sys.executable, "-m", "irlint", *map(str, arguments)]
     result = subprocess.run(command, input=data, capture_output=True, cwd=cwd, env={**os.environ, **env}, check=False)
-    return _completed(command, result.returncode, result.stdout, result.stderr)
+    return _as_text(result)
 
 
-def _completed(command: list[str], status: int, out: bytes, err: bytes) -> CompletedProcess[str]:
-    texts = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+@cache
+def _warm() -> str:
+    """The socket of the process that runs are forks of; that process ends with this one."""
+    path = os.path.join(mkdtemp(prefix="irlint"), "s")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("warm.py")), path, str(BAD), str(IR)],
+            stdin=subprocess.PIPE,
+            stdout=listener,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"},
+        )
+    atexit.register(_ended, process)
+    return path
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait()
+
+
+def _as_text(result: CompletedProcess[bytes]) -> CompletedProcess[str]:
+    texts = result.stdout.decode("utf-8", "replace"), result.stderr.decode("utf-8", "replace")
     assert "Traceback" not in "".join(texts), texts
-    return CompletedProcess(command, status, *texts)
+    return CompletedProcess(result.args, result.returncode, *texts)

@@ -7,12 +7,11 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command.process import BAD, GOOD, IR, run
+from command.process import BAD, GOOD, IR, ended, ran, run
 
 from irlint.command import settings, streams
 from irlint.reporters import console
@@ -22,9 +21,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="permissions and devices o
 
 
 def answered(*arguments: object, encoding: str, cwd: Path) -> bytes:
-    env = {**os.environ, "PYTHONIOENCODING": encoding}
-    command = [sys.executable, "-m", "irlint", *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, cwd=cwd, env=env, check=False)
+    result = ran(*arguments, cwd=cwd, PYTHONIOENCODING=encoding)
     assert result.stderr == b""
     return result.stdout
 
@@ -93,8 +90,7 @@ def test_closed_pipe(windows: bool, number: int, quiet: bool, monkeypatch: pytes
 @posix
 def test_standard_output_is_not_replaced(tmp_path: Path) -> None:
     with open(tmp_path / "log", "wb") as log:
-        command = [sys.executable, "-m", "irlint", str(GOOD), "--output", "json=/dev/stdout"]
-        assert subprocess.run(command, stdout=log, check=False).returncode == 0
+        assert ended([str(GOOD), "--output", "json=/dev/stdout"], tmp_path, os.environ, (0, log, 2)) == 0
     told = (tmp_path / "log").read_text()
     assert told.startswith("No findings.\n")
     assert json.loads(told.partition("model.\n")[2])["summary"]["errors"] == 0
@@ -134,11 +130,7 @@ def test_wildcards_where_the_shell_leaves_them(tmp_path: Path, monkeypatch: pyte
 
 
 def test_line_ends_are_not_translated(tmp_path: Path) -> None:
-    code = (
-        "import sys, io; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, newline='\\r\\n')\n"
-        f"sys.argv = ['irlint', {str(IR)!r}, '--format', 'sarif', '--output', 'json=r.json']\n"
-        "from irlint.command.entry import main; main()"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, check=False)
+    windows = "import sys, io; sys.stdout = io.TextIOWrapper(sys.stdout.detach(), newline='\\r\\n')"
+    result = ran(IR, "--format", "sarif", "--output", "json=r.json", cwd=tmp_path, prelude=windows)
     assert json.loads(result.stdout)["version"] == "2.1.0"
     assert b"\r" not in result.stdout + (tmp_path / "r.json").read_bytes()

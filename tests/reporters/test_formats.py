@@ -7,7 +7,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import onnx.parser
 import pytest
+from command.process import ran
 from lxml import etree
 
 from irlint.findings.faults import RULES, Rule, Severity
@@ -145,19 +145,16 @@ def test_document_is_the_golden_one(form: str, name: str) -> None:
     assert text == golden.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("form", [*SUFFIXES, "json"])
-def test_same_report_gives_the_same_bytes_in_another_process(form: str, repository: Path) -> None:
+def test_same_report_gives_the_same_bytes_in_another_process(repository: Path) -> None:
     (repository / "m.onnx").write_bytes(MODEL)
-    runs = {
-        subprocess.run(
-            [sys.executable, "-m", "irlint", "check", "--format", form, "m.onnx"],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "ascii", "GITHUB_STEP_SUMMARY": ""},
-            capture_output=True,
-        ).stdout
-        for seed in "12"
-    }
-    assert len(runs) == 1
-    assert b"IRL201" in next(iter(runs))
+    forms = [*SUFFIXES, "json"]
+    outputs = [f"--output={form}=out.{form}" for form in forms]
+    first, second = (
+        [run("m.onnx", *outputs, **seed).stdout, *((repository / f"out.{form}").read_bytes() for form in forms)]
+        for seed in ({}, {"PYTHONHASHSEED": "1"})
+    )
+    assert first == second
+    assert all(b"IRL201" in text for text in first)
 
 
 MODEL = (
@@ -494,8 +491,7 @@ def test_finding_in_a_file_that_was_no_part_of_the_run_has_a_suite() -> None:
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    env = {**os.environ, "GITHUB_STEP_SUMMARY": "", "PYTHONIOENCODING": "ascii", **environment}
-    return subprocess.run([sys.executable, "-m", "irlint", "check", *arguments], env=env, capture_output=True)
+    return ran("check", *arguments, **{"GITHUB_STEP_SUMMARY": "", "PYTHONIOENCODING": "ascii", **environment})
 
 
 def test_command_writes_every_form_at_once(repository: Path) -> None:

@@ -11,25 +11,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
-from command.process import BAD, FIXTURES, GOOD
-from command.process import started as run
+from command.process import BAD, FIXTURES, GOOD, ended, ran, run, words
 
 from irlint.command.progress import wanted
+from irlint.reporters.forms import FORMS
 from irlint.run import files as run_module
 from irlint.run import processes as jobs
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
 
-#: Runs irlint with a check that does to files, by their names, what can happen to a process.
+#: Before irlint runs: a check that does to files, by their names, what can happen to a process.
 PATCHED = """
-import os, signal, sys, time
+import os, signal, time
 from irlint.run import one_file as inspection
-from irlint.command.entry import main
+from irlint.command import progress
 
 sound = inspection.inspected
+progress.DELAY = float(os.environ.get("DELAY", progress.DELAY))
 
 def inspected(path, *rest, **options):
     name = os.path.basename(path)
@@ -45,13 +48,12 @@ def inspected(path, *rest, **options):
     return sound(path, *rest, **options)
 
 inspection.inspected = inspected
-main()
 """
 
 
 def patched(*arguments: str, cwd: Path, **env: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", PATCHED, *arguments],
+        [sys.executable, "-c", f"{PATCHED}\nfrom irlint.command.entry import main\nmain()", *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env},
         stdout=subprocess.PIPE,
@@ -83,19 +85,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("form", ["text", "concise", "json", "sarif", "github", "gitlab", "junit"])
-def test_same_bytes_whatever_the_number(form: str, folder: Path) -> None:
-    first, *others = (
-        run(".", "-v", "--format", form, "--jobs", count, cwd=folder, PYTHONHASHSEED=str(count)) for count in (1, 2, 5)
-    )
-    assert first.returncode == 1
-    assert len(first.stdout) > 200
-    for other in others:
-        assert (other.returncode, other.stdout, other.stderr) == (first.returncode, first.stdout, first.stderr)
-    if form == "json":
-        statuses = [file["status"] for file in json.loads(first.stdout)["files"]]
-        assert statuses.count("checked") > 20
-        assert {"skipped", "unreadable"} <= set(statuses)
+def test_same_bytes_whatever_the_number(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    written = tmp_path_factory.mktemp("forms")
+    outputs = [f"--output={form}={written / form}" for form in FORMS]
+    runs = []
+    for count, env in (("1", {}), ("2", {"PYTHONHASHSEED": "2"}), ("5", {})):
+        result = run(".", "-v", *outputs, "--jobs", count, cwd=folder, **env)
+        runs.append(
+            (result.returncode, result.stdout, result.stderr, {form: (written / form).read_bytes() for form in FORMS})
+        )
+    first, *others = runs
+    assert others == [first, first]
+    assert first[0] == 1
+    assert all(len(text) > 200 for text in (first[1], *first[3].values()))
+    statuses = [file["status"] for file in json.loads(first[3]["json"])["files"]]
+    assert statuses.count("checked") > 20
+    assert {"skipped", "unreadable"} <= set(statuses)
 
 
 @posix
@@ -107,10 +112,9 @@ def test_a_process_that_ends_costs_one_finding(name: str, told: str, tmp_path: P
     for other in ("a.onnx", "b.onnx", "y.onnx", "z.onnx", name):
         shutil.copy(BAD if other == "z.onnx" else GOOD, tmp_path / other)
     for options in (("--jobs", "2"), ("--jobs", "2", "--select", "IRL2"), ("--jobs", "3", "--ignore", "IRL008")):
-        with patched(".", *options, "--format", "json", cwd=tmp_path) as process:
-            out, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (1, "")
-        report = json.loads(out)
+        result = ran(".", *options, "--format", "json", cwd=tmp_path, prelude=PATCHED)
+        assert (result.returncode, result.stderr) == (1, b"")
+        report = json.loads(result.stdout)
         found = {finding["path"]: finding for finding in report["findings"]}
         assert sorted(found) == sorted([name, "z.onnx"])
         assert (found[name]["code"], found["z.onnx"]["code"]) == ("IRL008", "IRL201")
@@ -123,9 +127,8 @@ def test_a_process_that_ends_costs_one_finding(name: str, told: str, tmp_path: P
 def test_every_process_ends(tmp_path: Path) -> None:
     for index in range(4):
         shutil.copy(GOOD, tmp_path / f"kill{index}.onnx")
-    with patched(".", "--jobs", "2", "--format", "json", cwd=tmp_path) as process:
-        out, _ = process.communicate(timeout=60)
-    assert [finding["code"] for finding in json.loads(out)["findings"]] == ["IRL008"] * 4
+    result = ran(".", "--jobs", "2", "--format", "json", cwd=tmp_path, prelude=PATCHED)
+    assert [finding["code"] for finding in json.loads(result.stdout)["findings"]] == ["IRL008"] * 4
 
 
 def alive(pid: int) -> bool:
@@ -168,7 +171,7 @@ linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes ar
     ("sent", "status", "seconds"), [(signal.SIGINT, 130, 5), (signal.SIGTERM, -15, 20), (signal.SIGKILL, -9, 20)]
 )
 def test_nothing_is_left_behind(sent: signal.Signals, status: int, seconds: float, slow: Path) -> None:
-    patience = "60" if sent is signal.SIGINT else "2"
+    patience = "60" if sent is signal.SIGINT else "0.5"
     with patched(".", "--jobs", "2", cwd=slow, SLOW=patience) as process:
         pids = started(slow, 2)
         if sent is signal.SIGINT:
@@ -184,7 +187,7 @@ def test_nothing_is_left_behind(sent: signal.Signals, status: int, seconds: floa
 @posix
 def test_closed_pipe(folder: Path) -> None:
     for options in ("--jobs 2", "--jobs 1", "--jobs 2 --format json", "--show-files"):
-        command = f'{{ "{sys.executable}" -m irlint . -q {options}; echo $? >status; }} | head -n 1'
+        command = f"{{ {words()} . -q {options}; echo $? >status; }} | head -n 1"
         result = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
         assert result.stderr == ""
         assert len(result.stdout.splitlines()) == 1
@@ -212,18 +215,21 @@ def seen(folder: Path, *arguments: str, **env: str) -> tuple[str, str, int]:
 
     ours, theirs = pty.openpty()
     quiet = {name: value for name, value in os.environ.items() if name not in ("CI", "PRE_COMMIT")}
-    with subprocess.Popen(
-        [sys.executable, "-c", PATCHED, ".", *arguments],
-        cwd=folder,
-        env={**quiet, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm", "SLOW": "0.8", **env},
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    ) as process:
-        os.close(theirs)
+    environment = {**quiet, "TERM": "xterm", "SLOW": "0.1", "DELAY": "0.05", **env}
+
+    def checked() -> int:
+        try:
+            return ended([".", *arguments], folder, environment, (0, stdout, theirs), PATCHED)
+        finally:
+            os.close(theirs)
+
+    with TemporaryFile() as stdout, ThreadPoolExecutor(1) as beside:
+        status = beside.submit(checked)
         shown = b"".join(chunks(ours))
-        out = process.stdout.read() if process.stdout is not None else b""
+        stdout.seek(0)
+        out = stdout.read()
     os.close(ours)
-    return shown.decode(), out.decode(), process.returncode
+    return shown.decode(), out.decode(), status.result()
 
 
 def chunks(terminal: int) -> Iterator[bytes]:
@@ -254,7 +260,7 @@ def test_bar_on_a_terminal(count: str, slow: Path) -> None:
         ((), {"CI": "true"}),
         ((), {"PRE_COMMIT": "1"}),
         ((), {"TERM": "dumb"}),
-        ((), {"SLOW": "0"}),
+        ((), {"SLOW": "0", "DELAY": "1"}),
     ],
 )
 def test_no_bar(arguments: tuple[str, ...], env: dict[str, str], slow: Path) -> None:

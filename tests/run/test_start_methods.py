@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command.process import BAD, FIXTURES
+from command.process import BAD, FIXTURES, ran
 
 from irlint.run import processes
 
@@ -39,22 +39,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_spawned_processes_find_the_same(folder: Path) -> None:
-    methods = [("spawn", "1"), ("spawn", "2")]
-    if hasattr(os, "fork"):
-        methods += [("fork", "2"), ("forkserver", "2")]
-    results = [
-        subprocess.run(
-            [sys.executable, "run.py", method, ".", "--exclude", "*.py", "--jobs", jobs],
-            cwd=folder,
-            capture_output=True,
-            check=False,
-        )
-        for method, jobs in methods
-    ]
-    assert results[0].returncode == 1
-    assert b"IRL201" in results[0].stdout
-    for other in results[1:]:
-        assert (other.stdout, other.stderr, other.returncode) == (results[0].stdout, b"", 1)
+    arguments = [".", "--exclude", "*.py", "--jobs"]
+    alone = ran(*arguments, "1", cwd=folder)
+    assert (alone.returncode, alone.stderr) == (1, b"")
+    assert b"IRL201" in alone.stdout
+    for method in ("spawn", "forkserver") if hasattr(os, "fork") else ("spawn",):
+        command = [sys.executable, "run.py", method, *arguments, "2"]
+        other = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        assert (other.returncode, other.stdout, other.stderr) == (1, alone.stdout, b"")
 
 
 def test_no_more_processes_than_windows_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
