@@ -1,5 +1,5 @@
-"""Hypothesis draws the same cases in every run, ``--hypothesis-profile=wild`` lets it look elsewhere; and only tests with the
-mark ``oracle`` ask an engine."""
+"""Hypothesis draws the same examples in every run, few of them where no engine is asked, and ``--hypothesis-profile=wild`` lets it
+look elsewhere; and only tests with the mark ``oracle`` ask an engine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from oracles.guard import Guard
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("wild", derandomize=False, deadline=None)
+settings.register_profile("brief", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=250)
+settings.register_profile("wild", derandomize=False, deadline=None, max_examples=2500)
 settings.load_profile("steady")
 
 #: Tests of the source tree, left out where only an installed irlint is there.
@@ -35,6 +36,11 @@ collect_ignore = [] if (Path(__file__).parent.parent / "irlint").is_dir() else O
 
 GUARD = Guard()
 sys.meta_path.insert(0, GUARD)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == "not oracle" and config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("brief")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,16 +39,16 @@ OUTSIDE = ("__init__", "__main__")
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if layer(path) not in OUTSIDE)
 
 
+#: A line that imports from irlint: from a folder or module of it, or what is named behind.
+IMPORT = re.compile(r"^\s*(?:from irlint\.(\w+)|import irlint\.(\w+)|from irlint import ([\w ,]+|\([^)]*\)))", re.M)
+
+
 def imports(path: Path) -> list[str]:
     """The layers that a module imports from, wherever in the module."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "irlint":
-            parts = node.module.split(".")[1:]
-            found += parts[:1] or [alias.name for alias in node.names if alias.name != "__version__"]
-        elif isinstance(node, ast.Import):
-            found += [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("irlint.")]
-    return found
+    for layers in IMPORT.findall(path.read_text("utf-8")):
+        found += [part.split()[0] for part in ",".join(layers).strip("(),").split(",") if part.strip()]
+    return [name for name in found if name != "__version__"]
 
 
 def test_every_folder_is_a_layer() -> None:

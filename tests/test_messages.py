@@ -30,7 +30,8 @@ def faults() -> list[tuple[str, list[str], list[str]]]:
     """Each call of ``fault``: where it stands, its messages, and its help lines."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if ".fault(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fault":
                 helps = [text for word in node.keywords if word.arg == "help" for text in texts(word.value)]
                 messages = texts(node.args[0]) if node.args else []

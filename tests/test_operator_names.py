@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from irlint.ops import index
 
@@ -77,6 +76,7 @@ def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, word) for word in words)
 
 
+@cache
 def strays(path: Path) -> list[tuple[str, int]]:
     """The names of operators in a module that defines others, with their lines."""
     own = path.relative_to(PACKAGE).as_posix().removeprefix("ops/").removesuffix(".py").replace("/", ".")
@@ -92,15 +92,15 @@ def excepted(path: Path) -> set[str]:
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-@pytest.mark.parametrize("place", [place for place in MODULES if place not in WRITTEN])
-def test_names_of_operators_stand_where_these_are_defined(place: str) -> None:
-    path = MODULES[place]
-    assert [f"{name} in line {line}" for name, line in strays(path) if name not in excepted(path)] == []
+def test_names_of_operators_stand_where_these_are_defined() -> None:
+    wrong = []
+    for place, path in MODULES.items():
+        if place not in WRITTEN:
+            wrong += [f"{place}:{line} {name}" for name, line in strays(path) if name not in excepted(path)]
+    assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("names", "pattern", "reason"), EXCEPTIONS, ids=[f"{each[1]}-{each[0]}" for each in EXCEPTIONS]
-)
-def test_every_exception_is_needed(names: str, pattern: str, reason: str) -> None:
-    found = {name for place, path in MODULES.items() if fnmatch(place, pattern) for name, _ in strays(path)}
-    assert set(names.split()) <= found, reason
+def test_every_exception_is_needed() -> None:
+    for names, pattern, reason in EXCEPTIONS:
+        found = {name for place, path in MODULES.items() if fnmatch(place, pattern) for name, _ in strays(path)}
+        assert set(names.split()) <= found, f"{pattern}: {names} ({reason})"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from irlint import dims
@@ -426,7 +426,6 @@ def grown(divisors: st.SearchStrategy[str]) -> Callable[[st.SearchStrategy[str]]
 
 trees = st.recursive(leaves, grown(numbers | sized), max_leaves=6)
 trees_over_numbers = st.recursive(leaves, grown(numbers), max_leaves=6)
-laws = settings(max_examples=250, deadline=None)
 
 
 def dim(tree: str) -> Dim:
@@ -442,7 +441,6 @@ def number(text: str, values: dict[str, int]) -> int:
     return eval(text, {"min": min, "max": max, **values})
 
 
-@laws
 @given(trees, sizes)
 def test_law_value(tree: str, values: dict[str, int]) -> None:
     expr = dim(tree)
@@ -450,20 +448,17 @@ def test_law_value(tree: str, values: dict[str, int]) -> None:
     assert not isinstance(expr, Expr) or symbols(expr)
 
 
-@laws
 @given(trees_over_numbers)
 def test_law_text_is_canonical(tree: str) -> None:
     assert dim(str(dim(tree))) == dim(tree)
 
 
-@laws
 @given(trees, sizes)
 def test_law_bounds(tree: str, values: dict[str, int]) -> None:
     low, high = bounds(dim(tree))
     assert (-math.inf if low is None else low) <= number(tree, values) <= (math.inf if high is None else high)
 
 
-@laws
 @given(trees, trees, sizes)
 def test_law_comparisons(left: str, right: str, values: dict[str, int]) -> None:
     a, b = number(left, values), number(right, values)
@@ -473,20 +468,17 @@ def test_law_comparisons(left: str, right: str, values: dict[str, int]) -> None:
         assert same(dim(left), dim(right), positive=True) in (None, a == b)
 
 
-@laws
 @given(trees, small, small, sizes)
 def test_law_same_near_itself(tree: str, shift: int, factor: int, values: dict[str, int]) -> None:
     moved = f"((({tree})//4)*4 + ({tree})%4)*1 + {shift}*(({tree})//2 - N//2) + {factor}"
     assert same(dim(tree), dim(moved)) in (None, number(tree, values) == number(moved, values))
 
 
-@laws
 @given(trees, st.integers(1, 9), sizes)
 def test_law_divisible(tree: str, divisor: int, values: dict[str, int]) -> None:
     assert divisible(dim(tree), divisor) in (None, number(tree, values) % divisor == 0)
 
 
-@laws
 @given(trees, trees)
 def test_law_quotient(left: str, right: str) -> None:
     a, b = dim(left), dim(right)
@@ -496,7 +488,6 @@ def test_law_quotient(left: str, right: str) -> None:
     assert quotient(both, b) == a
 
 
-@laws
 @given(trees, small, st.integers(1, 9))
 def test_law_multiples_leave_a_quotient(tree: str, constant: int, divisor: int) -> None:
     expr = dim(tree)
@@ -504,7 +495,6 @@ def test_law_multiples_leave_a_quotient(tree: str, constant: int, divisor: int) 
     assert ceildiv(expr, divisor) == (expr - 1) // divisor + 1
 
 
-@laws
 @given(trees, trees, sizes)
 def test_law_substituted(tree: str, replacement: str, values: dict[str, int]) -> None:
     inside = largest(dim(replacement), 1)

@@ -109,7 +109,8 @@ def _codes(path: Path) -> Iterator[str]:
 
 def _calls(path: Path, function: str) -> Iterator[ast.Call]:
     """Where a module calls a function of that name."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    text = path.read_text("utf-8")
+    for node in ast.walk(ast.parse(text)) if f"{function}(" in text else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
             yield node
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases.models import Input, ir_document, onnx_model
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.engines import assert_same_verdict, irlint_on_onnx, openvino_verdict, verdict
 
@@ -279,7 +279,6 @@ def folded(op: str, a: Any, b: Any) -> Any:
     return fold(a, b)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(sorted(UFUNCS)), st.integers(-99, 99), st.integers(-99, 99))
 def test_folds_are_numpys(op: str, a: int, b: int) -> None:
     if b == 0 and op in ("Divide", "FloorMod", "Mod"):
@@ -315,7 +314,6 @@ def test_folds_of_symbols(op: str, a: Any, b: Any, expected: str) -> None:
 DIMS = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.lists(DIMS, min_size=1, max_size=4))
 def test_broadcast_is_numpys(shapes: list[tuple[int, ...]]) -> None:
     try:
@@ -332,7 +330,6 @@ def test_broadcast_is_numpys(shapes: list[tuple[int, ...]]) -> None:
     assert all(0 <= axis < len(shapes[index]) for index, axis in marks)
 
 
-@settings(max_examples=300, deadline=None)
 @given(DIMS, DIMS)
 def test_stretching_is_numpys_broadcast_to(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
     try:
@@ -347,7 +344,6 @@ def test_stretching_is_numpys_broadcast_to(target: tuple[int, ...], shape: tuple
     assert found == fits
 
 
-@settings(max_examples=300, deadline=None)
 @given(DIMS, DIMS, st.integers(-2, 4), st.booleans())
 def test_along_is_the_specifications_rule(a: Any, b: Any, axis: int, ignore_trailing: bool) -> None:
     """The library's own ways with 0 apart."""
@@ -370,7 +366,6 @@ MODES = st.sampled_from(["none", "numpy", "numpy", None])
 
 
 @pytest.mark.oracle
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(OPENVINO)), OPEN_DIMS, OPEN_DIMS, MODES)
 def test_random_layers_against_openvino(op: str, a: Any, b: Any, mode: str | None) -> None:
     attributes = {} if mode is None else {"auto_broadcast": mode}
@@ -380,7 +375,6 @@ def test_random_layers_against_openvino(op: str, a: Any, b: Any, mode: str | Non
 
 
 @pytest.mark.oracle
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(sorted(OPENVINO)),
     OPEN_DIMS,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irlint.dims import symbol
@@ -106,7 +106,6 @@ def test_the_message_shows_the_whole_shapes() -> None:
 SHAPES = st.lists(st.integers(0, 3), min_size=0, max_size=4).map(tuple)
 
 
-@settings(max_examples=400, deadline=None)
 @given(SHAPES, SHAPES)
 def test_matmul_is_numpys(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     try:
@@ -119,7 +118,6 @@ def test_matmul_is_numpys(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         assert expected is None
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_einsum_is_numpys(data: st.DataObject) -> None:
     letters = string.ascii_lowercase[:4]

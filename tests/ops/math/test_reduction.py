@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from irlint.dims import symbol
@@ -64,7 +64,6 @@ def test_symbolic_shapes() -> None:
 ARRAYS = st.lists(st.integers(0, 3), min_size=0, max_size=3)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_reductions_are_numpys(data: st.DataObject) -> None:
     shape = data.draw(ARRAYS)
@@ -90,7 +89,6 @@ def test_reductions_are_numpys(data: st.DataObject) -> None:
         assert contents_of(op, x, axes, keepdims) == tuple(expected.ravel().tolist())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_cumulative_sums_are_numpys(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))

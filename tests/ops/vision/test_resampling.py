@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cases.models import Input, onnx_model
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.engines import irlint_on_onnx
 
@@ -59,7 +59,6 @@ def test_symbolic_sizes(scale: object, expected: str) -> None:
     assert str(resized(H, number, openvino_scaled)) == expected  # type: ignore[arg-type]
 
 
-@settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2000))
 def test_fractions_are_exact(numerator: int, denominator: int, size: int) -> None:
     scale = float(np.float32(numerator / denominator))

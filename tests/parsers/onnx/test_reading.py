@@ -820,7 +820,7 @@ def sound(content: bytes) -> bool | None:
         return False
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_prefix_is_a_model(rich, data):
     content = rich[: data.draw(st.integers(0, len(rich) - 1))]
@@ -830,7 +830,7 @@ def test_every_prefix_is_a_model(rich, data):
     assert whole == bool(sound(content))
 
 
-@settings(deadline=None, max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_flipped_bytes_never_raise(rich, data):
     content = bytearray(rich)
@@ -843,7 +843,6 @@ def test_flipped_bytes_never_raise(rich, data):
         assert messages == []
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_model(content):
     assert isinstance(parsed(content), Model)
@@ -902,7 +901,7 @@ def test_gigabytes_of_external_data_are_not_read(tmp_path):
     assert (found.stored.size, found.stored.available) == (1 << 31, 1 << 31)
 
 
-@pytest.mark.parametrize(("nodes", "seconds"), [(100, 0.03), (5000, 1.5)])
+@pytest.mark.parametrize(("nodes", "seconds"), [(100, 0.03), (2000, 0.6)])
 def test_reading_is_quick(tmp_path, nodes, seconds):
     chain = [
         helper.make_node("Conv", [f"x{n}", "w"], [f"x{n + 1}"], f"conv_{n}", pads=[1, 1, 1, 1], group=n % 7 + 1)

@@ -29,6 +29,8 @@ from cases.ir_documents import (
     sound,
     written,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from irlint.parsers import openvino
 from irlint.parsers.openvino.positions import positions
@@ -180,17 +182,16 @@ def test_every_truncation_is_reported_and_none_raises(tmp_path):
         assert len(model.problems) == 1
 
 
-def test_flipped_bytes_never_raise(tmp_path):
-    path = written(tmp_path, b"")
-    data = bytearray(loop(INPUT + OUTPUT).encode())
-    state = 1
-    for at in range(len(data)):
-        state = state * 1103515245 + 12345 & 0x7FFFFFFF
-        kept, data[at] = data[at], state >> 16 & 0xFF
-        model = openvino.read(path, bytes(data))
-        assert model.graph is not None or model.problems
-        positions(bytes(data), [problem.place.element for problem in model.problems if problem.place])
-        data[at] = kept
+SOUND_LOOP = loop(INPUT + OUTPUT).encode()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(SOUND_LOOP) - 1), st.integers(0, 255))
+def test_a_flipped_byte_never_raises(tmp_path, at, byte):
+    data = SOUND_LOOP[:at] + bytes([byte]) + SOUND_LOOP[at + 1 :]
+    model = openvino.read(tmp_path / "m.xml", data)
+    assert model.graph is not None or model.problems
+    positions(data, [problem.place.element for problem in model.problems if problem.place])
 
 
 def test_a_problem_stands_where_its_element_stands(tmp_path):
@@ -204,14 +205,14 @@ def test_a_problem_stands_where_its_element_stands(tmp_path):
 # ---- cost
 
 
-def test_ten_thousand_layers(tmp_path):
-    layers = [parameter(0)] + [layer(n, "Relu", "0", "1", name=f"r{n}") for n in range(1, 10_000)] + [result(10_000)]
-    edges = [edge(0, 0, 1, 0)] + [edge(n, 1, n + 1, 0) for n in range(1, 10_000)]
+def test_four_thousand_layers(tmp_path):
+    layers = [parameter(0)] + [layer(n, "Relu", "0", "1", name=f"r{n}") for n in range(1, 4000)] + [result(4000)]
+    edges = [edge(0, 0, 1, 0)] + [edge(n, 1, n + 1, 0) for n in range(1, 4000)]
     path = written(tmp_path, net(layers, edges))
     began = time.perf_counter()
     model = openvino.read(path)
-    assert time.perf_counter() - began < 4
-    assert model.nodes == 10_001 and model.problems == ()
+    assert time.perf_counter() - began < 2
+    assert model.nodes == 4001 and model.problems == ()
 
 
 def test_the_reader_loads_no_framework():
