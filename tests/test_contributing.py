@@ -114,7 +114,7 @@ class Copy:
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, folder / name)  # with what has been compiled: no command compiles it again
             else:
                 shutil.copy(source, folder / name)
 
@@ -137,7 +137,7 @@ class Copy:
         name, *arguments = shlex.split(command)
         start = {"python": [], "pytest": ["-m", "pytest", "-p", "no:cacheprovider"], "irlint": ["-m", "irlint"]}[name]
         env = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
-        env |= {"PYTHONPATH": str(self.folder), "PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        env |= {"PYTHONPATH": str(self.folder), "PYTHONIOENCODING": "utf-8"}
         return subprocess.run(
             [sys.executable, *start, *arguments],
             cwd=self.folder,

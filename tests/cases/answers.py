@@ -22,20 +22,16 @@ SHOWN = 16
 
 def answer(model: Operator | Text | Change) -> str:
     """Types of the outputs and codes of warnings, or codes of errors and warnings; ``sound`` where nothing else is asked."""
-    suffix, data, weights = document(model)
-    path = _folder() / f"m{suffix}"
-    if weights or isinstance(model, Change):
-        path = path.with_stem("w")
-        path.with_suffix(".bin").write_bytes(weights)
+    path, data = _file(model)
     if not isinstance(model, Operator):
-        found = inspected(str(path), data)[1]
+        found = inspected(path, data)[1]
         codes = [
             _code(each.rule.code, each.severity, each.node if isinstance(model, Text) else each.line)
             for each in found
             if each.severity is not Severity.NOTE and not each.because
         ]
         return " ".join(codes) or "sound"
-    parsed = parsers.read(str(path), data)
+    parsed = parsers.read(path, data)
     known = inferred(parsed)
     found = (*parsed.problems, *known.problems)
     faults = [problem.fault for problem in found if problem.fault.severity is not Severity.NOTE]
@@ -45,6 +41,24 @@ def answer(model: Operator | Text | Change) -> str:
     names = {dim for given in model.inputs if given is not None for dim in given.dims or () if isinstance(dim, str)}
     types = [_typed(known.types.get(value), names) for value in parsed.graph.outputs]
     return " ".join([*types, *codes])
+
+
+def findings(model: Operator | Text | Change) -> list[str]:
+    """What irlint finds in the model: code, node or line, and message."""
+    return [
+        f"{_code(each.rule.code, each.severity, each.node or each.line)} {each.message}"
+        for each in inspected(*_file(model))[1]
+    ]
+
+
+def _file(model: Operator | Text | Change) -> tuple[str, bytes]:
+    """A path for the model, with its weights beside it, and its bytes."""
+    suffix, data, weights = document(model)
+    path = _folder() / f"m{suffix}"
+    if weights or isinstance(model, Change):
+        path = path.with_stem("w")
+        path.with_suffix(".bin").write_bytes(weights)
+    return str(path), data
 
 
 @lru_cache(maxsize=1)

@@ -108,11 +108,12 @@ def _codes(path: Path) -> Iterator[str]:
 
 
 def _calls(path: Path, function: str) -> Iterator[ast.Call]:
-    """Where a module calls a function of that name."""
+    """Where a module calls a function of that name when it is imported."""
     text = path.read_text("utf-8")
-    for node in ast.walk(ast.parse(text)) if f"{function}(" in text else ():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
-            yield node
+    for statement in ast.parse(text).body if f"{function}(" in text else ():
+        for node in () if isinstance(statement, ast.FunctionDef) else ast.walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+                yield node
 
 
 def _literal(table: Mapping[str, str | int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cases.answers import answer
+from cases.answers import answer, findings
 from cases.notation import FOLDER, cases, files, groups
 
 GROUPS = {
@@ -21,5 +21,6 @@ def test_answers(path: Path, numbered: list[tuple[int, str]]) -> None:
             found = answer(case.model)
             if found != case.expected:
                 place = f"{path.relative_to(FOLDER).as_posix()}:{number}"
-                wrong.append(f"{place}: {case.model}\n    expected {case.expected}\n    irlint   {found}")
+                told = "".join(f"\n             {each}" for each in findings(case.model))
+                wrong.append(f"{place}: {case.model}\n    expected {case.expected}\n    irlint   {found}{told}")
     assert not wrong, "\n" + "\n".join(wrong)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from cases.models import document
-from cases.notation import FOLDER, Case, cases, files, lines
+from cases.notation import FOLDER, Case, cases, files, groups
 from oracles.agreement import ENGINES, differing
 from oracles.worker import answers
 
@@ -16,18 +17,37 @@ PARTS = [("inference", 0, 1), ("onnxruntime", 0, 1), *(("openvino", part, 3) for
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("engine", "part", "parts"), PARTS, ids=[f"{name}-{part}" for name, part, _ in PARTS])
-def test_engine(engine: str, part: int, parts: int) -> None:
-    asked = {place: case for place, case in _every() if engine in ENGINES[case.model.format]}
+def test_engine(engine: str, part: int, parts: int, request: pytest.FixtureRequest) -> None:
+    chosen = _chosen(request.config.option.keyword)
+    asked = {place: case for place, case in _every(chosen) if engine in ENGINES[case.model.format]}
     mine = dict(list(asked.items())[part::parts])
     wrong = [text for place, said in _said(engine, mine) if (text := _difference(engine, place, mine[place], said))]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def _every() -> Iterator[tuple[str, Case]]:
+def _operator(group: str) -> str:
+    """The operator, or the several, that the lines of a group are of."""
+    return group.partition(" ")[2] if group.startswith(("onnx ", "openvino ")) else ""
+
+
+#: ``-k`` takes a test by its operators too: an engine is asked about those that are named there, about every case if none is.
+OPERATORS = {_operator(group) for path in files() for group, _ in groups(path)} - {""}
+test_engine.__dict__.update(dict.fromkeys(OPERATORS))
+
+
+def _chosen(keyword: str) -> set[str]:
+    """The operators that have a word of ``-k`` in their names."""
+    words = {word.lower() for word in re.findall(r"[^\s()]+", keyword)} - {"and", "or", "not"}
+    words -= {engine for engines in ENGINES.values() for engine in engines}
+    return {name for name in OPERATORS if any(word in name.lower() for word in words)}
+
+
+def _every(chosen: set[str]) -> Iterator[tuple[str, Case]]:
     for path in files():
-        for number, line in lines(path):
-            for place, case in enumerate(cases(line)):
-                yield f"{path.relative_to(FOLDER).as_posix()}:{number}.{place}", case
+        for group, numbered in groups(path):
+            for number, line in numbered if not chosen or _operator(group) in chosen else ():
+                for place, case in enumerate(cases(line)):
+                    yield f"{path.relative_to(FOLDER).as_posix()}:{number}.{place}", case
 
 
 def _said(engine: str, asked: dict[str, Case]) -> list[tuple[str, str]]:

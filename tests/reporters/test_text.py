@@ -12,6 +12,7 @@ from pathlib import Path
 
 import onnx.parser
 import pytest
+from hypothesis import settings
 from onnx import ModelProto, helper
 
 from irlint.findings.faults import RULES, Fault, Rule, Severity
@@ -389,7 +390,7 @@ def test_any_problem_can_be_drawn(page: str, tmp_path: Path, monkeypatch: pytest
         every = list(graphs(model))
         places = [None, *(node.place for graph in every for node in graph.nodes)]
         problems = []
-        for _ in range(60):
+        for _ in range(settings().max_examples // 2):
             graph = chance.choice(every) if every else None
             node = chance.choice([None, *graph.nodes]) if graph is not None else None
             value = chance.choice([None, "x", "y", "r", "no such value"])
