@@ -143,6 +143,7 @@ RULES = {
     "IRL517": "ops.ml.encoders",
     "IRL518": "ops.ml.trees",
     "IRL519": "parsers.faults",
+    "IRL560": "ops.flow.sequence",
     "IRL599": "inference.answers",
     "IRL601": "checks.declared",
     "IRL602": "checks.declared",

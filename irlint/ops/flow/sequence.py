@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, at_least, ceildiv, product, same, total
-from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree, reaches
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, reaches, warn
 from irlint.findings.wording import counted
 from irlint.model import Graph
 from irlint.model.tensor import NUMBERED_TYPES, UNKNOWN, Optional, Tensor, Type, shape_text
@@ -149,9 +149,31 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, ap
 # --- cutting and joining ----------------------------------------------------------------------------------------------
 
 
+SPLIT_READ_DIFFERENTLY = Rule(
+    "IRL560",
+    "split-keepdims-unclear",
+    Severity.NOTE,
+    "A scalar `split` and keepdims=0: the specification keeps the axis, and ONNX Runtime removes it.",
+    why="""The specification ignores `keepdims` wherever there is an input `split`; ONNX Runtime ignores it only for a list. Given a
+scalar 1 it removes the axis, and given a larger scalar it fails when it runs. PyTorch writes this form for `unbind` and for
+each loop over a tensor, and means the axis to go, so irlint takes what ONNX Runtime gives.""",
+    mend="Leave the input `split` out: without it both take slices of 1, and keepdims=0 removes the axis.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> (x, s) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence <axis = 0, keepdims = 0> (x) }""",
+)
+
+
 @onnx("SplitToSequence", since=11)
 def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int = 0, keepdims: int = 1) -> SequenceType:
-    """ONNX SplitToSequence-11: slices of 1 without ``split``, of one size for a scalar, else of the sizes that it lists."""
+    """ONNX SplitToSequence-11: slices of 1 without ``split``, of one size for a scalar, else of the sizes that it lists.
+
+    ONNX Runtime removes the axis where a scalar is 1 and ``keepdims`` 0.
+    """
+    removed = split is not None and split.shape == () and keepdims == 0
+    if split is not None and removed:
+        warn(_two_readings(split))
     if input.shape is None:
         return SequenceType(Tensor(input.dtype))
     at = axis_of(axis, len(input.shape))
@@ -160,7 +182,19 @@ def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int =
         middle: tuple[MaybeDim, ...] = (1,) if keepdims else ()
         return SequenceType(Tensor(input.dtype, (*before, *middle, *after)), size)
     length, piece = _pieces(split, size, at)
-    return SequenceType(Tensor(input.dtype, (*before, piece, *after)), length)
+    return SequenceType(Tensor(input.dtype, (*before, *(() if removed else (piece,)), *after)), length)
+
+
+def _two_readings(split: Tensor) -> Fault:
+    size = split.ints[0] if split.ints else None
+    fails = at_least(size, 2)
+    text = f"fails, as `split` is {size}" if fails else "removes the axis"
+    return SPLIT_READ_DIFFERENTLY.fault(
+        f"`split` is a scalar and `keepdims` 0: the specification keeps the axis, ONNX Runtime {text}",
+        help="write a list of sizes" if fails else "leave the input `split` out, which removes the axis everywhere",
+        attribute="keepdims",
+        severity=Severity.WARNING if fails else None,
+    )
 
 
 def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDim]:

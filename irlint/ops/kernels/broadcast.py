@@ -186,20 +186,21 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
     return broadcast_size(*entries)
 
 
-def stretched(target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "") -> Shape | None:
+def stretched(
+    target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
+) -> Shape | None:
     """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
 
-    ``index`` and ``onto`` are the input indices of the two. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault.
+    ``index`` and ``onto`` are the input indices of the two. Surplus axes of size 1 in front are a warning, unless ``strict``.
+    Raises an ``UNIDIRECTIONAL_MISMATCH`` fault.
     Source: ONNX "Broadcasting in ONNX", unidirectional.
     """
     if target is None or shape is None:
         return target
     what = what or f"input {index}"
     if len(shape) > len(target):
-        if all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)]):
-            severity = Severity.WARNING
-        else:
-            severity = None
+        ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
+        severity = Severity.WARNING if ones and not strict else None
         fault = UNIDIRECTIONAL_MISMATCH.fault(
             f"{what} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')} and cannot be stretched onto "
             f"{shape_text(target)}, which has {len(target)}",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 
 from irlint.dims import Shape, product, same
-from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import warn
+from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched, stretches
+from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one
 
@@ -181,21 +180,7 @@ def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool 
 @onnx("PRelu", since=7)
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
     """ONNX PRelu-7: the slope is stretched onto the input; ONNX Runtime also stretches the input onto the slope."""
-    try:
-        shape = stretched(x.shape, slope.shape, 1, what="input 1 (slope)")
-    except Fault as fault:
-        shape = _stretched_both_ways(x.shape, slope.shape, fault)
-    return Tensor(x.dtype or slope.dtype, shape)
-
-
-def _stretched_both_ways(shape: Shape | None, slope: Shape | None, fault: Fault) -> Shape | None:
-    """Both shapes broadcast together, with ``fault`` as a warning; raises ``fault`` where they cannot be."""
-    try:
-        both = broadcast((shape, slope))
-    except Fault:
-        raise fault from None
-    warn(fault.lowered(Severity.WARNING))
-    return both
+    return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)", strict=True))
 
 
 @onnx("PRelu", since=6)
@@ -235,15 +220,12 @@ def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
         if same(slope.shape[own], x.shape[axis]) is False and same(slope.shape[own], 1) is False
     ]
     if clashes:
-        warn(
-            UNIDIRECTIONAL_MISMATCH.fault(
-                f"input 1 (slope) is {shape_text(slope.shape)}, neither one number for each channel of input 0, "
-                f"{shape_text(x.shape)}, nor stretched onto it: OpenVINO refuses it when it compiles the model",
-                help="give input 1 one element, or one for each size of axis 1 of input 0",
-                input=1,
-                marks=tuple(mark for axis, own in clashes for mark in ((0, axis), (1, own))),
-                severity=Severity.WARNING,
-            )
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"input 1 (slope) is {shape_text(slope.shape)}, neither one number for each channel of input 0, "
+            f"{shape_text(x.shape)}, nor stretched onto it",
+            help="give input 1 one element, or one for each size of axis 1 of input 0",
+            input=1,
+            marks=tuple(mark for axis, own in clashes for mark in ((0, axis), (1, own))),
         )
     return unchanged(x)
 

@@ -260,7 +260,9 @@ def gemm(
 ) -> Tensor:
     """ONNX Gemm-7 and later: C is stretched onto the product; from 11 on it may be left out."""
     shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
-    return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)") if c is not None else shape)
+    if c is not None:
+        stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
+    return Tensor(a.dtype or b.dtype, shape)
 
 
 @onnx("Gemm", since=1)
@@ -278,7 +280,7 @@ def gemm_with_broadcast(
     """ONNX Gemm-1 and 6: C is stretched only with ``broadcast``, else it has the shape of the product."""
     shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
     if broadcast:
-        return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)"))
+        return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
     merged((shape, None, c.shape), why="before opset 7 Gemm stretches its input 2 (C) only with broadcast=1")
     return Tensor(a.dtype or b.dtype, shape)
 
