@@ -11,8 +11,8 @@ from irlint.inference.walk import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Sequence, Tensor, Type, shape_text
-from irlint.ops.kernels.type_variables import type_key
+from irlint.model.tensor import Tensor, Type, disagree, shape_text
+from irlint.ops.kernels.type_variables import types_text
 
 if TYPE_CHECKING:
     from irlint.checks.merged import Refusal
@@ -80,7 +80,7 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
         for port, value in enumerate(node.outputs):
             for declaration in value.declared if value is not None else ():
                 assert value is not None
-                fault = _fault(known.types.get(value), declaration, known, terms, node=node, port=port, graph=graph)
+                fault = _fault(value, declaration, known, terms, node=node, port=port, graph=graph)
                 if fault is None:
                     continue
                 root = roots.get(value) or _root(node, port, declaration, roots, known, terms)
@@ -136,7 +136,7 @@ def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
 
 
 def _fault(
-    inferred: Type | None,
+    value: Value,
     declaration: Declaration,
     known: Known,
     terms: Terms | None,
@@ -146,13 +146,22 @@ def _fault(
     graph: Graph,
 ) -> Fault | None:
     """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
-    fault = _contradiction(inferred, declaration, known, terms, port=port)
+    fault = _contradiction(known.types.get(value), declaration, known, terms, port=port, within=graph.path)
     if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
         return None
-    if node.op == "Constant" and node.domain == "":
+    if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
         fault = fault.lowered(Severity.WARNING)
     lax = known.model.format_version == known.format.lax_version
     return _of_an_old_writer(fault, graph) if lax else fault
+
+
+def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:
+    """Whether a runtime looks at another declaration of the value, or at none."""
+    if declaration.by == "port":
+        return False
+    from irlint.checks.types import counts
+
+    return not counts(declaration, value, graph)
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
@@ -191,22 +200,31 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 
 def _contradiction(
-    inferred: Type | None, declaration: Declaration, known: Known, terms: Terms | None, *, port: int
+    inferred: Type | None,
+    declaration: Declaration,
+    known: Known,
+    terms: Terms | None,
+    *,
+    port: int,
+    within: str = "",
 ) -> Fault | None:
-    declared = declaration.type
-    if isinstance(inferred, Sequence) and isinstance(declared, Sequence):
-        return _of_elements(inferred, declared, port)
-    if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
+    """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
+    if declaration.flaw:
         return None
+    declared = declaration.type
+    owner = "body" if within else "graph"
     where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
-        declaration.by, f"output {port}, a graph {declaration.by},"
+        declaration.by, f"output {port}, a {owner} {declaration.by},"
     )
-    if inferred.dtype and declared.dtype and inferred.dtype != declared.dtype:
+    if disagree(inferred, declared):
+        stated, given = types_text(declared, inferred)
         return TYPE_CONTRADICTED.fault(
-            f"{where} is declared as {declared.dtype}; the operator gives {inferred.dtype}",
-            help=f"declare {inferred.dtype}, or convert the value to {declared.dtype}",
+            f"{where} is declared as {stated}; the operator gives {given}",
+            help=f"declare {given}, or {_way(inferred, declared)}",
             severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
         )
+    if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
+        return None
     text = _clash(inferred.shape, declared.shape, known, terms)
     if not text:
         return None
@@ -217,15 +235,11 @@ def _contradiction(
     )
 
 
-def _of_elements(inferred: Sequence, declared: Sequence, port: int) -> Fault | None:
-    """The fault of a declared sequence whose elements are of another type than those that the operator gives."""
-    mine, stated = type_key(inferred), type_key(declared)
-    if mine is None or stated is None or mine == stated:
-        return None
-    return TYPE_CONTRADICTED.fault(
-        f"output {port} is declared as {stated}; the operator gives {mine}",
-        help=f"declare {mine}, or cast the elements",
-    )
+def _way(given: Type | None, wanted: Type) -> str:
+    """How a value of one type becomes one of another."""
+    if isinstance(given, Tensor) and isinstance(wanted, Tensor):
+        return f"convert the value to {wanted.dtype}"
+    return "cast the elements" if type(given) is type(wanted) else "connect another value"
 
 
 def _clash(inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None) -> str:

@@ -9,7 +9,8 @@ from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Tensor, disagree, shape_text
+from irlint.ops.kernels.type_variables import types_text
 
 INITIALIZER_NOT_INPUT = Rule(
     "IRL113",
@@ -66,16 +67,16 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
     """Graph inputs that declare another type than the initializer of their name has: ONNX Runtime refuses them."""
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
-        if not isinstance(declared, Tensor):
-            continue
-        if declared.dtype and stored.dtype and declared.dtype != stored.dtype:
+        if disagree(declared, stored):
+            stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
-                f"{value.name!r} is declared as {declared.dtype}; its initializer is {stored.dtype}",
-                help=f"declare {stored.dtype}",
+                f"{value.name!r} is declared as {stated}; its initializer is {given}",
+                help=f"declare {given}",
+                severity=None if value in graph.inputs else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
-        if stored.shape == declared.shape:
+        if not isinstance(declared, Tensor) or stored.shape == declared.shape:
             continue
         from irlint.inference.agreement import clashes
 

@@ -8,7 +8,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Tensor
+from irlint.parsers.faults import TYPE_MISSING
 
 DUPLICATE_NAME = Rule(
     "IRL102",
@@ -72,17 +72,6 @@ g (float[2,3] x, bool c) => (float[2,3] y) {
 g (float[2,3] x, bool c) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Identity (x) }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
 }""",
-)
-
-
-TYPE_MISSING = Rule(
-    "IRL403",
-    "element-type-missing",
-    Severity.ERROR,
-    "A graph input, or a declaration, has no element type.",
-    why="""A runtime cannot allocate an input whose element type it is not told; ONNX Runtime refuses the model, and also one
-that declares a value with the element type "undefined".""",
-    mend="Declare the element type.",
 )
 
 
@@ -173,16 +162,6 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
         if value not in graph.constants and value.type is None:
             fault = TYPE_MISSING.fault(f"the graph input {value.name!r} has no type", help="declare its type")
             yield Problem(fault, graph.path, value=value.name)
-    values = {*graph.inputs, *(value for node in graph.nodes for value in node.outputs if value is not None)}
-    for value in sorted(values, key=lambda value: value.name):
-        for declaration in value.declared:
-            if isinstance(declaration.type, Tensor) and declaration.type.dtype is None:
-                fault = TYPE_MISSING.fault(
-                    f"{value.name!r} is declared, by {declaration.by}, with no element type",
-                    help="declare its element type",
-                )
-                yield Problem(fault, graph.path, value=value.name)
-                break
 
 
 def _bodies(graph: Graph, outer: frozenset[str]) -> Iterator[Problem]:

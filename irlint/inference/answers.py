@@ -12,7 +12,7 @@ from irlint.findings.statements import Requirement, stated
 from irlint.model.tensor import UNKNOWN, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
-from irlint.ops.kernels.type_variables import output_type, type_key, type_variables
+from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
 from irlint.records import record
 
 NOT_WORKED_OUT = Rule(
@@ -95,6 +95,7 @@ def _outputs(
     result = tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)
     if call.schema is None:
         return result
+    check_output_types(call.schema, result)
     return tuple(_typed(known, call, port, variables) for port, known in enumerate(result))
 
 

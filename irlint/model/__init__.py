@@ -27,11 +27,15 @@ class Place:
 
 @record
 class Declaration:
-    """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``."""
+    """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``.
+
+    ``flaw`` tells what the type lacks, where it is none.
+    """
 
     by: str
     type: Type
     place: Place | None = None
+    flaw: str = ""
 
 
 @record(eq=False)

@@ -145,9 +145,32 @@ class Map:
     value: Type | None = None
 
 
-Type = Tensor | SparseTensor | Sequence | Optional | Map
+@record
+class Opaque:
+    """A type that only what a runtime has loaded knows, by its name."""
+
+    domain: str = ""
+    name: str = ""
+
+
+Type = Tensor | SparseTensor | Sequence | Optional | Map | Opaque
 
 UNKNOWN = Tensor()
+
+
+def disagree(one: Type | None, other: Type | None) -> bool:
+    """Whether no value is of both types, whatever the shapes: they are of two kinds, or of two element types."""
+    if one is None or other is None or UNKNOWN in (one, other):
+        return False
+    if type(one) is not type(other):
+        return True
+    if isinstance(one, (Tensor, SparseTensor)) and isinstance(other, (Tensor, SparseTensor)):
+        return None not in (one.dtype, other.dtype) and one.dtype != other.dtype
+    if isinstance(one, (Sequence, Optional)) and isinstance(other, (Sequence, Optional)):
+        return disagree(one.element, other.element)
+    if isinstance(one, Map) and isinstance(other, Map):
+        return (None not in (one.key, other.key) and one.key != other.key) or disagree(one.value, other.value)
+    return one != other
 
 
 def shape_text(shape: Shape | None) -> str:
@@ -182,3 +205,5 @@ def type_text(known: Type | None) -> str:
             return f"optional({type_text(element)})"
         case Map(key, value):
             return f"map({key or '?'}, {type_text(value)})"
+        case Opaque(domain, name):
+            return f"opaque({domain}, {name})"

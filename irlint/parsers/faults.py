@@ -76,6 +76,16 @@ g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }"""
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0> (x, x) }""",
 )
 
+TYPE_MISSING = Rule(
+    "IRL403",
+    "element-type-missing",
+    Severity.ERROR,
+    "A graph input, or a declaration, has no element type.",
+    why="""A runtime cannot allocate an input whose element type it is not told; ONNX Runtime refuses the model, and also one
+that declares a value with the element type "undefined".""",
+    mend="Declare the element type.",
+)
+
 MALFORMED_XML = Rule(
     "IRL005",
     "malformed-xml",

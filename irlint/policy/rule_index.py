@@ -123,7 +123,7 @@ RULES = {
     "IRL399": "ops.flow.sequence",
     "IRL401": "ops.kernels.element_types",
     "IRL402": "ops.kernels.element_types",
-    "IRL403": "checks.names",
+    "IRL403": "parsers.faults",
     "IRL501": "binding.calls",
     "IRL502": "binding.calls",
     "IRL503": "binding.calls",

@@ -8,7 +8,7 @@ from irlint.dims import MaybeDim, Shape, at_least, largest, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.model import Graph
-from irlint.model.tensor import UNKNOWN, Optional, Tensor, Type, shape_text, type_text
+from irlint.model.tensor import UNKNOWN, Optional, Tensor, Type, disagree, shape_text, type_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.bodies import (
     BODY_ARITY,
@@ -17,6 +17,7 @@ from irlint.ops.kernels.bodies import (
     CONTROL_INPUT,
     DEEPEST_SEARCH,
     carried,
+    check_all_tensors,
     check_arity,
     check_input_shapes,
     check_input_types,
@@ -46,7 +47,7 @@ from irlint.ops.kernels.port_maps import (
     tied,
 )
 from irlint.ops.kernels.sizes import narrower
-from irlint.ops.kernels.type_variables import type_key
+from irlint.ops.kernels.type_variables import types_text
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
 
 BackEdges = Sequence[BackEdge]
@@ -117,9 +118,9 @@ def _either(
 def _check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
     """Makes sure that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
-        left, right = type_key(a), type_key(b)
-        if left is None or right is None or left == right:
+        if not disagree(a, b):
             continue
+        left, right = types_text(a, b)
         raise BODY_TYPES.fault(
             f"output {position} is {left} in `{first}` and {right} in `{second}`: both have to be of one type",
             help=f"cast output {position} of one of the branches",
@@ -168,6 +169,7 @@ def loop(
     trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
+    check_all_tensors(outputs[len(initial) :], len(initial))
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
     return tuple(outside(known, own) for known in (*finals, *stacks))
 
@@ -210,8 +212,8 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
     elif fault is not None:
         raise fault
     for position, (a, b) in enumerate(zip(initial, after)):
-        left, right = type_key(_plain(a, b)), type_key(b)
-        if left is not None and right is not None and left != right:
+        if disagree(_plain(a, b), b):
+            left, right = types_text(_plain(a, b), b)
             raise CARRIED_TYPE.fault(
                 f"a carried value is {left} at first (input {position + 1}) and {right} as output {position} of the body",
                 help=f"cast output {position} of the body to {left}",

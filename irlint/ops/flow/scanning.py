@@ -16,6 +16,7 @@ from irlint.ops.kernels.bodies import (
     BODY_ARITY,
     CARRIED_TYPE,
     SCAN_LENGTH,
+    check_all_tensors,
     check_arity,
     check_input_shapes,
     check_input_types,
@@ -165,6 +166,7 @@ def _scanned(
         _check_state_shape(state.shape, after.shape, position)
         shape = after.shape if state.shape is None else state.shape
         outputs[position] = Tensor(state.dtype or after.dtype, shape)
+    check_all_tensors(outputs[len(bare) :], len(bare))
     return bare, tuple(outputs)
 
 

@@ -13,6 +13,7 @@ from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.kernels.bodies import (
+    BODY_TYPES,
     SCAN_LENGTH,
     check_arity,
     check_input_types,
@@ -332,6 +333,13 @@ def sequence_map(
             )
     arguments = tuple(_element_of(known) for known in inputs)
     check_input_types(body, "body", arguments)
+    for position, value in enumerate(body.outputs):
+        if value.type is None:
+            raise BODY_TYPES.fault(
+                f"output {position} of `body` ({value.name}) has no type; a SequenceMap wants it declared",
+                help="declare its element type",
+                attribute="body",
+            )
     return tuple(SequenceType(known, length) for known in context.run(body, arguments))
 
 

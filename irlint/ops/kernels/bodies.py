@@ -8,10 +8,10 @@ from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model import Graph
-from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, shape_text, type_text
+from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, disagree, shape_text, type_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
-from irlint.ops.kernels.type_variables import type_key
+from irlint.ops.kernels.type_variables import kind_text, types_text
 from irlint.records import replaced
 
 #: A loop's body is run so many times, at most, to find out what changes from one iteration to the next.
@@ -312,9 +312,9 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> None:
     """Makes sure that the inputs that a body declares are of the types that it gets. Raises a ``BODY_TYPES`` fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
-        declared, found = type_key(value.type), type_key(known)
-        if declared is None or found is None or declared == found:
+        if not disagree(value.type, known):
             continue
+        declared, found = types_text(value.type, known)
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {declared}, and the node gives it {found}",
             help=f"declare it as {found}, or cast what the node is given",
@@ -346,6 +346,18 @@ def truth(known: Type | None) -> bool | None:
     """Whether the one element of a condition is true, None where that is not known."""
     scalar = known.scalar if isinstance(known, Tensor) else None
     return None if scalar is None or isinstance(scalar, Expr) else bool(scalar)
+
+
+def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
+    """Makes sure that what a body gives, from its output ``first`` on, can be stacked. Raises a ``BODY_TYPES`` fault."""
+    for position, known in enumerate(outputs, first):
+        if known is not None and not isinstance(known, Tensor):
+            raise BODY_TYPES.fault(
+                f"output {position} of `body` is {kind_text(known)}, and the node stacks what every iteration gives there: "
+                "that has to be a tensor",
+                help="carry the value from one iteration to the next, or return a tensor",
+                attribute="body",
+            )
 
 
 def stacked(known: Type | None, trips: MaybeDim, axis: int) -> Type | None:

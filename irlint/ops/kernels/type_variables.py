@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
-from irlint.model.tensor import FLOATS, Map, Optional, SparseTensor, Tensor, Type
+from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
 from irlint.schemas import MICROSOFT, Formal, OfficialSchema
@@ -26,7 +26,23 @@ def type_key(known: Type | None) -> str | None:
     if isinstance(known, Map):
         value = type_key(known.value)
         return f"map({known.key},{value})" if known.key and value else None
+    if isinstance(known, Opaque):
+        return f"opaque({known.domain},{known.name})"
     return None
+
+
+def kind_text(known: Type | None) -> str:
+    """A type in a message that sets it against one of another kind: ``a tensor of float32``, ``seq(int64)``, ``seq(?)``."""
+    if isinstance(known, Tensor):
+        return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
+    return type_key(known) or type_text(known)
+
+
+def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
+    """Two types as a message sets them against each other."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.dtype or "?", other.dtype or "?"
+    return kind_text(one), kind_text(other)
 
 
 def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
@@ -45,6 +61,8 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     for index, known in enumerate(inputs):
         formal = _formal_at(schema.inputs, index)
         key = type_key(known)
+        if formal is not None and key is None and _is_of_no_kind(known, formal):
+            raise _refused(schema, formal, index, key=type_text(known))
         if formal is None or key is None:
             continue
         refused = _refused(schema, formal, index, key=key) if key not in formal.types else None
@@ -66,6 +84,14 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     return variables
 
 
+def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
+    """Whether a type of which the elements are not known is a sequence, a map … where the operator takes none."""
+    if known is None or isinstance(known, Tensor):
+        return False
+    kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
+    return not any(name.startswith(kind) for name in formal.types)
+
+
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
     """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they take."""
     runtime = schema.domain == MICROSOFT
@@ -77,6 +103,23 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) ->
         input=index,
         severity=Severity.WARNING if runtime and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
+
+
+def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
+    """Makes sure that the outputs are of types that the operator gives: nothing but their inputs' types says so of most, and
+    bodies of the others. A tensor of another element type is a warning. Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    """
+    for index, known in enumerate(outputs):
+        formal, key = _formal_at(schema.outputs, index), type_key(known)
+        if formal is None or key is None or key in formal.types or schema.domain == MICROSOFT:
+            continue
+        fault = ELEMENT_TYPE_REFUSED.fault(
+            f"output {index} ({formal.name}) is {key}; the operator gives {_types_text(formal.types)} since opset {schema.since}",
+            help=f"cast output {index} to one of these types, or use an opset whose operator gives {key}",
+        )
+        if not isinstance(known, Tensor):
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
 
 
 def _types_text(types: frozenset[str]) -> str:

@@ -6,14 +6,15 @@ import os
 from keyword import iskeyword
 
 from irlint.dims import symbol
-from irlint.findings.faults import Fault
+from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
 from irlint.model.formats import ONNX
-from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE
+from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.onnx import tensors as onnx_tensors
+from irlint.parsers.onnx import types as onnx_types
 from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
 from irlint.parsers.onnx.protobuf import Damage
 
@@ -100,8 +101,8 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
     if version is not None and int(version) < 3 and not opsets:
         opsets = {"": 1}
-    types, symbols = _types(reader.types)
-    linker = _Linker(types)
+    types, flaws, symbols = _types(reader.types)
+    linker = _Linker(types, flaws)
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
     return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems))
@@ -130,25 +131,30 @@ def _converted(data: Buffer) -> bool:
     return feeds > 2 and feeds == raw.count(b"\r\n")
 
 
-def _types(collected: Iterable[bytes]) -> tuple[Types, dict[str, str]]:
-    """Each TypeProto's type, or the fault in it, and the texts behind the symbols that have another name."""
+def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[str, str]]:
+    """Each TypeProto's type, or the fault in it; what types lack; and the texts behind the symbols that have another name."""
     texts: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
+    flaws: dict[bytes, str] = {}
 
     def noted(name: str) -> None:
         texts[name] = None
 
     for raw in collected:
         try:
-            types[raw] = onnx_messages.type_of(raw, noted)
+            types[raw] = onnx_types.type_of(raw, noted)
         except Damage as damage:
             types[raw] = onnx_messages.damaged("the type", damage)
     names = _identifiers(texts)
     sizes = {name: symbol(identifier) for name, identifier in names.items()}
     for raw, known in types.items():
-        if not isinstance(known, Fault):
-            types[raw] = onnx_messages.type_of(raw, sizes.get)
-    return types, {identifier: name for name, identifier in names.items() if identifier != name}
+        if isinstance(known, Fault):
+            continue
+        named = onnx_types.type_of(raw, sizes.get)
+        if flaw := onnx_types.flaw(raw, known):
+            flaws[raw] = flaw
+        types[raw] = onnx_types.usable(named) if flaw else named
+    return types, flaws, {identifier: name for name, identifier in names.items() if identifier != name}
 
 
 def _identifiers(texts: Iterable[str]) -> dict[str, str]:
@@ -186,8 +192,9 @@ def _plain(text: str) -> bool:
 class _Linker:
     """Turns records into graphs whose nodes share values; ``problems`` collects what is damaged."""
 
-    def __init__(self, types: Types) -> None:
+    def __init__(self, types: Types, flaws: Mapping[bytes, str]) -> None:
         self.types = types
+        self.flaws = flaws
         self.problems: list[Problem] = []
 
     def functions(self, records: Iterable[FunctionRecord]) -> dict[tuple[str, str, str], Function]:
@@ -281,8 +288,10 @@ class _Linker:
             paths = [f"{path}[{position}]" for position in range(len(value))]
             graphs = [self.graph(body, at, opsets, links.scopes) for body, at in zip(value, paths)]
             return Attribute(kind, tuple(map(links.body, graphs)))
-        types = [self.types.get(raw) for raw in (value if kind == "TYPE_PROTOS" else [value])]
+        raws = value if kind == "TYPE_PROTOS" else (value,)
+        types = [self.types.get(raw) for raw in raws]
         faults += [known for known in types if isinstance(known, Fault)]
+        faults += [_lacking(self.flaws[raw]) for raw in raws if raw in self.flaws]
         sound = tuple(None if isinstance(known, Fault) else known for known in types)
         return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
 
@@ -301,7 +310,14 @@ class _Linker:
         if isinstance(known, Fault):
             self.problems.append(Problem(known, path, value=name))
             return ()
-        return () if known is None else (Declaration(by, known),)
+        return () if known is None else (Declaration(by, known, flaw=self.flaws.get(raw, "")),)
+
+
+def _lacking(flaw: str) -> Fault:
+    """The fault of an attribute whose type lacks something: ONNX Runtime loads most of them."""
+    return TYPE_MISSING.fault(
+        f"the type that an attribute states is declared {flaw}", help="state the type", severity=Severity.WARNING
+    )
 
 
 def _constant_nodes(record: GraphRecord) -> list[int]:

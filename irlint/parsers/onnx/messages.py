@@ -5,17 +5,15 @@ from __future__ import annotations
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Constant
-from irlint.model.tensor import Map, Optional, Sequence, SparseTensor, Tensor, Type
+from irlint.model.tensor import Tensor
 from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, MALFORMED_ONNX
 from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx.protobuf import DEPTH_LIMIT, Damage, fields, floats, integers, last, last_text, merged, text
-from irlint.parsers.onnx.tensors import DTYPES
 from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from irlint.dims import MaybeDim, Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
 _KINDS = dict(
@@ -68,9 +66,6 @@ LINKED = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
 
 #: Attributes that are nothing without the message that they hold.
 _MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
-
-#: The fields of TypeProto that hold a kind of type.
-_TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
 #: Attributes of at most so many bytes are decoded once for all nodes that have them.
 _SHARED_BYTES = 128
@@ -332,51 +327,6 @@ def converted(damage: Damage) -> Fault:
         f"the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were converted ({damage})",
         help="mark *.onnx as binary in .gitattributes (*.onnx -text), and check out or copy the file again",
     )
-
-
-def type_of(raw: bytes, dim: Callable[[str], MaybeDim]) -> Type | None:
-    """The type that a TypeProto states, None for an opaque or empty one; ``dim`` turns each ``dim_param`` into a size.
-    Raises Damage."""
-    return _type_at(raw, [(0, len(raw))], dim, 3)
-
-
-def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], depth: int) -> Type | None:
-    if depth > DEPTH_LIMIT:
-        raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
-    for key, places in reversed(merged(raw, spans).items()):
-        found = merged(raw, places) if key in _TYPE_KEYS else {}
-        inner = found.get(1 << 3 | 2)
-        match key >> 3:
-            case 1:
-                return Tensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
-            case 4:
-                return Sequence(_type_at(raw, inner, dim, depth + 2) if inner else None)
-            case 5:
-                inner = found.get(2 << 3 | 2)
-                value = _type_at(raw, inner, dim, depth + 2) if inner else None
-                return Map(DTYPES.get(last(found, 1 << 3)), value)
-            case 8:
-                return SparseTensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
-            case 9:
-                return Optional(_type_at(raw, inner, dim, depth + 2) if inner else None)
-    return None
-
-
-def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> Shape | None:
-    spans = found.get(2 << 3 | 2)
-    if spans is None:
-        return None
-    return tuple(_dim(raw, fields(raw, *span), dim) for span in merged(raw, spans).get(1 << 3 | 2, ()))
-
-
-def _dim(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> MaybeDim:
-    for key in reversed(found):
-        if key == 1 << 3:
-            size = last(found, key)
-            return size if size >= 0 else None
-        if key == 2 << 3 | 2:
-            return dim(last_text(raw, found, 2))
-    return None
 
 
 def _string(data: Buffer, span: Span) -> str:

@@ -20,7 +20,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper, nu
 
 from irlint.dims import symbol
 from irlint.model import Constant, Graph, Model, Node, Value
-from irlint.model.tensor import FLOATS, Map, Optional, Sequence, SparseTensor, Tensor
+from irlint.model.tensor import FLOATS, Map, Opaque, Optional, Sequence, SparseTensor, Tensor
 from irlint.parsers import onnx as reader
 from irlint.parsers import weights
 from irlint.parsers.onnx import protobuf
@@ -391,7 +391,7 @@ T = helper.make_tensor_type_proto
         ),
         (helper.make_map_type_proto(TensorProto.STRING, T(F, [])), Map("string", Tensor("float32", ()))),
         (onnx.TypeProto(), None),
-        (onnx.TypeProto(opaque_type=onnx.TypeProto.Opaque(name="o")), None),
+        (onnx.TypeProto(opaque_type=onnx.TypeProto.Opaque(name="o")), Opaque("", "o")),
     ],
 )
 def test_types(source, expected):

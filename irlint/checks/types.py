@@ -1,0 +1,71 @@
+"""Types that an ONNX file declares and that say too little, and which of several declarations of a value counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.checks.declared import TYPE_CONTRADICTED
+from irlint.findings.faults import Severity
+from irlint.inference.known import Known
+from irlint.model import Declaration, Graph, Problem, Value
+from irlint.model.order import graphs
+from irlint.model.tensor import disagree
+from irlint.ops.kernels.type_variables import types_text
+from irlint.parsers.faults import TYPE_MISSING
+
+
+def problems(known: Known) -> list[Problem]:
+    """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
+    another type."""
+    return [problem for graph in graphs(known.model) for problem in (*_lacking(graph), *_returned_inputs(graph))]
+
+
+def counts(declaration: Declaration, value: Value, graph: Graph) -> bool:
+    """Whether ONNX Runtime looks at a declaration of a value.
+
+    An input is what the input says, an initializer what it holds; any other value is what the output says, else its last
+    ``value_info``. What a function declares counts nowhere.
+    """
+    if is_function_body(graph):
+        return False
+    if value in graph.constants or value in graph.inputs:
+        return declaration.by == "input"
+    first, last = value.declared[0], value.declared[-1]
+    return declaration is (last if declaration.by == "value_info" and first.by == "value_info" else first)
+
+
+def is_function_body(graph: Graph) -> bool:
+    """Whether a graph is that of a function itself, and not of a body in it."""
+    return graph.path.startswith("function:") and "/" not in graph.path
+
+
+def _lacking(graph: Graph) -> Iterator[Problem]:
+    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    for value in dict.fromkeys((*graph.inputs, *graph.constants, *makers)):
+        flawed = [declaration for declaration in value.declared if declaration.flaw]
+        if not flawed:
+            continue
+        declaration = next((each for each in flawed if counts(each, value, graph)), flawed[0])
+        stored = value in makers and makers[value].op == "Constant"
+        fault = TYPE_MISSING.fault(
+            f"{value.name!r} is declared, by {declaration.by}, {declaration.flaw}",
+            help="declare its element type",
+            severity=None if counts(declaration, value, graph) and not stored else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, value=value.name)
+
+
+def _returned_inputs(graph: Graph) -> Iterator[Problem]:
+    """Inputs that the graph returns as another type than it takes them: runtimes look at the input only."""
+    for value in dict.fromkeys(graph.outputs):
+        if value not in graph.inputs or value in graph.constants:
+            continue
+        taken, returned = value.type, next((each.type for each in value.declared if each.by == "output"), None)
+        if disagree(taken, returned):
+            one, other = types_text(taken, returned)
+            fault = TYPE_CONTRADICTED.fault(
+                f"{value.name!r} is a graph input, declared as {one}, and a graph output, declared as {other}",
+                help=f"declare the output as {one}",
+                severity=Severity.WARNING,
+            )
+            yield Problem(fault, graph.path, value=value.name)
