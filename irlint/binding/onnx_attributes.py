@@ -99,11 +99,14 @@ def _attribute_fault(
     if runtime is not None:
         return _runtime_attribute_fault(name, attribute, runtime)
     if schema is None:
-        return None if operator is None else _unknown_to_rule(node, name, operator)
+        return None if operator is None else _by_rule(node, name, attribute, operator)
     if name not in schema.attributes:
         return _unknown(node, name, schema, passed_over=operator is not None and operator.unchecked)
-    kind = schema.attributes[name][0]
-    if attribute.kind == kind:
+    return _kind_fault(name, attribute, schema.attributes[name][0], operator)
+
+
+def _kind_fault(name: str, attribute: Attribute, kind: str, operator: Operator | None = None) -> Fault | None:
+    if attribute.kind in (kind, "UNDEFINED"):
         return None
     taken = operator is not None and operator.kinds.get(name) == attribute.kind
     return ATTRIBUTE_KIND.fault(
@@ -114,11 +117,29 @@ def _attribute_fault(
     )
 
 
-def _unknown_to_rule(node: Node, name: str, operator: Operator) -> Fault | None:
-    """The note on an attribute of an operator that no schema states, only its rule."""
+#: The types of attributes by the annotations of a rule's parameters.
+_ANNOTATED = {
+    "int": "INT",
+    "float": "FLOAT",
+    "str": "STRING",
+    "Tensor": "TENSOR",
+    "Ints": "INTS",
+    "Floats": "FLOATS",
+    "tuple[float, ...]": "FLOATS",
+    "Strings": "STRINGS",
+    "tuple[str, ...]": "STRINGS",
+}
+
+
+def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) -> Fault | None:
+    """The fault of an attribute of an operator that no schema states, only its rule."""
     known = signature(operator.function)
     if name in known.attributes:
-        return None
+        annotation = known.attributes[name][0]
+        kind = _ANNOTATED.get(annotation.removesuffix(" | None"))
+        if kind is None and choices(annotation, operator.function):
+            kind = "STRING"
+        return _kind_fault(name, attribute, kind, operator) if kind is not None else None
     return UNKNOWN_ATTRIBUTE.fault(
         f"the operator of {node.domain or 'ai.onnx'}, as ONNX Runtime has it, is not known to have an attribute `{name}`",
         help=did_you_mean(name, list(known.attributes), "correct the name"),
@@ -148,14 +169,7 @@ def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSc
             attribute=name,
             severity=Severity.WARNING,
         )
-    kind = schema.attributes[name][0]
-    if attribute.kind == kind:
-        return None
-    return ATTRIBUTE_KIND.fault(
-        f"attribute `{name}` is of type {attribute.kind}; the operator takes it as {kind}",
-        help=f"write `{name}` as {kind}",
-        attribute=name,
-    )
+    return _kind_fault(name, attribute, schema.attributes[name][0])
 
 
 def argument(attribute: Attribute) -> Any:

@@ -26,7 +26,7 @@ def answer(model: Operator | Text | Change) -> str:
     if not isinstance(model, Operator):
         found = inspected(path, data)[1]
         codes = [
-            _code(each.rule.code, each.severity, each.node if isinstance(model, Text) else each.line)
+            _code(each.rule.code, each.severity, (each.node or each.value) if model.format == "onnx" else each.line)
             for each in found
             if each.severity is not Severity.NOTE and not each.because
         ]

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from cases import ir_documents
+from cases import ir_documents, onnx_documents
 from cases.notation import Change, Given, Operator, Text
+from google.protobuf import text_format
 from onnx import TensorProto, helper, numpy_helper
 
 #: OpenVINO's element types by irlint's names.
@@ -140,9 +141,13 @@ def document(model: Operator | Text | Change) -> tuple[str, bytes, bytes]:
     if isinstance(model, Text):
         return ".onnx", text_model(model).SerializeToString(), b""
     if isinstance(model, Change):
-        base = ir_documents.BASES[model.base]
+        documents = ir_documents if model.format == "openvino" else onnx_documents
+        base = documents.BASES[model.base]
         assert base.count(model.old) == 1, f"{model.old} stands {base.count(model.old)} times in {model.base}"
-        return ".xml", base.replace(model.old, model.new).encode(), ir_documents.WEIGHTS
+        text = base.replace(model.old, model.new)
+        if model.format == "openvino":
+            return ".xml", text.encode(), documents.WEIGHTS
+        return ".onnx", text_format.Parse(text, onnx.ModelProto()).SerializeToString(), documents.WEIGHTS
     inputs = [None if given is None else fed(given) for given in model.inputs]
     domain, name = model.names
     if model.format == "openvino":

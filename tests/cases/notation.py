@@ -8,6 +8,7 @@
     onnx MaxPool@22 float32[1,3,5,5] ; kernel_shape=[6,6] -> float32[1,3,0,0] (IRL316) (IRL316) | onnxruntime refuses
     onnx@21 (float[2,3] x, float[~4|3~] b) => (y) { [n] y = Add (x, b) } -> ~IRL201:n|sound~
     openvino sound `version="11"` by `version="12"` -> IRL007:2
+    onnx values `"k" dims: 3 data_type: 1` by `"k" dims: 3 data_type: 0` -> IRL708:k
 
 An operator stands with its version (of the operator set, and of ``opset1`` and so on in an IR), several versions or several
 names of which the same is true between commas, and the number of its outputs in parentheses, where it is not 1. An input is
@@ -16,11 +17,12 @@ names of which the same is true between commas, and the number of its outputs in
     int64{1,2}  int64=3      a constant of one axis, and a scalar; ``float32[2,1]{0.5,1.5}`` and, all alike, ``float32[9,9]{0.0}``
     _                        none, between others
 
-and its attributes follow behind `` ; ``. A model of several nodes is written in ONNX's own text syntax, a change of an IR as
-the name of a document in ``documents.py``, a text in it, and what stands there instead.
+and its attributes follow behind `` ; ``. A model of several nodes is written in ONNX's own text syntax, a change of a document
+as its name in ``ir_documents.py`` or, in protobuf's text format, in ``onnx_documents.py``, a text in it, and what stands there
+instead.
 
 Behind ``->`` stand the element types and shapes of the outputs, with their contents where they are known, then the codes of
-warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node or the line of the document;
+warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node (of an IR, the line);
 or ``sound``, where nothing but that is asked; of several nodes, only findings that follow from no other. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
 
 An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``,
@@ -100,17 +102,16 @@ class Text:
 
 @dataclass(frozen=True)
 class Change:
-    """A document of an IR by its name, a text that occurs in it once, and what stands there instead."""
+    """A document of a format by its name, a text that occurs in it once, and what stands there instead."""
 
+    format: str
     base: str
     old: str
     new: str
 
-    format = "openvino"
-
     def __str__(self) -> str:
         old, new = (text.replace("\n", "\\n") for text in (self.old, self.new))
-        return f"openvino {self.base} `{old}` by `{new}`"
+        return f"{self.format} {self.base} `{old}` by `{new}`"
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def _model(text: str) -> Operator | Text | Change:
     change = re.fullmatch(r"(\S+) `(.*)` by `(.*)`", rest)
     if change is not None:
         base, old, new = change.groups()
-        return Change(base, old.replace("\\n", "\n"), new.replace("\\n", "\n"))
+        return Change(head, base, old.replace("\\n", "\n"), new.replace("\\n", "\n"))
     assert head in ("onnx", "openvino"), f"a line begins with onnx or openvino: {text}"
     return operator(head, rest)
 

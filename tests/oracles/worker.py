@@ -120,13 +120,14 @@ def onnxruntime() -> Callable[[Document], str]:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     quiet = onnxruntime.RunOptions()
     quiet.log_severity_level = 4
+    folder = tempfile.TemporaryDirectory()
     names = {"float": "float32", "double": "float64"}
     numpy = {name: name for name in ("bool", "float16", "float32", "float64", "complex64", "complex128")}
     numpy |= {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
     def answer(document: Document) -> str:
         try:
-            session = onnxruntime.InferenceSession(document[1], options, ["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(placed(document), options, ["CPUExecutionProvider"])
         except Exception as error:
             return f"{'lacks' if any(words in str(error) for words in LACKING) else 'refuses'} {reason(error)}"
         text = ""
@@ -142,6 +143,15 @@ def onnxruntime() -> Callable[[Document], str]:
                 continue
             return " ".join(map(typed, session.get_outputs(), values))
         return f"{'lacks' if any(words in text for words in LACKING) else 'fails'} {text}"
+
+    def placed(document: Document) -> bytes | str:
+        """The model as a file beside its weights where it has some."""
+        if not document[2]:
+            return document[1]
+        path = Path(folder.name) / "w.onnx"
+        path.write_bytes(document[1])
+        path.with_suffix(".bin").write_bytes(document[2])
+        return str(path)
 
     def dtype(text: str) -> str:
         name = text.removeprefix("tensor(").removesuffix(")")

@@ -22,6 +22,8 @@ WITHOUT_EXAMPLES = {
     "IRL008",
     "IRL009",
     "IRL403",
+    "IRL520",
+    "IRL522",
     "IRL599",
     "IRL701",
     "IRL702",

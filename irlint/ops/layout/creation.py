@@ -263,7 +263,7 @@ def constant_fill(
     extra_shape: Ints = (),
     input_as_shape: int = 0,
     dtype: int = 1,
-    value: float = 0.0,
+    value: float | int = 0.0,
     values: Floats = (),
     context: Context,
 ) -> Tensor:

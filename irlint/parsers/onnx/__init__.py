@@ -208,7 +208,7 @@ class _Linker:
 
     def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
         """The graph of a record; ``outer`` are the scopes around it, innermost first."""
-        self.problems += [Problem(fault, path, value=name) for name, fault in record.faults]
+        self.problems += [Problem(fault, path, value=name or None) for name, fault in record.faults]
         links = _Links(self._declared(record, path), outer)
         inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
         constants = links.constants(record)

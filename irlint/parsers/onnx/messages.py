@@ -14,6 +14,7 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
 _KINDS = dict(
@@ -57,6 +58,17 @@ _INFERRED = (
     (14 << 3 | 2, "TYPE_PROTO"),
     (15 << 3 | 2, "TYPE_PROTOS"),
 )
+
+#: The fields of AttributeProto that hold a value or stand for one, and those of each kind.
+_VALUE_KEYS = frozenset([21 << 3 | 2, *(key for key, _ in _INFERRED)])
+_OWN_KEYS = {kind: frozenset(key for key, own in _INFERRED if own == kind) for kind in _KINDS.values()}
+
+#: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
+_CONSTANT_VALUES = {
+    "TENSOR": "value",
+    "SPARSE_TENSOR": "sparse_value",
+    **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
+}
 
 #: Attributes whose values depend on nothing but their bytes.
 _PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
@@ -119,12 +131,14 @@ class FunctionRecord:
 
 
 class Reader:
-    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file."""
+    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file;
+    ``within_function`` tells whether a function is being read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
         self.files = files
         self.types: dict[bytes, None] = {}
+        self.within_function = False
         self._shared: dict[bytes, tuple[str, Attribute]] = {}
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
@@ -140,20 +154,26 @@ class Reader:
             self._initializer(record, span)
         for span in found.get(15 << 3 | 2, ()):
             record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span)))
-        record.nodes = [self._node(start, end, depth + 3, depth == 1) for start, end in found.get(1 << 3 | 2, ())]
+        where: Where = "function" if self.within_function else "main" if depth == 1 else "body"
+        record.nodes = [self._node(start, end, depth + 3, where) for start, end in found.get(1 << 3 | 2, ())]
         return record
 
     def function(self, start: int, end: int) -> FunctionRecord:
         """The FunctionProto at the given place; raises Damage."""
+        self.within_function = True
         data = self.data
         found = fields(data, start, end)
         graph = GraphRecord(last_text(data, found, 1))
         graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
         graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
-        graph.nodes = [self._node(start, end, 4) for start, end in found.get(7 << 3 | 2, ())]
+        graph.nodes = [self._node(start, end, 4, "function") for start, end in found.get(7 << 3 | 2, ())]
         attributes: dict[str, Attribute | None] = {text(data, s): None for s in found.get(6 << 3 | 2, ())}
-        attributes.update(self._attribute(start, end, 3) for start, end in found.get(11 << 3 | 2, ()))
+        faults: list[Fault] = []
+        attributes.update(
+            self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())
+        )
+        graph.faults += [("", fault) for fault in faults]
         return FunctionRecord(
             standard(last_text(data, found, 10)),
             graph.name,
@@ -194,29 +214,32 @@ class Reader:
             known = Constant(Tensor())
         record.constants.append((last_text(self.data, found, 8), known))
 
-    def _node(self, start: int, end: int, depth: int, main: bool = False) -> NodeRecord:
-        """The NodeProto at the given place, in the ``main`` graph or another, without its damaged attributes; its bodies
-        stand at ``depth``."""
+    def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
+        """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
+        ``depth``."""
         data = self.data
         found = fields(data, start, end)
         attributes: dict[str, Attribute] = {}
         linked = False
-        faults = []
+        faults: list[Fault] = []
         twice: list[str] = []
+        op = last_text(data, found, 4)
         for begin, stop in found.get(5 << 3 | 2, ()):
             try:
-                name, attribute = self._attribute(begin, stop, depth)
+                name, attribute = self._attribute(begin, stop, depth, faults, op, where)
             except Damage as damage:
                 name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
+            if not name and op == "Constant":
+                name = _CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
                 twice.append(name)
                 continue
-            attributes[name] = attribute
-            linked = linked or attribute.kind in LINKED
-        op = last_text(data, found, 4)
-        faults += [repeated(name, main and op == "Constant") for name in dict.fromkeys(twice)]
+            if name:
+                attributes[name] = attribute
+                linked = linked or attribute.kind in LINKED
+        faults += [repeated(name, where == "main" and op == "Constant") for name in dict.fromkeys(twice)]
         return NodeRecord(
             last_text(data, found, 3),
             op,
@@ -236,8 +259,10 @@ class Reader:
         meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
         return onnx_tensors.string_entries(data, meant) if meant else {}
 
-    def _attribute(self, start: int, end: int, depth: int) -> tuple[str, Attribute]:
-        """The name and value of an AttributeProto; raises Damage."""
+    def _attribute(
+        self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
+    ) -> tuple[str, Attribute]:
+        """The name and value of an AttributeProto of an operator, whose faults join ``faults``; raises Damage."""
         data = self.data
         raw = data[start:end] if end - start <= _SHARED_BYTES else b""
         shared = self._shared.get(raw)
@@ -245,15 +270,23 @@ class Reader:
             return shared
         found = fields(data, start, end)
         name = last_text(data, found, 1)
-        kind = _KINDS.get(last(found, 20 << 3)) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
+        number = last(found, 20 << 3)
+        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
+        other = (found.keys() & _VALUE_KEYS) - _OWN_KEYS.get(kind, frozenset())
+        doubtful = other or number not in _KINDS or not name
+        if doubtful:
+            from irlint.parsers.onnx.attribute_faults import attribute_faults
+
+            given = [key >> 3 for key in found if key in _VALUE_KEYS]
+            faults += attribute_faults(name, number, kind, given, constant=op == "Constant", where=where)
         reference = last_text(data, found, 21)
-        if reference:
+        if reference and where == "function":
             return name, Attribute(kind, None, reference)
         value = self._value(kind, found, depth)
         if value is None and kind in _MESSAGES:
             raise Damage(f"its type is {kind}, and it holds none", 20, start)
         attribute = Attribute(kind, value)
-        if raw and kind in _PLAIN:
+        if raw and kind in _PLAIN and not doubtful:
             self._shared[raw] = name, attribute
         return name, attribute
 

@@ -1,0 +1,141 @@
+"""What is wrong with an AttributeProto: its type against the fields that hold its value, its name, and references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import Literal
+
+#: The graph that a node stands in: the main one, a body, or that of a function with the bodies in it.
+Where = Literal["main", "body", "function"]
+
+ATTRIBUTE_TYPE = Rule(
+    "IRL520",
+    "attribute-type-mismatch",
+    Severity.ERROR,
+    "The type that an attribute states is not that of its value.",
+    why="""onnx.proto has a field for each type of value, and the type says which of them to read: it has to be stated, and no
+other field may be filled. The ONNX checker refuses the model, and with it ONNX Runtime; of a Constant, ONNX Runtime reads the
+field of the stated type and passes over the others.""",
+    mend="Write the attribute with onnx.helper.make_attribute, which states the type that belongs to the value.",
+)
+
+ATTRIBUTE_REFERENCE = Rule(
+    "IRL521",
+    "attribute-reference-misplaced",
+    Severity.WARNING,
+    "An attribute refers to one of a function where there is no function, or has a value beside the reference.",
+    why="""Within a function an attribute may stand for one of those that the call gives; onnx.proto forbids that elsewhere,
+and it forbids a value beside a reference. ONNX Runtime passes over the reference in the main graph, where an attribute
+without a value is 0 or empty, and refuses a value beside a reference in a body.""",
+    mend="Write the value instead of the reference, or move the node into the function.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { y = Elu <alpha: float = @slope> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { y = Elu <alpha = 1.0> (x) }""",
+)
+
+ATTRIBUTE_WITHOUT_NAME = Rule(
+    "IRL522",
+    "attribute-without-name",
+    Severity.ERROR,
+    "An attribute has no name.",
+    why="""Nobody can tell which attribute of the operator is meant. The ONNX checker and ONNX Runtime refuse the model; of a
+Constant, ONNX Runtime reads the value all the same.""",
+    mend="Write the attribute's name, or remove it.",
+)
+
+#: The fields of AttributeProto that hold a value, by their numbers.
+_FIELDS = {
+    2: "f",
+    3: "i",
+    4: "s",
+    5: "t",
+    6: "g",
+    7: "floats",
+    8: "ints",
+    9: "strings",
+    10: "tensors",
+    11: "graphs",
+    14: "tp",
+    15: "type_protos",
+    22: "sparse_tensor",
+    23: "sparse_tensors",
+}
+
+#: The number of the field that names the attribute of a function.
+_REFERENCE = 21
+
+
+def attribute_faults(
+    name: str, number: int, kind: str, given: Sequence[int], *, constant: bool, where: Where
+) -> list[Fault]:
+    """The faults of an attribute of a ``constant`` or of another operator.
+
+    ``number`` is that of the type that it states, ``kind`` the one that it is read as, and ``given`` are the numbers of the
+    fields that are filled.
+    """
+    if not name:
+        fault = ATTRIBUTE_WITHOUT_NAME.fault(
+            f"an attribute of type {kind} has no name",
+            help="write its name, or remove it",
+            severity=Severity.WARNING if constant and where != "body" else None,
+        )
+        return [fault]
+    filled = [_FIELDS[field] for field in given if field in _FIELDS]
+    refers = _REFERENCE in given
+    faults = [_reference_fault(name, bool(filled), where)] if refers and (filled or where != "function") else []
+    if number <= 0 or number > 14:
+        faults.append(_undefined(name, number, filled, passed_over=refers and where == "function" and not constant))
+    elif filled and (len(filled) > 1 or _owner(filled[0]) != kind):
+        read = where == "main" or kind.endswith("S") or any(_owner(field) == kind for field in filled)
+        faults.append(_mismatch(name, kind, filled, passed_over=constant and where != "body" and read))
+    return faults
+
+
+def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
+    if has_value:
+        text = f"attribute `{name}` has a value, and refers to an attribute of a function beside it"
+    else:
+        text = f"attribute `{name}` refers to an attribute of a function, and stands in none"
+    return ATTRIBUTE_REFERENCE.fault(
+        text,
+        help="remove the reference" if has_value else f"write the value of `{name}`",
+        attribute=name,
+        severity=Severity.ERROR if has_value and where == "body" else None,
+    )
+
+
+def _undefined(name: str, number: int, filled: Sequence[str], *, passed_over: bool) -> Fault:
+    stated = f"states the type {number}, which is none" if number else "states no type"
+    owner = _owner(filled[0]) if filled else ""
+    return ATTRIBUTE_TYPE.fault(
+        f"attribute `{name}` {stated}" + (f"; its value stands in `{filled[0]}`" if filled else ""),
+        help=f"state the type {owner}" if owner else "state its type",
+        attribute=name,
+        severity=Severity.WARNING if passed_over else None,
+    )
+
+
+def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool) -> Fault:
+    others = [f"`{field}`" for field in filled if _owner(field) != kind]
+    also = " as well" if len(others) < len(filled) else ""
+    if also:
+        help = f"leave {' and '.join(others)} empty"
+    else:
+        help = f"state the type {_owner(filled[0])}, or write the value as {kind}"
+    return ATTRIBUTE_TYPE.fault(
+        f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'hold' if len(others) > 1 else 'holds'} a "
+        f"value{also}",
+        help=help,
+        attribute=name,
+        severity=Severity.WARNING if passed_over else None,
+    )
+
+
+def _owner(field: str) -> str:
+    """The type whose values stand in a field."""
+    return {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "tp": "TYPE_PROTO"}.get(
+        field, field.upper()
+    )
