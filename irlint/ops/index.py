@@ -308,6 +308,7 @@ ONNX = {
     "com.microsoft:MatMulInteger16": "quantized.quantized_linear",
     "com.microsoft:MatMulIntegerToFloat": "quantized.quantized_linear",
     "com.microsoft:MatMulNBits": "quantized.quantized_linear",
+    "com.microsoft:MaxpoolWithMask": "nn.pooling",
     "com.microsoft:MoE": "onnxruntime.transformer",
     "com.microsoft:MulInteger": "quantized.quantization",
     "com.microsoft:MultiHeadAttention": "onnxruntime.multi_head_attention",

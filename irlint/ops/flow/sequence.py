@@ -237,9 +237,13 @@ def _equal_pieces(piece: MaybeDim, size: MaybeDim) -> tuple[MaybeDim, MaybeDim]:
 def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) -> Tensor:
     """ONNX ConcatFromSequence-11: Concat of the elements, or with ``new_axis`` a stack of them."""
     if new_axis not in (0, 1):
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`new_axis` is {new_axis}; allowed are 0 and 1", help="use 0 or 1", attribute="new_axis"
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`new_axis` is {new_axis}; allowed are 0 and 1, and ONNX Runtime takes any other for 1",
+            help="use 0 or 1",
+            attribute="new_axis",
         )
+        warn(fault.lowered(Severity.WARNING))
+        new_axis = 1
     element = input_sequence.element if isinstance(input_sequence, SequenceType) else None
     length = input_sequence.length if isinstance(input_sequence, SequenceType) else None
     if length == 0:

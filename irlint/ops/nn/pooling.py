@@ -141,6 +141,25 @@ def ms_pool(
     return Tensor(X.dtype, shape), Tensor("int64", shape)
 
 
+@onnx("MaxpoolWithMask", domain=MICROSOFT)
+def max_pool_with_mask(
+    X: Tensor,
+    M: Tensor,
+    *,
+    auto_pad: AutoPad = "NOTSET",
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    storage_order: int = 0,
+    strides: Ints | None = None,
+) -> Tensor:
+    """ONNX Runtime's MaxpoolWithMask: the mask has the axes of X, and its spatial sizes."""
+    if X.shape is not None and M.shape is not None:
+        expect_axes(M.shape, len(X.shape), 1, axes="those of input 0")
+        expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
+    window = OnnxWindow(auto_pad=auto_pad, pads=pads, strides=strides)
+    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=0))
+
+
 @onnx("QLinearAveragePool", domain=MICROSOFT)
 @onnx("QLinearAveragePool", domain=NHWC)
 def qlinear_average_pool(

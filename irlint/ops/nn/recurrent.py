@@ -110,6 +110,8 @@ def rnn(
     if cell.activations and len(cell.activations) == 2 and sizes.directions == 1:
         cell = replaced(cell, activations=cell.activations[:1])
     check_options(RNN, sizes, cell)
+    if cell.activations == ():
+        check_activations((), RNN, directions=sizes.directions, known=frozenset())
     return outputs(x.dtype, sizes, 2)
 
 

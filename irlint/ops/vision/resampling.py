@@ -168,9 +168,15 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str) -> tup
 
 def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) -> None:
     for axis, scale in enumerate(scales):
-        if isinstance(scale, Expr) or scale is None or scale >= least > 0 or (least == 0 and scale > 0):
+        if (
+            isinstance(scale, Expr)
+            or scale is None
+            or (scale < math.inf and (scale >= least > 0 or least == 0 < scale))
+        ):
             continue
-        wanted = "positive" if least == 0 else f"at least {least:g}, as Upsample does not make a tensor smaller"
+        wanted = (
+            "positive and finite" if least == 0 else f"at least {least:g}, as Upsample does not make a tensor smaller"
+        )
         raise RESIZE_SCALE_REFUSED.fault(
             f"entry {axis} of the scales is {scale:g}; it has to be {wanted}",
             help="use a positive scale" if least == 0 else "use Resize, or a scale of 1 or more",

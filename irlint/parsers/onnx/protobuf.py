@@ -45,7 +45,7 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
     """The fields of the message in ``data[start:end]``, added to ``found``; raises Damage, and leaves those before it.
 
     A field of an unexpected wire type stands under its own key: to a reader it is an unknown field, as in every
-    implementation of protobuf. Groups are refused.
+    implementation of protobuf. Groups, which no ONNX message has, are passed over.
     """
     found = {} if found is None else found
     at = first = start
@@ -77,6 +77,11 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
             elif wire == 1:
                 value = at
                 at += 8
+            elif wire == 3:
+                at = _past_group(data, key, at)
+                if at > end:
+                    raise _overrun(key, first, at - end)
+                continue
             else:
                 raise _impossible(key, first)
             if key in found:
@@ -91,6 +96,30 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
         _take_back(found, key)
         raise _overrun(key, first, at - end)
     return found
+
+
+def _past_group(data: Buffer, key: int, at: int) -> int:
+    """The position behind the group that ``key`` begins; raises Damage, and IndexError past the end."""
+    open_groups = [key]
+    while open_groups:
+        start = at
+        key, at = varint(data, at)
+        wire = key & 7
+        if wire == 3:
+            open_groups.append(key)
+        elif wire == 4:
+            if open_groups.pop() >> 3 != key >> 3:
+                raise _impossible(key, start)
+        elif wire == 2:
+            size, at = varint(data, at)
+            at += size
+        elif wire == 0:
+            _, at = varint(data, at)
+        elif wire in {1, 5}:
+            at += 8 if wire == 1 else 4
+        else:
+            raise _impossible(key, start)
+    return at
 
 
 def merged(data: Buffer, spans: Iterable[Span]) -> Fields:
@@ -195,7 +224,7 @@ def _unpacked(packed: bytes, origin: int) -> list[int]:
 
 def _impossible(key: int, first: int) -> Damage:
     wire = key & 7
-    what = "a group, which no ONNX message has" if wire in {3, 4} else f"a field of wire type {wire}"
+    what = "the end of a group that has not begun" if wire == 4 else f"a field of wire type {wire}"
     return Damage(f"byte {first} begins {what}", key >> 3, first)
 
 

@@ -74,6 +74,14 @@ g (float[T,B,4] x, float[1,40,4] w, float[1,H,10] r, float[1,3,10] h) => (float[
     assert [each.requirement.condition for each in known.requires] == ["B == 3", "H == 40"]
 
 
+def test_an_empty_list_of_activations_is_the_default_but_for_rnn() -> None:
+    for op, expected in (("LSTM", []), ("GRU", []), ("RNN", ["IRL377"])):
+        model = recurrent(op)
+        model.graph.node[0].attribute.add(name="activations", type=onnx.AttributeProto.STRINGS)
+        known = inferred(onnx_parser.read("m.onnx", model.SerializeToString()))
+        assert [problem.fault.rule.code for problem in known.problems] == expected, op
+
+
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 ANY = "any"
