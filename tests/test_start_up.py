@@ -30,7 +30,7 @@ MODELS = {
         85,
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 95),
-    "known without a rule": ("(float[2,3] x) => (float[2,3] y) { y = ATen (x) }", "", 95),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 100),
     "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 95),
 }
 

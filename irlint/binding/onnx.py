@@ -20,7 +20,7 @@ from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_att
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.model import Attribute, Function, Model, Node
-from irlint.ops import is_without_rule, onnx_operator, onnx_versions
+from irlint.ops import instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
 from irlint.schemas import (
     MICROSOFT,
@@ -31,6 +31,7 @@ from irlint.schemas import (
     official,
     official_names,
     official_versions,
+    runtime_version,
 )
 
 
@@ -49,6 +50,9 @@ def onnx_call(
 ) -> tuple[Call, list[Fault]]:
     """What an ONNX node calls, and the faults of its name, opset, arity and attributes."""
     call, faults = _call(node, model, scope, within_function)
+    if not (node.inputs or node.outputs) and _in_main(node, model):
+        # ONNX Runtime passes over such a node.
+        return call, [fault.lowered(Severity.WARNING) for fault in faults]
     if within_function or not (call.broken or len(node.attributes) > 1):
         return call, faults
     if call.broken and not _in_main(node, model):
@@ -91,7 +95,7 @@ def _call(
     begins = _standard_begin(node, version) if schema is None else None
     if begins is not None:
         faults.append(_early(version, begins))
-        version = begins
+        version = begins if onnx_operator(node.domain, node.op, version) is None else version
     runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
     operator = onnx_operator(node.domain, node.op, version)
     if begins is None and (schema is None or (schema.deprecated and operator is None)):
@@ -154,10 +158,13 @@ def _name(domain: str) -> str:
 
 def _missing_operator(node: Node, version: int, schema: OfficialSchema | None) -> Fault | None:
     """Why there is no such operator at this version; None where irlint has a rule of its own for it."""
+    if not node.op:
+        return UNKNOWN_OPERATOR.fault("the node has no op_type", help="write its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
         if onnx_versions(node.domain, node.op):
             return None
-        return _custom(node)
+        unknown = node.domain == MICROSOFT and of_runtime(node.op) is None
+        return _unknown_to_the_runtime(node) if unknown else _custom(node)
     if schema is not None and schema.deprecated:
         return OPSET_LACKS_OPERATOR.fault(
             f"the operator was removed with opset {schema.since}; the model imports opset {version}",
@@ -180,12 +187,27 @@ def _missing_operator(node: Node, version: int, schema: OfficialSchema | None) -
             help=f"import opset {last} or below, or use operators of the standard",
         )
     newest = latest_opset(node.domain)
-    if is_without_rule(node.domain, node.op) or version > newest:
+    if version > newest:
         return _custom(node)
+    advice = instead_of(node.op, node.domain)
+    if advice:
+        text = "it was an experimental operator of early ONNX; no opset has it, and ONNX Runtime does not run it"
+        return UNKNOWN_OPERATOR.fault(text, help=advice)
     return UNKNOWN_OPERATOR.fault(
         f"{_name(node.domain)} has no operator of this name in any opset up to {newest}",
         help=did_you_mean(node.op, official_names(node.domain), "correct the name, or import the domain that has it"),
     )
+
+
+def _unknown_to_the_runtime(node: Node) -> Fault:
+    """The fault of an operator of com.microsoft that ONNX Runtime does not have; a later release may have any but those that
+    are ONNX's."""
+    text = f"{MICROSOFT} has no operator of this name in ONNX Runtime {runtime_version()}"
+    if node.op in official_names(""):
+        return UNKNOWN_OPERATOR.fault(f"{text}; it is one of {_name('')}", help="remove the domain of the node")
+    advice = "correct the name, or use a release of ONNX Runtime that has the operator"
+    help = did_you_mean(node.op, official_names(MICROSOFT), advice)
+    return UNKNOWN_OPERATOR.fault(text, help=help, severity=Severity.WARNING)
 
 
 def _custom(node: Node) -> Fault:

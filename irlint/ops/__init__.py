@@ -208,9 +208,8 @@ def openvino(
 
 
 def without_rule(*names: str, domain: str = "", help: str = "") -> None:
-    """Names ONNX operators that are known and have no rule, or types that no opset of OpenVINO has (``domain="openvino"``).
-
-    ``help`` says what to write for them.
+    """Names operators that were experimental in early ONNX, which no runtime has now, or types that no opset of OpenVINO has
+    (``domain="openvino"``); ``help`` says what to write for them.
     """
     for name in names:
         _without_rule[f"{domain}:{name}"] = help
@@ -256,16 +255,11 @@ def openvino_versions(name: str) -> list[Operator]:
     return versions
 
 
-def is_without_rule(domain: str, name: str) -> bool:
-    """Whether an ONNX operator is known, though there is no rule for it."""
-    return f"{domain}:{name}" in index.WITHOUT_RULE
-
-
-def instead_of(name: str) -> str:
-    """What to write for the type of an operation that no opset of OpenVINO has; "" where nothing is known of it."""
-    wanted = f"{OPENVINO}:{name}".lower()
+def instead_of(name: str, domain: str = OPENVINO) -> str:
+    """What to write for an operator that is named without a rule, of OpenVINO's whatever its case; "" for any other."""
+    wanted = f"{domain}:{name}"
     for key, module in index.WITHOUT_RULE.items():
-        if key.lower() == wanted:
+        if key == wanted or (domain == OPENVINO and key.lower() == wanted.lower()):
             import_module(f"{__name__}.{module}")
             return _without_rule[key]
     return ""

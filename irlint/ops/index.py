@@ -38,7 +38,6 @@ ONNX = {
     ":Concat": "layout.joining",
     ":ConcatFromSequence": "flow.sequence",
     ":Constant": "layout.creation",
-    ":ConstantFill": "layout.creation",
     ":ConstantOfShape": "layout.creation",
     ":Conv": "nn.convolution",
     ":ConvInteger": "quantized.quantized_convolution",
@@ -73,7 +72,6 @@ ONNX = {
     ":Gelu": "math.activation",
     ":GeluGrad": "onnxruntime.contrib",
     ":Gemm": "math.linear",
-    ":GivenTensorFill": "layout.creation",
     ":GlobalAveragePool": "nn.global_pooling",
     ":GlobalLpPool": "nn.global_pooling",
     ":GlobalMaxPool": "nn.global_pooling",
@@ -600,7 +598,9 @@ OPENVINO = {
 #: What is known and has no rule, by domain and name.
 WITHOUT_RULE = {
     ":ATen": "onnxruntime.contrib",
+    ":ConstantFill": "layout.creation",
     ":GRUUnit": "nn.recurrent",
+    ":GivenTensorFill": "layout.creation",
     "openvino:AUGRUCell": "nn.recurrent",
     "openvino:AUGRUSequence": "nn.recurrent",
     "openvino:Atan2": "math.elementwise",

@@ -11,7 +11,7 @@ from irlint.findings.statements import agree, warn
 from irlint.lazy_typing import Literal
 from irlint.model import Attribute, Node
 from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Floats, Ints, result_axis
@@ -255,23 +255,8 @@ def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
     return filled(shape, value.dtype, value.scalar)
 
 
-@onnx("ConstantFill", "GivenTensorFill")
-def constant_fill(
-    input: Tensor | None = None,
-    *,
-    shape: Ints = (),
-    extra_shape: Ints = (),
-    input_as_shape: int = 0,
-    dtype: int = 1,
-    value: float | int = 0.0,
-    values: Floats = (),
-    context: Context,
-) -> Tensor:
-    """ConstantFill and GivenTensorFill, which stood in the default domain before it was stable: filled tensors."""
-    known: Shape | None = shape
-    if input is not None:
-        known = stated_shape(input, 0) if input_as_shape else input.shape
-    return Tensor(numbered_type(dtype, context), None if known is None else (*known, *extra_shape))
+without_rule("ConstantFill", help="use ConstantOfShape instead")
+without_rule("GivenTensorFill", help="use an initializer instead")
 
 
 @onnx("EyeLike", since=9)

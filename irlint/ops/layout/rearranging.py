@@ -157,7 +157,7 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
 # --- Crop and Scale, dropped before ONNX was stable -------------------------------------------------------------------
 
 
-@onnx("Crop")
+@onnx("Crop", until=9)
 def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     """Crop of the default domain's experimental operators: [N, C, H, W] without its ``border`` (left, top, right, bottom).
 

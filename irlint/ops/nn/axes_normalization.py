@@ -31,6 +31,12 @@ def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
     return Tensor(x.dtype, x.shape)
 
 
+@onnx("MeanVarianceNormalization", until=8, early=True)
+def normalized_before_opset_9(x: Tensor, *, across_channels: int = 0, normalize_variance: int = 1) -> Tensor:
+    """MeanVarianceNormalization as ONNX Runtime has it before the standard does."""
+    return Tensor(x.dtype, x.shape)
+
+
 @onnx("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
     """ONNX MeanVarianceNormalization-9; ONNX Runtime does not look at axes that are out of range."""

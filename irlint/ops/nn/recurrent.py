@@ -168,8 +168,7 @@ def attn_lstm(
     return outputs(x.dtype, sizes, 3)
 
 
-#: An experimental operator of ONNX.
-without_rule("GRUUnit")
+without_rule("GRUUnit", help="use GRU instead")
 
 
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------

@@ -373,8 +373,9 @@ def word_conv_embedding(
     return Tensor(w.dtype, None if sequence.shape is None else (*sequence.shape[:1], width))
 
 
-#: An experimental operator of ONNX, which stands for any of PyTorch.
-without_rule("ATen")
+without_rule(
+    "ATen", help="export the model again without the fallback to ATen: the node stands for an operator of PyTorch"
+)
 
 
 # --- channels in blocks -----------------------------------------------------------------------------------------------

@@ -180,19 +180,25 @@ def qordered_gelu(
     return unchanged(x)
 
 
-@onnx("Affine", "ParametricSoftplus", "ScaledTanh")
-def with_alpha_and_beta(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
-    """Activations that ONNX dropped before it was stable, which ONNX Runtime still runs."""
+@onnx("Affine", until=9)
+def affine(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
+    """Affine, dropped before ONNX was stable, which ONNX Runtime still runs."""
     return unchanged(x)
 
 
-@onnx("Scale")
+@onnx("ParametricSoftplus", "ScaledTanh", until=9)
+def with_alpha_and_beta(x: Tensor, *, alpha: float, beta: float) -> Tensor:
+    """Activations that ONNX dropped before it was stable; ONNX Runtime wants both attributes."""
+    return unchanged(x)
+
+
+@onnx("Scale", until=9)
 def scaled(x: Tensor, *, scale: float = 1.0) -> Tensor:
     """Scale, dropped before ONNX was stable."""
     return unchanged(x)
 
 
-@onnx("ImageScaler")
+@onnx("ImageScaler", until=9)
 def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0) -> Tensor:
     """ImageScaler, dropped before ONNX was stable: an image [N, C, H, W], a bias for each channel."""
     expect_rank(x, 0, 4)
