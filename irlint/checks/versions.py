@@ -1,13 +1,15 @@
-"""The versions that an ONNX model states."""
+"""The versions that an ONNX model states: of the format, and of the operator sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from irlint.findings.faults import Rule, Severity
+from irlint.binding.calls import MISSING_OPSET_IMPORT
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
-from irlint.schemas import OFFICIAL_DOMAINS, latest_opset
+from irlint.model.order import graphs
+from irlint.schemas import OFFICIAL_DOMAINS, installed_opset, latest_opset
 
 MISSING_IR_VERSION = Rule(
     "IRL802",
@@ -22,31 +24,246 @@ MISSING_IR_VERSION = Rule(
 OPSET_TOO_NEW = Rule(
     "IRL803",
     "opset-too-new",
-    Severity.WARNING,
-    "The model imports an opset that is newer than any that irlint knows.",
-    why="Operators may mean something else there; they are judged by the newest opset that is known, and only some runtimes load it.",
-    mend="Update irlint and the onnx package, or export the model for an older opset.",
+    Severity.ERROR,
+    "The model imports an opset that no released runtime takes.",
+    why="""ONNX Runtime refuses a model with an opset above its limit, whatever the operators. Where onnx has the opset already, and only
+the newest ONNX Runtime that irlint knows does not, it is a warning.""",
+    mend="Convert the model to an older opset with onnx.version_converter, or export it for one.",
     bad="""<ir_version: 8, opset_import: ["" : 999]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    role="opset",
+)
+
+
+IR_VERSION_TOO_NEW = Rule(
+    "IRL805",
+    "ir-version-too-new",
+    Severity.ERROR,
+    "The model has an IR version that no released runtime takes.",
+    why="""ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own. What onnx writes
+unless it is told otherwise is often one ahead of the runtimes: there it is a warning.""",
+    mend="Save the model with an older `ir_version`: most models need nothing that came with the newest.",
+    bad="""<ir_version: 99, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
+DUPLICATE_IMPORT = Rule(
+    "IRL806",
+    "duplicate-opset-import",
+    Severity.WARNING,
+    "The model imports one domain more than once.",
+    why="""A domain is imported once, with one version. ONNX Runtime takes the last version that is listed; other readers may take the
+first. Where all are the same it is a note.""",
+    mend="Keep the version that the nodes are written for.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "" : 13]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 13]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+IR_VERSION_TOO_OLD = Rule(
+    "IRL807",
+    "ir-version-too-old",
+    Severity.WARNING,
+    "The IR version is older than what the model uses.",
+    why="""Opsets are imported from IR version 3 on: the ONNX checker refuses an older model that imports one. Later, each opset was
+released with an IR version; runtimes take a newer opset in an older IR version, hence a note.""",
+    mend="Set `ir_version` to the one that the message names.",
+    bad="""<ir_version: 2, opset_import: ["" : 7]>
+g (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }""",
+    good="""<ir_version: 3, opset_import: ["" : 7]>
+g (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }""",
+)
+
+
+OPSET_BELOW_ONE = Rule(
+    "IRL810",
+    "opset-below-one",
+    Severity.ERROR,
+    "The model or a function imports an opset with a version below 1.",
+    why="""Versions count from 1, and no operator is there before. Runtimes refuse the nodes of such a domain; where nothing of
+ONNX's or ONNX Runtime's uses it, it is a note.""",
+    mend="Import the opset that the nodes are written for.",
+    bad="""<ir_version: 8, opset_import: ["" : 0]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    role="opset",
+)
+
+
+#: The newest ONNX Runtime that was measured: its release, the newest IR version that it takes, and the newest opset of each
+#: domain that it knows; of other domains it takes any version.
+RUNTIME = "1.31"
+RUNTIME_IR_VERSION = 13
+RUNTIME_OPSETS = {
+    "": 26,
+    "ai.onnx.ml": 5,
+    "ai.onnx.training": 1,
+    "ai.onnx.preview": 1,
+    "ai.onnx.preview.training": 1,
+    "com.microsoft": 1,
+    "com.microsoft.experimental": 1,
+    "com.microsoft.nchwc": 1,
+    "com.ms.internal.nhwc": 26,
+    "org.pytorch.aten": 1,
+}
+
+#: The newest IR version that onnx 1.23 writes, and of each opset of ai.onnx that came with a new one, that.
+NEWEST_IR_VERSION = 14
+IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
+
+#: The first IR version in which a model imports opsets, and the last opset before ONNX Runtime's operators begin.
+FIRST_WITH_IMPORTS = 3
+LAST_EARLY_OPSET = 6
+
+
 def problems(known: Known) -> list[Problem]:
-    """A missing version of the format, and opsets that are newer than those that are known."""
-    return list(_versions(known.model))
+    """What is wrong with the versions of the format and of the opsets that a model and its functions import."""
+    model = known.model
+    found = [Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version(model)]
+    found += [Problem(fault) for fault in _imported_twice(model)]
+    used = _used(model)
+    found += _opsets(model.imports, "", used)
+    for function in model.functions.values():
+        found += _opsets(function.opsets.items(), function.graph.path, frozenset())
+    if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
+        from irlint.checks.early_opsets import without_kernel
+
+        found += [Problem(fault) for fault in without_kernel(model, RUNTIME)]
+    return found
 
 
-def _versions(model: Model) -> Iterator[Problem]:
+def _default_opsets(model: Model) -> Iterator[int]:
+    """The versions of ai.onnx that count in the model and in its functions."""
+    for opsets in (model.opsets, *(function.opsets for function in model.functions.values())):
+        if "" in opsets:
+            yield opsets[""]
+
+
+def _used(model: Model) -> frozenset[str]:
+    """Where versions below 1 are imported, the domains of the nodes."""
+    if all(version > 0 for _, version in model.imports):
+        return frozenset()
+    return frozenset(node.domain for graph in graphs(model) for node in graph.nodes)
+
+
+def _ir_version(model: Model) -> Iterator[Fault]:
     if model.format_version is None:
-        yield Problem(MISSING_IR_VERSION.fault("the model has no ir_version", help="set ir_version, for example to 8"))
-    for domain, version in model.opsets.items():
-        newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else 0
-        if 0 < newest < version:
-            name = domain or "ai.onnx"
-            fault = OPSET_TOO_NEW.fault(
-                f"the model imports opset {version} of {name}; the newest one known is {newest}",
-                help=f"import opset {newest} of {name} or older, or update irlint and onnx",
-            )
-            yield Problem(fault)
+        yield MISSING_IR_VERSION.fault("the model has no ir_version", help="set ir_version, for example to 8")
+        return
+    version = int(model.format_version)
+    if version > RUNTIME_IR_VERSION:
+        yield _ir_version_too_new(version)
+    if version == 0:
+        yield MISSING_IR_VERSION.fault(
+            "the ir_version is 0, which stands for none; ONNX Runtime passes over it, and the ONNX checker refuses it",
+            help="set ir_version, for example to 8",
+            severity=Severity.WARNING,
+        )
+    elif version < FIRST_WITH_IMPORTS and model.imports:
+        yield IR_VERSION_TOO_OLD.fault(
+            f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; the ONNX "
+            "checker refuses it",
+            help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
+        )
+    elif version >= FIRST_WITH_IMPORTS:
+        yield from _older_than_its_opset(version, model.opsets.get("", 0))
+    if not model.imports and version < FIRST_WITH_IMPORTS:
+        yield MISSING_OPSET_IMPORT.fault(
+            f"the model imports no opset; its nodes are taken as those of opset 1, as IR version {version} has it, and ONNX "
+            "Runtime refuses it",
+            help="set ir_version to 3 or later, and import the opset of ai.onnx that the nodes are written for",
+        )
+
+
+def _ir_version_too_new(version: int) -> Fault:
+    advice = f"set ir_version to {RUNTIME_IR_VERSION}"
+    limit = f"ONNX Runtime {RUNTIME} takes IR version {RUNTIME_IR_VERSION} at most"
+    if version <= NEWEST_IR_VERSION:
+        text = f"the model has IR version {version}; {limit}"
+        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no later one", severity=Severity.WARNING)
+    return IR_VERSION_TOO_NEW.fault(
+        f"the model has IR version {version}; {limit}, and onnx {NEWEST_IR_VERSION}", help=f"{advice} or older"
+    )
+
+
+def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
+    first = next((since for since in IR_VERSIONS if since <= opset), 0)
+    if first and version < IR_VERSIONS[first] and opset <= RUNTIME_OPSETS[""]:
+        yield IR_VERSION_TOO_OLD.fault(
+            f"the model has IR version {version} and imports opset {opset} of ai.onnx, which came with IR version "
+            f"{IR_VERSIONS[first]}",
+            help=f"set ir_version to {IR_VERSIONS[first]}",
+            severity=Severity.NOTE,
+        )
+
+
+def _imported_twice(model: Model) -> Iterator[Fault]:
+    listed: dict[str, list[tuple[str, int]]] = {}
+    for domain, version in model.imports:
+        listed.setdefault(_standard(domain), []).append((domain, version))
+    for domain, entries in listed.items():
+        if len(entries) < 2:
+            continue
+        versions = [version for _, version in entries]
+        names = " and ".join(f'"{name}"' for name in dict.fromkeys(name for name, _ in entries))
+        spelled = f" (as {names})" if " and " in names else ""
+        alike = len(set(versions)) == 1
+        told = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
+        yield DUPLICATE_IMPORT.fault(
+            f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: {told}"
+            + ("" if alike else f"; ONNX Runtime takes the last, {versions[-1]}"),
+            help=f"import {_name(domain)} once, in the version that the nodes are written for",
+            severity=Severity.NOTE if alike else None,
+        )
+
+
+def _opsets(imports: Iterable[tuple[str, int]], path: str, used: frozenset[str]) -> Iterator[Problem]:
+    """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that have to
+    be there."""
+    who = "function" if path else "model"
+    for spelled, version in dict.fromkeys(imports):
+        domain = _standard(spelled)
+        if version < 1:
+            refused = bool(path) or (domain in used and domain in RUNTIME_OPSETS)
+            yield Problem(_below_one(domain, version, who, refused=refused), path, domain=domain)
+        limit = RUNTIME_OPSETS.get(domain)
+        if limit is not None and version > limit:
+            yield Problem(_too_new(domain, version, limit, who), path, domain=domain)
+
+
+def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:
+    return OPSET_BELOW_ONE.fault(
+        f"the {who} imports opset {version} of {_name(domain)}; versions begin with 1",
+        help=f"import the opset of {_name(domain)} that the nodes are written for",
+        severity=None if refused else Severity.NOTE,
+    )
+
+
+def _too_new(domain: str, version: int, limit: int, who: str) -> Fault:
+    name = _name(domain)
+    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} takes opset {limit} at most"
+    newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit
+    if version <= newest:
+        advice = f"convert the model to opset {limit} with onnx.version_converter, or export it for that opset"
+        return OPSET_TOO_NEW.fault(text, help=advice, severity=Severity.WARNING)
+    if newest > limit:
+        text += f", and onnx has {newest}"
+    advice = f"import opset {limit} of {name} or older"
+    known = domain in OFFICIAL_DOMAINS and version <= installed_opset(domain)
+    return OPSET_TOO_NEW.fault(text, help=advice, severity=Severity.WARNING if known else None)
+
+
+def _standard(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _name(domain: str) -> str:
+    return domain or "ai.onnx"

@@ -38,7 +38,7 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined"]
+Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset"]
 
 
 @record
@@ -49,7 +49,8 @@ class Rule:
     ``bad`` breaks the rule and ``good`` keeps it: each the text of an example in ONNX's text syntax or IR XML.
 
     ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
-    value; from one of an ``attribute``, whatever the operator says of the node. An ``absence`` and an ``undefined`` name
+    value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
+    the names, inputs and attributes of its nodes. An ``absence`` and an ``undefined`` name
     themselves follow from what is wrong elsewhere in the graph.
     """
 

@@ -83,6 +83,7 @@ class _Facts:
         self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
         self.losing: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
+        #: What is wrong with the import of a domain, by what imports it.
         self.imports: dict[tuple[str, str], Problem] = {}
         self.unmapped: list[Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
@@ -104,8 +105,9 @@ class _Facts:
             self.losing.setdefault(graph, []).append(problem)
         if fault.role == "undefined":
             self.undefined[graph] = self.undefined.get(graph, 0) + 1
-        if fault.rule is MISSING_OPSET_IMPORT and node is not None:
-            self.imports.setdefault((_importer(graph), node.domain), problem)
+        domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
+        if domain is not None:
+            self.imports.setdefault((_importer(graph), domain), problem)
         if problem.is_error:
             for value in problem.disputes:
                 self.doubts.setdefault(value, problem)
@@ -121,8 +123,9 @@ class _Facts:
             return self._of_wiring(problem)
         if node is None:
             return None
-        if fault.rule is MISSING_OPSET_IMPORT:
-            return self.imports[_importer(problem.graph), node.domain]
+        wrong_import = self.imports.get((_importer(problem.graph), node.domain))
+        if wrong_import is not None and _is_of_the_opset(problem):
+            return wrong_import
         return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
 
     # --- the graph ----------------------------------------------------------------------------------------------------
@@ -325,6 +328,12 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
     return problem.by_rule and (problem.is_error or misspelled)
+
+
+def _is_of_the_opset(problem: Problem) -> bool:
+    """Whether another version of the domain would have another operator, or other inputs and attributes of it."""
+    fault = problem.fault
+    return fault.rule is MISSING_OPSET_IMPORT or (not problem.by_rule and fault.rule.family == OPERATORS)
 
 
 def _importer(path: str) -> str:

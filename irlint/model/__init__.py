@@ -184,7 +184,8 @@ class Function:
 class Problem:
     """A fault, and the place that it belongs to.
 
-    ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt.
+    ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt, and
+    ``domain`` is the one whose import is wrong.
     ``because`` is the problem that this one follows from, None for one that stands for itself.
     """
 
@@ -195,6 +196,7 @@ class Problem:
     place: Place | None = None
     by_rule: bool = False
     disputes: tuple[Value, ...] = ()
+    domain: str | None = None
     because: Problem | None = None
 
     @property
@@ -207,8 +209,9 @@ class Problem:
 class Model:
     """A model file.
 
-    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``symbols`` maps an identifier
-    back to the name that the file gives to the size, where they differ.
+    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator sets as the
+    file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name that the file gives to
+    the size, where they differ.
     """
 
     path: str
@@ -220,6 +223,7 @@ class Model:
     symbols: Mapping[str, str] = NOTHING
     metadata: Mapping[str, str] = NOTHING
     problems: tuple[Problem, ...] = ()
+    imports: tuple[tuple[str, int], ...] = ()
 
     @property
     def nodes(self) -> int:

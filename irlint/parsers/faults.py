@@ -86,6 +86,20 @@ that declares a value with the element type "undefined".""",
     mend="Declare the element type.",
 )
 
+DOMAIN_SPELLED_OUT = Rule(
+    "IRL804",
+    "domain-spelled-out",
+    Severity.ERROR,
+    'A node gives the domain of ONNX\'s own operators as "ai.onnx".',
+    why="""Its name in a model is the empty text. The ONNX checker finds no import for the long name, or no operator; ONNX Runtime
+refuses such nodes in bodies and functions, where it asks the checker, and takes them in the main graph: there it is a warning.""",
+    mend="Leave the domain of the node empty.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = ai.onnx.Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
 MALFORMED_XML = Rule(
     "IRL005",
     "malformed-xml",

@@ -159,4 +159,10 @@ RULES = {
     "IRL801": "binding.calls",
     "IRL802": "checks.versions",
     "IRL803": "checks.versions",
+    "IRL804": "parsers.faults",
+    "IRL805": "checks.versions",
+    "IRL806": "checks.versions",
+    "IRL807": "checks.versions",
+    "IRL808": "checks.early_opsets",
+    "IRL810": "checks.versions",
 }

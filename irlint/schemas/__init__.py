@@ -202,7 +202,18 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
     """The schema that the installed ``onnx`` package has, None where it has none."""
     import onnx.defs
 
+    if version >= 1 << 31:
+        return None
     try:
         return from_package(onnx.defs.get_schema(name, version, domain))
     except onnx.defs.SchemaError:
         return None
+
+
+def installed_opset(domain: str) -> int:
+    """The newest opset of a domain that the installed ``onnx`` package has, 0 for none."""
+    import onnx.defs
+
+    if domain == "ai.onnx.ml":
+        return onnx.defs.onnx_ml_opset_version()
+    return 0 if domain else onnx.defs.onnx_opset_version()

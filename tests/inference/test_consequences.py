@@ -30,7 +30,7 @@ def test_six_nodes_behind_a_fault() -> None:
         broken = next(cases(line)).model
         assert isinstance(broken, Text)
         model = text_model(broken)
-        if any(entry.domain == "" and entry.version < 6 for entry in model.opset_import):
+        if any(entry.domain == "" and entry.version < 7 for entry in model.opset_import):
             continue
         before = found(model)
         chain = onnx.parser.parse_model(CHAIN).graph.node

@@ -49,10 +49,10 @@ SHAPES_DIFFER = Rule(
     why="""Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean below 8, in
 ONNX) nothing is implied: every size has to be the same.""",
     mend='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
-    bad="""<ir_version: 3, opset_import: ["" : 6]>
-g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
-    good="""<ir_version: 3, opset_import: ["" : 6]>
-g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    bad="""<ir_version: 3, opset_import: ["" : 7]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
+    good="""<ir_version: 3, opset_import: ["" : 7]>
+g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 )
 
 

@@ -29,9 +29,9 @@ NOT_CONVERTIBLE = Rule(
     why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between texts
 and numbers exists in few places. Runtimes refuse any other.""",
     mend="Name a type of the same width, or convert in two steps.",
-    bad="""<ir_version: 12, opset_import: ["" : 26]>
+    bad="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
-    good="""<ir_version: 12, opset_import: ["" : 26]>
+    good="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
 )
 

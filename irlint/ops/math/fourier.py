@@ -21,9 +21,9 @@ COMPLEX_LAYOUT = Rule(
     why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one. With
 `onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half into real ones.""",
     mend="Give the last axis the size that the message names, or change `onesided`.",
-    bad="""<ir_version: 8, opset_import: ["" : 20]>
+    bad="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[1,16,2] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
-    good="""<ir_version: 8, opset_import: ["" : 20]>
+    good="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[1,16,1] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
 )
 

@@ -27,9 +27,9 @@ HEADS_MISMATCH = Rule(
     why="""With three axes the heads stand side by side in the last one, so the number of heads has to be known and to divide
 it; with grouped queries the key's number of heads divides that of the query. Runtimes refuse the node.""",
     mend="Write the numbers of heads, and check that head size times heads is the hidden size.",
-    bad="""<ir_version: 10, opset_import: ["" : 23]>
+    bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
-    good="""<ir_version: 10, opset_import: ["" : 23]>
+    good="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,4,12] q, float[2,6,12] k, float[2,6,12] v) => (float[2,4,12] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
 )
 
@@ -41,9 +41,9 @@ INPUTS_MISMATCH = Rule(
     why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch is the same
 in all three. Runtimes refuse the node.""",
     mend="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
-    bad="""<ir_version: 10, opset_import: ["" : 23]>
+    bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,5] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
-    good="""<ir_version: 10, opset_import: ["" : 23]>
+    good="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
 )
 
@@ -55,9 +55,9 @@ MASK_MISMATCH = Rule(
     why="""The scores are [batch, heads, query length, key length]; the mask is broadcast onto them, so each of its sizes is
 1 or the same. Runtimes refuse the node.""",
     mend="Give the mask the two lengths as its last axes.",
-    bad="""<ir_version: 10, opset_import: ["" : 23]>
+    bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
-    good="""<ir_version: 10, opset_import: ["" : 23]>
+    good="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[4,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
 )
 
@@ -69,11 +69,11 @@ CACHE_MISMATCH = Rule(
     why="""Past and present are [batch, heads, length, head size] with the heads of the key and the value. One without the other
 makes no attention; runtimes refuse the node.""",
     mend="Connect both, with the batch, the heads and the head size of key and value.",
-    bad="""<ir_version: 10, opset_import: ["" : 23]>
+    bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
   y, nk, nv = Attention (q, k, v, , pk, pv)
 }""",
-    good="""<ir_version: 10, opset_import: ["" : 23]>
+    good="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,3,7,8] pk, float[2,3,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
   y, nk, nv = Attention (q, k, v, , pk, pv)
 }""",
@@ -87,9 +87,9 @@ FUSED_MISMATCH = Rule(
     why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with the input;
 their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
     mend="Give the input the shape that the message names.",
-    bad="""<ir_version: 10, opset_import: ["" : 23]>
+    bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
-    good="""<ir_version: 10, opset_import: ["" : 23]>
+    good="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] x, float[50,4] c, float[50,4] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
 )
 

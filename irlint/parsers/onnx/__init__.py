@@ -7,10 +7,11 @@ from keyword import iskeyword
 
 from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
+from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
 from irlint.model.formats import ONNX
-from irlint.parsers.faults import NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
+from irlint.parsers.faults import DOMAIN_SPELLED_OUT, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.onnx import tensors as onnx_tensors
@@ -93,19 +94,20 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(os.path.dirname(path)))
-        opsets = reader.opsets(found.get(_OPSET_IMPORT, ()))
+        imports = reader.imports(found.get(_OPSET_IMPORT, ()))
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
     except Damage as damage:
         return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
-    if version is not None and int(version) < 3 and not opsets:
+    opsets = {onnx_messages.standard(domain): number for domain, number in imports}
+    if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
     types, flaws, symbols = _types(reader.types)
     linker = _Linker(types, flaws)
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
-    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems))
+    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems), tuple(imports))
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
@@ -217,6 +219,9 @@ class _Linker:
         nodes = tuple(
             self._node(node, index, outputs[index], path, opsets, links) for index, node in enumerate(record.nodes)
         )
+        spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
+        if spelled_out:
+            self.problems.append(_spelled_out(spelled_out, path))
         left = [links.used(name) for name, _ in record.outputs]
         return Graph(
             path,
@@ -318,6 +323,17 @@ def _lacking(flaw: str) -> Fault:
     return TYPE_MISSING.fault(
         f"the type that an attribute states is declared {flaw}", help="state the type", severity=Severity.WARNING
     )
+
+
+def _spelled_out(nodes: list[Node], path: str) -> Problem:
+    """The problem of nodes that give the domain ai.onnx by that name: ONNX Runtime takes it in the main graph."""
+    more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'has' if len(nodes) == 2 else 'have'} it"
+    fault = DOMAIN_SPELLED_OUT.fault(
+        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; a node of ONNX\'s own operators has the domain ""',
+        help="leave the domain empty",
+        severity=None if path else Severity.WARNING,
+    )
+    return Problem(fault, path, nodes[0])
 
 
 def _constant_nodes(record: GraphRecord) -> list[int]:

@@ -103,6 +103,7 @@ class NodeRecord:
     linked: bool
     faults: list[Fault]
     metadata: dict[str, str]
+    spelled_out: bool
 
 
 class GraphRecord:
@@ -180,16 +181,13 @@ class Reader:
             last_text(data, found, 13),
             graph,
             attributes,
-            self.opsets(found.get(9 << 3 | 2, ())),
+            dict(self.imports(found.get(9 << 3 | 2, ()))),
         )
 
-    def opsets(self, spans: Iterable[Span]) -> dict[str, int]:
-        """The opset versions by domain that OperatorSetIdProto messages import; raises Damage."""
-        opsets = {}
-        for start, end in spans:
-            found = fields(self.data, start, end)
-            opsets[standard(last_text(self.data, found, 1))] = last(found, 2 << 3)
-        return opsets
+    def imports(self, spans: Iterable[Span]) -> list[tuple[str, int]]:
+        """The domains and opset versions of OperatorSetIdProto messages; raises Damage."""
+        messages = [fields(self.data, start, end) for start, end in spans]
+        return [(last_text(self.data, found, 1), last(found, 2 << 3)) for found in messages]
 
     def _value_info(self, start: int, end: int) -> tuple[str, bytes]:
         data = self.data
@@ -223,7 +221,7 @@ class Reader:
         linked = False
         faults: list[Fault] = []
         twice: list[str] = []
-        op = last_text(data, found, 4)
+        op, domain = last_text(data, found, 4), last_text(data, found, 7)
         for begin, stop in found.get(5 << 3 | 2, ()):
             try:
                 name, attribute = self._attribute(begin, stop, depth, faults, op, where)
@@ -243,7 +241,7 @@ class Reader:
         return NodeRecord(
             last_text(data, found, 3),
             op,
-            standard(last_text(data, found, 7)),
+            standard(domain),
             last_text(data, found, 8),
             [text(data, span) for span in found.get(1 << 3 | 2, ())],
             [text(data, span) for span in found.get(2 << 3 | 2, ())],
@@ -251,6 +249,7 @@ class Reader:
             linked,
             faults,
             self._metadata(found[9 << 3 | 2]) if 9 << 3 | 2 in found else {},
+            domain == STANDARD,
         )
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
@@ -333,9 +332,13 @@ class Reader:
         return onnx_tensors.sparse_constant(self.data, merged(self.data, spans))[1] if spans else None
 
 
+#: The other name of the empty domain.
+STANDARD = "ai.onnx"
+
+
 def standard(domain: str) -> str:
     """A domain by its one name: ``ai.onnx`` is the empty one."""
-    return "" if domain == "ai.onnx" else domain
+    return "" if domain == STANDARD else domain
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:

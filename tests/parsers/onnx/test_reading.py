@@ -308,7 +308,7 @@ def test_functions_see_nothing_of_the_graph():
         ["a"],
         ["b"],
         nodes,
-        [helper.make_opsetid("ai.onnx", 17)],
+        [helper.make_opsetid("", 17)],
         ["plain"],
         [helper.make_attribute("alpha", 2)],
         overload="v2",
