@@ -7,6 +7,7 @@ from pathlib import Path
 import onnx
 import onnx.parser
 import pytest
+from every import of_each
 
 import irlint
 from irlint.reporters.forms import FORMS
@@ -133,7 +134,7 @@ def test_what_follows_from_a_rule_that_is_not_selected_stands_for_itself(tmp_pat
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/bad/IRL*.[ox]*")), ids=lambda path: path.stem)
+@of_each({path.name: path for path in sorted(FIXTURES.glob("*/bad/IRL*.[ox]*"))})
 def test_every_broken_fixture_has_one_root(path: Path) -> None:
     roots = [finding.rule.code for finding in irlint.check(path).folded().findings]
     assert len([code for code in roots if path.stem.startswith(code)]) == 1, roots

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import onnx
-import pytest
 from cases.notation import files, lines
+from every import of_each
 
 from irlint.ops import onnx_operator, onnx_versions, openvino_operator, tables
 from irlint.ops.signatures import REQUIRED, signature
@@ -57,7 +57,7 @@ def served() -> dict[Callable[..., Any], list[Schema]]:
 
 
 SERVED = served()
-RULES = [pytest.param(rule, schemas, id=label(schemas[0])) for rule, schemas in SERVED.items()]
+RULES = {label(schemas[0]): (rule, schemas) for rule, schemas in SERVED.items()}
 
 
 def test_every_schema_version_has_a_rule() -> None:
@@ -76,7 +76,7 @@ def is_variadic(schema: Schema) -> bool:
     return bool(schema.inputs) and schema.inputs[-1].option == FormalParameterOption.Variadic
 
 
-@pytest.mark.parametrize(("rule", "schemas"), RULES)
+@of_each(RULES)
 def test_positional_parameters_are_the_inputs(rule: Callable[..., Any], schemas: list[Schema]) -> None:
     ours = signature(rule)
     assert {is_variadic(schema) for schema in schemas} == {ours.variadic is not None}
@@ -92,7 +92,7 @@ def test_positional_parameters_are_the_inputs(rule: Callable[..., Any], schemas:
         assert not swapped
 
 
-@pytest.mark.parametrize(("rule", "schemas"), RULES)
+@of_each(RULES)
 def test_keyword_parameters_are_the_attributes(rule: Callable[..., Any], schemas: list[Schema]) -> None:
     ours = set(signature(rule).attributes)
     names = {schema.name for schema in schemas}
@@ -118,7 +118,7 @@ def is_default(given: Any, attribute: Any, required: bool) -> bool:
     return given is REQUIRED if required else given is None
 
 
-@pytest.mark.parametrize(("rule", "schemas"), RULES)
+@of_each(RULES)
 def test_defaults_are_the_schemas(rule: Callable[..., Any], schemas: list[Schema]) -> None:
     for name, (_, given) in signature(rule).attributes.items():
         having = [schema for schema in schemas if name in schema.attributes]
@@ -216,7 +216,7 @@ def opsets(text: str) -> set[int]:
 LAYERS = [(name, opsets(text)) for text, names in OPERATIONS.items() for name in names.split()]
 
 
-@pytest.mark.parametrize(("name", "wanted"), LAYERS, ids=[name for name, _ in LAYERS])
+@of_each({name: (name, wanted) for name, wanted in LAYERS})
 def test_operation_has_a_rule_in_exactly_its_opsets(name: str, wanted: set[int]) -> None:
     found = {number for number in range(1, 18) if openvino_operator(name, number) is not None}
     assert found == (set() if name in MISSING_OPERATIONS else wanted)

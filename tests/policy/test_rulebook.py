@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every import of_each
 from make import fixtures as make_fixtures
 
 import irlint
@@ -42,7 +43,7 @@ def findings(text: str, folder: Path) -> list[str]:
     return [f"{finding.rule.code} {finding.message}" for finding in irlint.check(path).folded().findings]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@of_each({rule.code: rule for rule in RULES})
 def test_page_is_complete(rule: Rule) -> None:
     assert rule.summary.endswith(".")
     assert "\n" not in rule.summary
@@ -87,9 +88,7 @@ def test_fixtures_are_those_that_the_script_writes() -> None:
     assert all(there[path] == data for path, data in wanted.items())
 
 
-@pytest.mark.parametrize(
-    "path", sorted(path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin"))
-)
+@of_each({path: path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin")})
 def test_bad_fixture_is_named_after_its_rule(path: str) -> None:
     codes = {finding.rule.code for finding in irlint.check(make_fixtures.ROOT / path).folded().findings}
     assert codes == {Path(path).name[:6]}

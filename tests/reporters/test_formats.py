@@ -17,6 +17,7 @@ from urllib.parse import unquote_to_bytes
 import onnx.parser
 import pytest
 from command.process import ran
+from every import of_each
 from lxml import etree
 
 from irlint.findings.faults import RULES, Rule, Severity
@@ -227,10 +228,10 @@ def wild(seed: int) -> Report:
     return Report((*files, checked_file(text(), None, status="skipped", reason=text())), tuple(findings), "0.1.0")
 
 
-CASES = [*REPORTS.values(), *map(wild, range(60))]
+CASES = REPORTS | {f"wild {seed}": wild(seed) for seed in range(60)}
 
 
-@pytest.mark.parametrize("report", CASES)
+@of_each(CASES)
 def test_sarif_is_sound(report: Report) -> None:
     text = sarif.rendered(report)
     assert text.isascii()
@@ -246,7 +247,7 @@ def test_sarif_is_sound(report: Report) -> None:
         assert "](" not in result["message"]["text"]
 
 
-@pytest.mark.parametrize("report", CASES)
+@of_each(CASES)
 def test_gitlab_issues_are_sound_and_unlike_each_other(report: Report) -> None:
     text = gitlab.rendered(report)
     assert text.isascii()
@@ -255,7 +256,7 @@ def test_gitlab_issues_are_sound_and_unlike_each_other(report: Report) -> None:
     assert len({issue["fingerprint"] for issue in issues}) == len(issues) == len(report.findings)
 
 
-@pytest.mark.parametrize("report", CASES)
+@of_each(CASES)
 def test_junit_is_well_formed_and_counts_right(report: Report) -> None:
     root = etree.fromstring(junit.rendered(report).encode())
     cases = root.findall("testsuite/testcase")
@@ -277,7 +278,7 @@ def grouped(report: Report) -> list[list[Finding]]:
     return [[each for each in report.findings if each.path == path] for path in paths]
 
 
-@pytest.mark.parametrize("report", CASES)
+@of_each(CASES)
 def test_no_name_becomes_a_workflow_command(report: Report) -> None:
     lines = rendered("github", report).splitlines()
     for line in lines:
@@ -295,7 +296,7 @@ def test_no_name_becomes_a_workflow_command(report: Report) -> None:
     assert len(told) + len(log) == len(report.findings)
 
 
-@pytest.mark.parametrize("report", CASES)
+@of_each(CASES)
 def test_summary_page_keeps_a_row_a_row(report: Report) -> None:
     rows = [line for line in github.page(report).splitlines() if line.startswith("|")]
     assert len(rows) == (2 + len(report.findings) if report.findings else 0)
