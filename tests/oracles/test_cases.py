@@ -42,6 +42,11 @@ def _chosen(keyword: str) -> set[str]:
     return {name for name in OPERATORS if any(word in name.lower() for word in words)}
 
 
+def test_k_names_operators() -> None:
+    assert {"Concat", "Split"} <= _chosen("openvino and (concat or Split)")
+    assert _chosen("openvino") == _chosen("") == set()
+
+
 def _every(chosen: set[str]) -> Iterator[tuple[str, Case]]:
     for path in files():
         for group, numbered in groups(path):
