@@ -900,9 +900,9 @@ def hole(path: Path, head: bytes, size: int) -> None:
 
 
 def timed(path: Path) -> tuple[float, Model]:
-    start = time.perf_counter()
+    start = time.process_time()
     found = reader.read(path)
-    return time.perf_counter() - start, found
+    return time.process_time() - start, found
 
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="needs an address space of 64 bits")
@@ -923,9 +923,9 @@ def test_gigabytes_of_raw_data_are_not_read(tmp_path):
 
 def test_gigabytes_of_external_data_are_not_read(tmp_path):
     hole(tmp_path / "w.bin", b"", 3 << 30)
-    start = time.perf_counter()
+    start = time.process_time()
     found = external(tmp_path, (1 << 29,), None, offset=str(1 << 30), length=str(1 << 31))
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert (found.stored.size, found.stored.available) == (1 << 31, 1 << 31)
 
 

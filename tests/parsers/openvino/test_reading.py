@@ -156,7 +156,7 @@ def test_nested_bodies_are_read_to_a_bounded_depth(tmp_path):
 def test_entities_are_not_expanded(tmp_path):
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 20))
     head = f'<?xml version="1.0"?><!DOCTYPE net [<!ENTITY l0 "ha">{laughs}<!ENTITY f SYSTEM "file:///etc/passwd">]>'
-    began = time.perf_counter()
+    began = time.process_time()
     for where in ('name="&l19;"', 'name="&f;"'):
         model = openvino.read(
             written(tmp_path, SMALL.replace('<?xml version="1.0"?>', head).replace('name="x"', where))
@@ -166,7 +166,7 @@ def test_entities_are_not_expanded(tmp_path):
         written(tmp_path, SMALL.replace('<?xml version="1.0"?>', head).replace("<layers>", "<layers>&l19;&f;"))
     )
     assert len(model.graph.nodes) == 2
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 # ---- damaged files
@@ -209,9 +209,9 @@ def test_four_thousand_layers(tmp_path):
     layers = [parameter(0)] + [layer(n, "Relu", "0", "1", name=f"r{n}") for n in range(1, 4000)] + [result(4000)]
     edges = [edge(0, 0, 1, 0)] + [edge(n, 1, n + 1, 0) for n in range(1, 4000)]
     path = written(tmp_path, net(layers, edges))
-    began = time.perf_counter()
+    began = time.process_time()
     model = openvino.read(path)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert model.nodes == 4001 and model.problems == ()
 
 
