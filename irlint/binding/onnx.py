@@ -6,11 +6,8 @@ from collections.abc import Mapping
 
 from irlint.binding.calls import (
     CUSTOM_OPERATOR,
-    INPUT_COUNT,
     MISSING_OPSET_IMPORT,
     OPSET_LACKS_OPERATOR,
-    OUTPUT_COUNT,
-    UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPERATOR,
     Call,
     did_you_mean,
@@ -18,8 +15,7 @@ from irlint.binding.calls import (
 from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.wording import counted
-from irlint.model import Attribute, Function, Model, Node
+from irlint.model import Attribute, Model, Node
 from irlint.ops import instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
 from irlint.schemas import (
@@ -39,10 +35,21 @@ def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
     """The operator or the function of the model that a node calls, and the faults of its name, arity and attributes."""
-    function = model.functions.get((node.domain, node.op, node.overload))
-    if function is not None:
-        return function_call(node, function, model, within_function)
+    function = model.functions.get((node.domain, node.op, node.overload)) if model.functions else None
+    if function is not None and not _is_official(node):
+        from irlint.binding.onnx_functions import function_call
+
+        call, faults = function_call(node, function, model)
+        if not isinstance(node.version, int):
+            faults = [_no_import(node, model, within_function), *faults]
+        return call, faults
     return onnx_call(node, model, scope, within_function)
+
+
+def _is_official(node: Node) -> bool:
+    """Whether ONNX has the operator of a node: ONNX Runtime takes that, and no function of its name."""
+    version = node.version if isinstance(node.version, int) else latest_opset(node.domain)
+    return node.domain in OFFICIAL_DOMAINS and official(node.op, version, node.domain) is not None
 
 
 def onnx_call(
@@ -88,18 +95,19 @@ def _call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:
     faults: list[Fault] = []
+    who = "function" if within_function else "model"
     version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
     if not isinstance(node.version, int):
         faults.append(_no_import(node, model, within_function))
     schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
     begins = _standard_begin(node, version) if schema is None else None
     if begins is not None:
-        faults.append(_early(version, begins))
+        faults.append(_early(version, begins, who))
         version = begins if onnx_operator(node.domain, node.op, version) is None else version
     runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
     operator = onnx_operator(node.domain, node.op, version)
     if begins is None and (schema is None or (schema.deprecated and operator is None)):
-        missing = _missing_operator(node, version, schema)
+        missing = _missing_operator(node, version, schema, model=model, who=who)
         if operator is None or missing is not None:
             return Call(node.op, version, broken=True), [*faults, missing] if missing is not None else faults
     moved = of_other_versions(node, schema) if schema is not None else ()
@@ -139,9 +147,9 @@ def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
     )
 
 
-def _early(version: int, begins: int) -> Fault:
+def _early(version: int, begins: int, who: str) -> Fault:
     return OPSET_LACKS_OPERATOR.fault(
-        f"the operator begins with opset {begins} of {_name('')}; the model imports opset {version}, "
+        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, "
         "where only ONNX Runtime has it",
         help=f"import opset {begins} or later",
         severity=Severity.WARNING,
@@ -156,24 +164,27 @@ def _name(domain: str) -> str:
     return domain or "ai.onnx"
 
 
-def _missing_operator(node: Node, version: int, schema: OfficialSchema | None) -> Fault | None:
+def _missing_operator(
+    node: Node, version: int, schema: OfficialSchema | None, *, model: Model, who: str
+) -> Fault | None:
     """Why there is no such operator at this version; None where irlint has a rule of its own for it."""
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="write its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
         if onnx_versions(node.domain, node.op):
             return None
-        unknown = node.domain == MICROSOFT and of_runtime(node.op) is None
-        return _unknown_to_the_runtime(node) if unknown else _custom(node)
+        if node.domain == MICROSOFT and of_runtime(node.op) is None:
+            return _unknown_to_the_runtime(node)
+        return _unknown_function(node, model) or _custom(node)
     if schema is not None and schema.deprecated:
         return OPSET_LACKS_OPERATOR.fault(
-            f"the operator was removed with opset {schema.since}; the model imports opset {version}",
+            f"the operator was removed with opset {schema.since}; the {who} imports opset {version}",
             help=f"import an opset below {schema.since}, or use the operator that took its place",
         )
     versions = official_versions(node.op, node.domain)
     if versions:
         return OPSET_LACKS_OPERATOR.fault(
-            f"the operator begins with opset {versions[0]} of {_name(node.domain)}; the model imports opset {version}",
+            f"the operator begins with opset {versions[0]} of {_name(node.domain)}; the {who} imports opset {version}",
             help=f"import opset {versions[0]} or later",
         )
     rules = onnx_versions(node.domain, node.op)
@@ -182,7 +193,7 @@ def _missing_operator(node: Node, version: int, schema: OfficialSchema | None) -
     if rules:
         last = max(rule.until or version for rule in rules)
         return OPSET_LACKS_OPERATOR.fault(
-            f"it is an experimental operator that ONNX Runtime has up to opset {last}; the model imports opset "
+            f"it is an experimental operator that ONNX Runtime has up to opset {last}; the {who} imports opset "
             f"{version}",
             help=f"import opset {last} or below, or use operators of the standard",
         )
@@ -210,41 +221,16 @@ def _unknown_to_the_runtime(node: Node) -> Fault:
     return UNKNOWN_OPERATOR.fault(text, help=help, severity=Severity.WARNING)
 
 
+def _unknown_function(node: Node, model: Model) -> Fault | None:
+    if not model.functions:
+        return None
+    from irlint.binding.onnx_functions import unknown_function
+
+    return unknown_function(node, model)
+
+
 def _custom(node: Node) -> Fault:
     return CUSTOM_OPERATOR.fault(
         f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares them",
         help="declare the shapes of its outputs as value_info, so that what follows is checked",
     )
-
-
-def function_call(node: Node, function: Function, model: Model, within_function: bool) -> tuple[Call, list[Fault]]:
-    """The call of a function of the model, and the faults of its arity, its attributes and a missing version."""
-    wrong = _function_faults(node, function)
-    broken = any(fault.severity is Severity.ERROR for fault in wrong)
-    if isinstance(node.version, int):
-        return Call(node.op, node.version, function=function, attributes=node.attributes, broken=broken), wrong
-    call = Call(node.op, 0, function=function, attributes=node.attributes, broken=broken)
-    return call, [_no_import(node, model, within_function), *wrong]
-
-
-def _function_faults(node: Node, function: Function) -> list[Fault]:
-    faults = []
-    inputs, outputs = len(function.graph.inputs), len(function.graph.outputs)
-    if len(node.inputs) > inputs:
-        text = f"{counted(len(node.inputs), 'input')}; the function takes {inputs}"
-        faults.append(INPUT_COUNT.fault(text, help="remove the surplus inputs", input=inputs))
-    if len(node.outputs) > outputs:
-        text = f"{counted(len(node.outputs), 'output')}; the function has {outputs}"
-        faults.append(OUTPUT_COUNT.fault(text, help="remove the surplus outputs"))
-    for name in node.attributes:
-        if name not in function.attributes:
-            advice = f"remove `{name}`, or declare it in the function"
-            faults.append(
-                UNKNOWN_ATTRIBUTE.fault(
-                    f"the function has no attribute `{name}`",
-                    help=did_you_mean(name, list(function.attributes), advice),
-                    attribute=name,
-                    severity=Severity.WARNING,
-                )
-            )
-    return faults

@@ -38,6 +38,8 @@ def onnx_attributes(
     present = set()
     for name, written in node.attributes.items():
         attribute = written if written.reference is None else scope.get(written.reference)
+        if written.reference is not None and schema is not None:
+            faults += _reference_faults(name, written, schema)
         if name in moved or attribute is None:
             continue
         present.add(name)
@@ -50,6 +52,18 @@ def onnx_attributes(
             arguments[name] = argument(attribute)
             faults += _enum_faults(node, name, arguments[name], known, operator)
     return arguments, faults + _missing(schema, known, present)
+
+
+def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> list[Fault]:
+    """The fault of a reference that states another type than the operator takes: runtimes look at what it stands for."""
+    kind = schema.attributes[name][0] if name in schema.attributes else written.kind
+    if written.kind in (kind, "UNDEFINED"):
+        return []
+    text = f"attribute `{name}` refers to `{written.reference}` of the function as {written.kind}; the operator takes it as {kind}"
+    fault = ATTRIBUTE_KIND.fault(
+        text, help=f"give the reference the type {kind}", attribute=name, severity=Severity.WARNING
+    )
+    return [fault]
 
 
 def _missing(schema: OfficialSchema | None, known: Signature | None, present: set[str]) -> list[Fault]:

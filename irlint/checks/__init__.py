@@ -32,7 +32,8 @@ def every_problem(known: Known) -> list[Problem]:
     from irlint.inference.causes import explained
 
     dead = _dead(model.graph, known.format.keeps_alive)
-    return explained([*model.problems, *(_softened(problem, dead) for problem in later)], known)
+    found = [_softened(problem, dead) for problem in later]
+    return explained([*model.problems, *(_of_idle(problem, known) for problem in found)], known)
 
 
 def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
@@ -43,6 +44,18 @@ def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> s
         for _, body in node.bodies:
             found |= _dead(body, keeps_alive, node in found)
     return found
+
+
+#: The rules about names inside a graph. A runtime does not build the graph of a function that nothing calls.
+NAMES_INSIDE = frozenset({"IRL101", "IRL102", "IRL103", "IRL104"})
+
+
+def _of_idle(problem: Problem, known: Known) -> Problem:
+    """A problem of the names in a function that nothing calls, as a warning; of its outputs, it stays what it is."""
+    inside = problem.graph in known.idle and problem.is_error and problem.fault.rule.code in NAMES_INSIDE
+    if not inside or (problem.node is None and problem.fault.rule.role == "undefined"):
+        return problem
+    return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
 
 
 def _softened(problem: Problem, dead: set[Node]) -> Problem:

@@ -148,7 +148,7 @@ def _late(graph: Graph) -> Iterator[Problem]:
         f"it uses {value.name!r}, which a later node makes{more}",
         help="sort the nodes so that each comes after those whose results it uses",
         input=node.inputs.index(value) if value in node.inputs else None,
-        severity=Severity.ERROR if _is_body(graph) else None,
+        severity=Severity.ERROR if graph.path else None,
     )
     yield Problem(fault, graph.path, node, value.name, node.place)
 

@@ -51,8 +51,9 @@ def _undefined(graph: Graph) -> Iterator[Problem]:
             node = next((node for node in graph.nodes if value in used(node)), None)
         text = "no input, initializer or node output of this graph or one around it has that name"
         if node is None:
+            owner = "body" if "/" in graph.path else "function" if graph.path.startswith("function:") else "graph"
             fault = UNDEFINED_NAME.fault(
-                f"the graph output {value.name!r} is not defined: {text}",
+                f"the {owner} output {value.name!r} is not defined: {text}",
                 help=_close(value.name, graph) or "name a value that the graph computes",
             )
             yield Problem(fault, graph.path, value=value.name)

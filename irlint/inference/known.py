@@ -35,7 +35,7 @@ class Known:
     ``faulted`` are the nodes whose outputs are only what the file declares, and
     ``calls`` what each node calls. ``symbols`` maps the names of sizes back to what the file calls them, and ``sizes`` a place
     to the symbol of the size there that nothing tells. ``overridden`` are the inputs whose
-    shapes are not the file's.
+    shapes are not the file's, and ``idle`` the paths of functions that nothing calls.
     """
 
     model: Model
@@ -47,6 +47,7 @@ class Known:
     symbols: Mapping[str, str] = NOTHING
     sizes: Mapping[object, Dim] = NOTHING
     overridden: Set[Value] = frozenset()
+    idle: Set[str] = frozenset()
 
     @property
     def format(self) -> Format:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
 
 from irlint.binding import Binder
-from irlint.binding.calls import OUTPUT_COUNT, Call
+from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_IMPORT, OUTPUT_COUNT, Call
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
@@ -27,6 +27,10 @@ MAX_DEPTH = 64
 
 #: So many nodes are worked out inside functions; the calls behind them give what their functions declare.
 CALLED_NODES = 200_000
+
+
+#: What ONNX Runtime refuses of the nodes of a function that nothing calls.
+COUNTED_AT_LOAD = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT)
 
 
 def inferred(model: Model, shapes: Mapping[str, Shape] | None = None) -> Known:
@@ -136,12 +140,14 @@ class _Walk:
         self.dead: set[Node] = set()
         self.results: dict[object, tuple[Type | None, ...]] = {}
         self.called = 0
+        self.entered: set[Function] = set()
         self.damaged = {each.node for each in model.problems if each.is_error and each.node is not None}
 
     def known(self, graph: Graph) -> Known:
         """Everything about the model whose main graph is ``graph``."""
         said = _Said()
         self.graph(graph, _Frame(), said)
+        idle = self._uncalled(said) if self.model.functions else frozenset()
         return Known(
             self.model,
             self.types,
@@ -152,7 +158,20 @@ class _Walk:
             self.holes.symbols,
             self.holes.sizes,
             frozenset(self.overridden),
+            idle,
         )
+
+    def _uncalled(self, said: _Said) -> frozenset[str]:
+        """The paths of the functions that nothing calls: of them, runtimes look at the wiring only."""
+        idle = []
+        for function in self.model.functions.values():
+            if function not in self.entered:
+                idle.append(function.graph.path)
+                seen = _Said()
+                frame = _Frame(function.attributes, worst=Severity.WARNING)
+                self.graph(function.graph, frame, seen, [UNKNOWN] * len(function.graph.inputs))
+                said.faults += [each for each in seen.faults if not _is_open(each, function)]
+        return frozenset(idle)
 
     def _of_any_sizes(self, faults: list[_Sighting]) -> list[_Sighting]:
         """The faults, where those that only the overridden shapes cause, in a body that may never run, are warnings."""
@@ -249,6 +268,7 @@ class _Walk:
         if self.called > CALLED_NODES or frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in function.graph.outputs)
         self.called += len(function.graph.nodes)
+        self.entered.add(function)
         inner = replaced(
             frame, scope={**function.attributes, **resolved}, path=(*frame.path, node), depth=frame.depth + 1
         )
@@ -371,7 +391,10 @@ class _Walk:
         if frame.quiet:
             return
         worst = _milder(frame.worst, Severity.WARNING) if node in self.dead else frame.worst
-        said.faults += [_Sighting(graph.path, node, fault, worst, by_rule, frame.when) for fault in faults]
+        uncalled = not frame.path and is_function(graph)
+        for fault in faults:
+            most = Severity.ERROR if uncalled and fault.rule in COUNTED_AT_LOAD else worst
+            said.faults.append(_Sighting(graph.path, node, fault, most, by_rule, frame.when))
 
 
 def _once(faults: Sequence[_Sighting]) -> tuple[Problem, ...]:
@@ -392,6 +415,13 @@ def _once(faults: Sequence[_Sighting]) -> tuple[Problem, ...]:
         if each.key not in found or fault.severity.rank > found[each.key].fault.severity.rank:
             found[each.key] = Problem(fault, each.graph, node, None, _place(node, fault), by_rule=each.by_rule)
     return tuple(found.values())
+
+
+def _is_open(sighting: _Sighting, function: Function) -> bool:
+    """Whether a fault is that of a node some of whose attributes only a call would give."""
+    references = (each.reference for each in sighting.node.attributes.values() if each.reference is not None)
+    asks = sighting.by_rule or sighting.fault.rule is MISSING_ATTRIBUTE
+    return asks and any(function.attributes.get(name) is None for name in references)
 
 
 def _place(node: Node, fault: Fault) -> Any:

@@ -170,7 +170,10 @@ class Graph:
 
 @record(eq=False)
 class Function:
-    """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none."""
+    """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none.
+
+    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``.
+    """
 
     domain: str
     name: str
@@ -178,6 +181,7 @@ class Function:
     graph: Graph
     attributes: Mapping[str, Attribute | None]
     opsets: Mapping[str, int]
+    unnamed: str = ""
 
 
 @record

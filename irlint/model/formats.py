@@ -49,7 +49,7 @@ ONNX = Format(
     "onnx",
     "ONNX",
     (".onnx",),
-    checks=("versions", "names", "types", "structure", "constants", "initializers", "declared"),
+    checks=("versions", "names", "types", "functions", "structure", "constants", "initializers", "declared"),
     constant_node="Constant",
     declared_types_hold=True,
 )

@@ -100,6 +100,28 @@ g (float[2,3] x) => (float[2,3] y) { y = ai.onnx.Relu (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
+DUPLICATE_FUNCTION = Rule(
+    "IRL130",
+    "duplicate-function",
+    Severity.ERROR,
+    "Two functions of the model, or two attributes of a function, have one name.",
+    why="""A call means the function of its domain, name and overload, and with two of them nobody can tell which: ONNX Runtime
+refuses the model. Of attributes with one name only the ONNX checker takes notice: there it is a warning.""",
+    mend="Remove one of them, or give it another name.",
+    bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b) { b = Add (a, a) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b) { b = Neg (a) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b) { b = Add (a, a) }
+<domain: "f", opset_import: ["" : 21]>
+Other (a) => (b) { b = Neg (a) }""",
+)
+
 MALFORMED_XML = Rule(
     "IRL005",
     "malformed-xml",

@@ -11,7 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
 from irlint.model.formats import ONNX
-from irlint.parsers.faults import DOMAIN_SPELLED_OUT, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
+from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.onnx import tensors as onnx_tensors
@@ -206,6 +206,13 @@ class _Linker:
             key = record.domain, record.name, record.overload
             if key not in functions:
                 functions[key] = self._function(record)
+                continue
+            more = f" and the overload {record.overload!r}" if record.overload else ""
+            fault = DUPLICATE_FUNCTION.fault(
+                f'two functions of the domain "{record.domain}" have the name {record.name!r}{more}',
+                help="remove one of them, or give it another name",
+            )
+            self.problems.append(Problem(fault, functions[key].graph.path))
         return functions
 
     def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
@@ -244,7 +251,10 @@ class _Linker:
         }
         graph = self.graph(record.graph, path, record.opsets, ())
         self.problems += [Problem(fault, path) for fault in faults]
-        return Function(record.domain, record.name, record.overload, graph, attributes, record.opsets)
+        listed = [("input", record.graph.inputs), ("output", record.graph.outputs)]
+        nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
+        unnamed = next(nameless, "")
+        return Function(record.domain, record.name, record.overload, graph, attributes, record.opsets, unnamed)
 
     def _node(
         self,

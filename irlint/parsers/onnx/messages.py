@@ -6,7 +6,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Constant
 from irlint.model.tensor import Tensor
-from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, MALFORMED_ONNX
+from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, DUPLICATE_FUNCTION, MALFORMED_ONNX
 from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx.protobuf import DEPTH_LIMIT, Damage, fields, floats, integers, last, last_text, merged, text
 from irlint.records import record
@@ -169,11 +169,13 @@ class Reader:
         graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
         graph.nodes = [self._node(start, end, 4, "function") for start, end in found.get(7 << 3 | 2, ())]
-        attributes: dict[str, Attribute | None] = {text(data, s): None for s in found.get(6 << 3 | 2, ())}
         faults: list[Fault] = []
-        attributes.update(
-            self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())
-        )
+        stated: list[tuple[str, Attribute | None]] = [(text(data, span), None) for span in found.get(6 << 3 | 2, ())]
+        stated += [self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
+        attributes = dict(stated)
+        if len(attributes) < len(stated):
+            names = [name for name, _ in stated]
+            faults += [same_attribute(name) for name in attributes if names.count(name) > 1]
         graph.faults += [("", fault) for fault in faults]
         return FunctionRecord(
             standard(last_text(data, found, 10)),
@@ -354,6 +356,13 @@ def repeated(name: str, tolerated: bool) -> Fault:
         help=f"keep one `{name}`",
         attribute=name,
         severity=Severity.WARNING if tolerated else None,
+    )
+
+
+def same_attribute(name: str) -> Fault:
+    """The fault of an attribute that a function declares more than once: runtimes take one of them."""
+    return DUPLICATE_FUNCTION.fault(
+        f"the function has two attributes named {name!r}", help="remove one of them", severity=Severity.WARNING
     )
 
 

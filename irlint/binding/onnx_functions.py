@@ -1,0 +1,139 @@
+"""Calls of functions of the model: their inputs, outputs and attributes, and names of functions that the model does not have."""
+
+from __future__ import annotations
+
+from irlint.binding.calls import (
+    INPUT_COUNT,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+    Call,
+    closest,
+    did_you_mean,
+)
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.wording import counted
+from irlint.model import Function, Graph, Model, Node, Value
+from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, latest_opset, of_runtime, official
+
+
+def function_call(node: Node, function: Function, model: Model) -> tuple[Call, list[Fault]]:
+    """The call of a function of the model, and the faults of its arity and its attributes."""
+    wrong = [*_input_faults(node, function, model), *_output_faults(node, function), *_attribute_faults(node, function)]
+    broken = any(fault.severity is Severity.ERROR for fault in wrong)
+    version = node.version if isinstance(node.version, int) else 0
+    return Call(node.op, version, function=function, attributes=node.attributes, broken=broken), wrong
+
+
+def _input_faults(node: Node, function: Function, model: Model) -> list[Fault]:
+    taken = len(function.graph.inputs)
+    if len(node.inputs) > taken:
+        text = f"{counted(len(node.inputs), 'input')}; the function takes {taken}"
+        return [INPUT_COUNT.fault(text, help="remove the surplus inputs", input=taken)]
+    for position, formal in enumerate(function.graph.inputs):
+        if position < len(node.inputs) and node.inputs[position] is not None:
+            continue
+        user = _needing(function, position, model, set())
+        if user is not None:
+            text = f"input {position} ({formal.name}) is left out, and the function needs it: {user.op} uses it there"
+            return [INPUT_COUNT.fault(text, help=f"connect input {position} ({formal.name})", input=position)]
+    return []
+
+
+def _needing(function: Function, position: int, model: Model, seen: set[tuple[Function, int]]) -> Node | None:
+    """The first node of a function that cannot do without one of its inputs."""
+    if (function, position) in seen or position >= len(function.graph.inputs):
+        return None
+    seen.add((function, position))
+    formal = function.graph.inputs[position]
+    return next((node for node, index in _uses(function.graph, formal) if _needs(node, index, model, seen)), None)
+
+
+def _uses(graph: Graph, value: Value) -> list[tuple[Node, int]]:
+    """The nodes that use a value, those in bodies among them, with the index of the input that it is."""
+    found: list[tuple[Node, int]] = []
+    for node in graph.nodes:
+        found += [(node, index) for index, each in enumerate(node.inputs) if each is value]
+        for _, body in node.bodies:
+            found += _uses(body, value)
+    return found
+
+
+def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]) -> bool:
+    """Whether an operator or a function cannot do without one of its inputs."""
+    inner = model.functions.get((node.domain, node.op, node.overload))
+    if inner is not None:
+        return _needing(inner, index, model, seen) is not None
+    version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
+    schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
+    schema = of_runtime(node.op) if node.domain == MICROSOFT else schema
+    if schema is None or not schema.inputs:
+        return False
+    return schema.inputs[min(index, len(schema.inputs) - 1)].option != "optional"
+
+
+def _output_faults(node: Node, function: Function) -> list[Fault]:
+    """Outputs that are too many or too few: one that nobody needs has to be there, and may have the empty name."""
+    made = [value.name for value in function.graph.outputs]
+    if len(node.outputs) > len(made):
+        text = f"{counted(len(node.outputs), 'output')}; the function has {len(made)}"
+        return [OUTPUT_COUNT.fault(text, help="remove the surplus outputs")]
+    missing = made[len(node.outputs) :]
+    if not missing:
+        return []
+    fault = OUTPUT_COUNT.fault(
+        f"{counted(len(node.outputs), 'output')}; the function has {len(made)}",
+        help=f"name output {len(node.outputs)} ({missing[0]}), or give it the empty name",
+        loses=len(missing),
+    )
+    return [fault]
+
+
+def _attribute_faults(node: Node, function: Function) -> list[Fault]:
+    return [
+        UNKNOWN_ATTRIBUTE.fault(
+            f"the function has no attribute `{name}`",
+            help=did_you_mean(name, list(function.attributes), f"remove `{name}`, or declare it in the function"),
+            attribute=name,
+            severity=Severity.WARNING,
+        )
+        for name in node.attributes
+        if name not in function.attributes
+    ]
+
+
+def unknown_function(node: Node, model: Model) -> Fault | None:
+    """The fault of a node whose domain or name is that of functions of the model, and that none of them is; None where it may
+    be a custom operator."""
+    if not model.functions or node.domain == MICROSOFT or node.domain in OFFICIAL_DOMAINS:
+        return None
+    where = f'the domain "{node.domain}"'
+    named = [key for key in model.functions if key[:2] == (node.domain, node.op)]
+    if named:
+        overload = f"the overload {node.overload!r}" if node.overload else "no overload"
+        listed = ", ".join(repr(key[2]) if key[2] else "none" for key in named)
+        return UNKNOWN_OPERATOR.fault(
+            f"the node names {overload} of the function {node.op}; the model has it with {listed}",
+            help=f"write the overload {named[0][2]!r}" if named[0][2] else "remove the overload",
+        )
+    names = sorted({name for domain, name, _ in model.functions if domain == node.domain})
+    if names:
+        meant = closest(node.op, names)
+        return UNKNOWN_OPERATOR.fault(
+            f"the model has no function of this name in {where}; it has {', '.join(name or 'one without a name' for name in names[:5])}"
+            + (f" and {len(names) - 5} more" if len(names) > 5 else ""),
+            help=f"did you mean `{meant}`?" if meant else "add the function, or correct the name",
+        )
+    other = next((key for key in model.functions if key[1] == node.op and not _is_called(key, model)), None)
+    if other is None:
+        return None
+    return UNKNOWN_OPERATOR.fault(
+        f'the model has no function of this name in {where}, and one in "{other[0]}" that no node calls',
+        help=f'write the domain "{other[0]}" at the node, or "{node.domain}" at the function',
+    )
+
+
+def _is_called(key: tuple[str, str, str], model: Model) -> bool:
+    from irlint.model.order import graphs
+
+    return any((node.domain, node.op, node.overload) == key for graph in graphs(model) for node in graph.nodes)

@@ -1,0 +1,242 @@
+"""What the functions of an ONNX model have to be: named inputs and outputs, no circles, and attributes and opsets that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Function, Graph, Model, Node, Problem
+from irlint.schemas import OFFICIAL_DOMAINS, latest_opset, official
+
+RECURSIVE_FUNCTION = Rule(
+    "IRL131",
+    "recursive-function",
+    Severity.ERROR,
+    "A function calls itself, directly or through others.",
+    why="""A call stands for the nodes of the function, and such a call stands for nodes without end. ONNX Runtime refuses the
+model, even where nothing calls the function.""",
+    mend="Write the recurrence with Loop or Scan.",
+    bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 21, "f" : 1]>
+Half (a) => (b) { c = Neg (a) b = f.Half (c) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b) { c = Neg (a) b = Neg (c) }""",
+)
+
+FUNCTION_PARAMETERS = Rule(
+    "IRL132",
+    "function-parameters-invalid",
+    Severity.ERROR,
+    "The inputs and outputs of a function are not names of their own.",
+    why="""A function's inputs and outputs become the parameters of an operator: each has a name, and no output has that of
+another output or of an input. ONNX Runtime refuses the model, even where nothing calls the function.""",
+    mend="Give each output a name of its own; an input that is returned goes through an Identity.",
+    bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b, b) { b = Neg (a) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half (a) => (b, c) { b = Neg (a) c = Abs (a) }""",
+)
+
+FUNCTION_OPSET = Rule(
+    "IRL133",
+    "function-opset-differs",
+    Severity.WARNING,
+    "A function imports an opset in which its operators are other ones than in that of the model.",
+    why="""The nodes of a function take the place of its calls, and then stand among the nodes of the model. The ONNX checker
+refuses a function whose operators have another version than in the model; ONNX Runtime runs it.""",
+    mend="Let the function import the opset of the model, and write its nodes for it.",
+    bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 12]>
+Half (a) => (b) { b = Neg (a) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half (x) }
+<domain: "f", opset_import: ["" : 13]>
+Half (a) => (b) { b = Neg (a) }""",
+)
+
+UNDECLARED_REFERENCE = Rule(
+    "IRL134",
+    "undeclared-attribute-reference",
+    Severity.WARNING,
+    "A node of a function refers to an attribute that the function does not have.",
+    why="""No call can give such an attribute: the node goes without it, and takes the operator's default. Runtimes say nothing,
+unless the operator needs it.""",
+    mend="Declare the attribute in the function, or correct the name.",
+    bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half <slope = 0.5> (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half <slope> (a) => (b) { b = LeakyRelu <alpha: float = @alpha> (a) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Half <slope = 0.5> (x) }
+<domain: "f", opset_import: ["" : 21]>
+Half <slope> (a) => (b) { b = LeakyRelu <alpha: float = @slope> (a) }""",
+)
+
+SHADOWED_OPERATOR = Rule(
+    "IRL135",
+    "function-shadows-operator",
+    Severity.NOTE,
+    "A function has the name of an operator of ONNX.",
+    why="ONNX Runtime takes its own operator, and never looks at the function; other tools take the function.",
+    mend="Give the function a domain of its own.",
+    bad="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[2] x) => (float[2] y) { y = Relu (x) }
+<domain: "", opset_import: ["" : 21]>
+Relu (a) => (b) { b = Neg (a) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+g (float[2] x) => (float[2] y) { y = f.Relu (x) }
+<domain: "f", opset_import: ["" : 21]>
+Relu (a) => (b) { b = Neg (a) }""",
+)
+
+
+def problems(known: Known) -> list[Problem]:
+    """What is wrong with the functions of a model, whether they are called or not."""
+    model = known.model
+    found = list(_circles(model))
+    for function in model.functions.values():
+        path = function.graph.path
+        found += [Problem(fault, path) for fault in (*_parameters(function), *_shadowed(function, model))]
+        found += _other_opset(function, model)
+        found += _references(function, function.graph)
+    return found
+
+
+def _parameters(function: Function) -> Iterator[Fault]:
+    inputs = [value.name for value in function.graph.inputs]
+    outputs = [value.name for value in function.graph.outputs]
+    if not function.name:
+        text = "the function has no name; the ONNX checker refuses it"
+        yield FUNCTION_PARAMETERS.fault(text, help="give it a name", severity=Severity.WARNING)
+    if function.unnamed:
+        yield FUNCTION_PARAMETERS.fault(
+            f"{function.unnamed} of the function has the empty name", help="give it a name, or remove it"
+        )
+    for position, name in enumerate(outputs):
+        if name in outputs[:position]:
+            yield FUNCTION_PARAMETERS.fault(
+                f"outputs {outputs.index(name)} and {position} of the function are both {name!r}",
+                help="return an Identity of it as the second",
+            )
+        elif name in inputs:
+            yield FUNCTION_PARAMETERS.fault(
+                f"output {position} of the function is {name!r}, which is its input {inputs.index(name)}",
+                help=f"return an Identity of {name!r}",
+            )
+
+
+def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
+    version = model.opsets.get(function.domain)
+    if function.domain in OFFICIAL_DOMAINS and version and official(function.name, version, function.domain):
+        name = f"{function.domain or 'ai.onnx'}.{function.name}"
+        yield SHADOWED_OPERATOR.fault(
+            f"the function has the name of the operator {name}, which ONNX Runtime takes in its place",
+            help="give the function a domain of its own",
+        )
+
+
+def _nodes(graph: Graph) -> Iterator[tuple[Graph, Node]]:
+    """The nodes of a graph and of the bodies in it, each with its graph."""
+    for node in graph.nodes:
+        yield graph, node
+        for _, body in node.bodies:
+            yield from _nodes(body)
+
+
+Calls = dict[Function, list[tuple[Graph, Node, Function]]]
+
+
+def _circles(model: Model) -> Iterator[Problem]:
+    """The circles of functions that call each other, each told once, at the first function that stands on it."""
+    calls = _on_circles(model)
+    told: set[Function] = set()
+    for function, called in calls.items():
+        for graph, node, callee in called:
+            way = _way_back(callee, function, calls)
+            if way is None or told.intersection(way):
+                continue
+            told.update(way)
+            text = "the function calls itself"
+            if callee is not function:
+                text += f": {' calls '.join(each.name for each in (function, *way))}"
+            fault = RECURSIVE_FUNCTION.fault(text, help="write the recurrence with Loop or Scan")
+            yield Problem(fault, graph.path, node)
+
+
+def _on_circles(model: Model) -> Calls:
+    """The calls of functions that do not end: those that are left when functions without a call are taken away again and again."""
+    calls: Calls = {}
+    for function in model.functions.values():
+        named = (
+            (graph, node, model.functions.get((node.domain, node.op, node.overload)))
+            for graph, node in _nodes(function.graph)
+        )
+        calls[function] = [(graph, node, callee) for graph, node, callee in named if callee is not None]
+    while True:
+        left = {
+            function: [each for each in called if calls.get(each[2])] for function, called in calls.items() if called
+        }
+        if left == calls:
+            return calls
+        calls = left
+
+
+def _way_back(start: Function, goal: Function, calls: Calls) -> list[Function] | None:
+    """The functions from ``start`` to ``goal``, each of which calls the next; None where there is no such way."""
+    ways, seen = [[start]], {start}
+    while ways:
+        way = ways.pop(0)
+        if way[-1] is goal:
+            return way
+        for _, _, callee in calls.get(way[-1], ()):
+            if callee not in seen:
+                seen.add(callee)
+                ways.append([*way, callee])
+    return None
+
+
+def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
+    differing = []
+    for graph, node in _nodes(function.graph):
+        mine, theirs = function.opsets.get(node.domain), model.opsets.get(node.domain)
+        if mine is None or theirs is None or mine == theirs or node.domain not in OFFICIAL_DOMAINS:
+            continue
+        if not 0 < mine <= latest_opset(node.domain):
+            continue
+        here, there = (official(node.op, version, node.domain) for version in (mine, theirs))
+        if (here or there) and (here is None or there is None or here.since != there.since):
+            differing.append((graph, node, mine, theirs))
+    if not differing:
+        return
+    graph, node, mine, theirs = differing[0]
+    more = f", and {counted(len(differing) - 1, 'more node')} of the function" if len(differing) > 1 else ""
+    fault = FUNCTION_OPSET.fault(
+        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, where the "
+        f"operator is another version{more}",
+        help=f"let the function import opset {theirs}, and write its nodes for it",
+    )
+    yield Problem(fault, graph.path, node)
+
+
+def _references(function: Function, graph: Graph) -> Iterator[Problem]:
+    for inner, node in _nodes(graph):
+        for name, attribute in node.attributes.items():
+            if attribute.reference is None or attribute.reference in function.attributes:
+                continue
+            listed = ", ".join(f"`{each}`" for each in function.attributes) or "none"
+            fault = UNDECLARED_REFERENCE.fault(
+                f"attribute `{name}` refers to `{attribute.reference}` of the function, which has {listed}",
+                help=f"declare `{attribute.reference}` in the function, or correct the name",
+                attribute=name,
+            )
+            yield Problem(fault, inner.path, node)
