@@ -1,4 +1,4 @@
-"""Constants whose bytes are missing, too few, or not as many as their shape needs."""
+"""Constants whose bytes are missing, too few, not as many as their shape needs, or not where the format has them."""
 
 from __future__ import annotations
 
@@ -55,21 +55,39 @@ NEGATIVE_SIZE = Rule(
 )
 
 
+WEIGHTS_LINKED = Rule(
+    "IRL712",
+    "weights-linked",
+    Severity.WARNING,
+    "The file that holds the weights is a link, or is reached through a folder outside of the model's.",
+    why="""onnx.load and the ONNX checker follow no symbolic link, open no file of several hard links, and take no path that
+leads out of the model's folder: whoever gives away a model could name any file of the machine otherwise. ONNX Runtime follows
+what leads back into the folder, but for tensors in bodies and in attributes of other operators than Constant.""",
+    mend="Put the file itself beside the model.",
+)
+
+
 def problems(known: Known) -> list[Problem]:
     """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
     that are no inputs, one problem for each graph.
     """
     found: list[Problem] = []
-    missing: dict[str, list[tuple[Graph, str, Stored]]] = {}
-    short: dict[str, list[tuple[Graph, str, Constant, Node | None]]] = {}
+    missing: dict[str, list[tuple[Graph, str, Stored, bool]]] = {}
+    short: dict[str, list[tuple[Graph, str, Constant, Node | None, bool]]] = {}
+    linked: dict[str, list[tuple[str, Stored, bool]]] = {}
+    idle: frozenset[str] = frozenset()
     for graph in graphs(known.model):
-        idle = frozenset() if known.format.unused_constants_are_read else _unread(graph)
+        if not known.format.unused_constants_are_read:
+            idle = _unread(graph)
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
+            found += _stated(graph, name, constant, node, unread=name in idle)
+            if stored is not None and stored.linked:
+                linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
             if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
-                missing.setdefault(stored.file, []).append((graph, name, stored))
+                missing.setdefault(stored.file, []).append((graph, name, stored, name in idle))
             elif stored is not None and stored.file is not None and _too_short(constant):
-                short.setdefault(stored.file, []).append((graph, name, constant, node))
+                short.setdefault(stored.file, []).append((graph, name, constant, node, name in idle))
             else:
                 unread = name in idle
                 found += [
@@ -78,10 +96,33 @@ def problems(known: Known) -> list[Problem]:
     if short:
         alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
         for cases in short.values():
-            cases.sort(key=lambda case: case[3] is not None and case[3] not in alive[case[0]])
+            cases.sort(key=lambda case: case[4] or (case[3] is not None and case[3] not in alive[case[0]]))
     found += [_missing_problem(file, entries, known) for file, entries in missing.items()]
     found += [_short_problem(file, cases) for file, cases in short.items()]
+    found += [_linked_problem(file, entries) for file, entries in linked.items()]
     return found
+
+
+#: ONNX Runtime refuses these whether or not something uses the constant.
+_READ_AT_ONCE = ("IRL708", "IRL713")
+
+
+def _stated(graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool) -> Iterator[Problem]:
+    """What its parser found in a constant, as bad as ONNX Runtime takes it where the constant stands."""
+    for fault in constant.faults:
+        if unread and fault.rule.code not in _READ_AT_ONCE:
+            fault = fault.lowered(Severity.WARNING)
+        elif _checker_looks(graph, node):
+            fault = fault.lowered(Severity.ERROR)
+        yield Problem(fault, graph.path, node, name, constant.place)
+
+
+def _checker_looks(graph: Graph, node: Node | None) -> bool:
+    """Whether ONNX Runtime has the ONNX checker look at a constant: it makes initializers of the Constants of the main graph
+    and of functions before."""
+    if node is not None and node.op != "Constant":
+        return True
+    return bool(graph.path) and not graph.path.startswith("function:")
 
 
 def _unread(graph: Graph) -> frozenset[str]:
@@ -125,8 +166,24 @@ def _too_short(constant: Constant) -> bool:
     return size is not None and stored.available < size
 
 
-def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored]], known: Known) -> Problem:
-    graph, name, stored = entries[0]
+def _linked_problem(file: str, entries: list[tuple[str, Stored, bool]]) -> Problem:
+    """The problem of a file that the ONNX checker does not open; ``entries`` tell of each constant whether it looks at it."""
+    entries = sorted(entries, key=lambda entry: not entry[2])
+    name, stored, looked_at = entries[0]
+    fault = WEIGHTS_LINKED.fault(
+        f"the constant {name!r}{_and_more(len(entries) - 1)} in {file}, which {stored.linked}",
+        help=f"put a copy of {file} beside the model",
+        severity=Severity.ERROR if looked_at else None,
+    )
+    return Problem(fault, "", value=name)
+
+
+def _and_more(count: int) -> str:
+    return " is stored" if not count else f" and {count} more are stored"
+
+
+def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> Problem:
+    graph, name, stored, _ = entries[0]
     maker = next((node for node in graph.nodes if any(v is not None and v.name == name for v in node.outputs)), None)
     label = maker.name if maker is not None and maker.name else name
     what = f"{len(entries)} constants are" if len(entries) > 1 else f"the constant {label!r} is"
@@ -135,28 +192,38 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored]], known:
     beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
         f"{what} stored in {file or 'a file'}, {told}",
-        help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else f"put {file} beside the model",
-        severity=Severity.WARNING if known.format.keeps_alive and _all_dead(entries, known) else None,
+        help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else _way_to(stored),
+        severity=Severity.WARNING if _all_dead(entries, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
     place = next(iter(graph.constants.values())).place if graph.constants else None
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _all_dead(entries: list[tuple[Graph, str, Stored]], known: Known) -> bool:
-    """Whether OpenVINO creates none of the constants."""
+def _way_to(stored: Stored) -> str:
+    if stored.file and stored.available is None:
+        return f"put {stored.file} beside the model"
+    return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+
+
+def _all_dead(entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> bool:
+    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO creates no layer that does."""
+    if all(unread for *_, unread in entries):
+        return True
+    if not known.format.keeps_alive:
+        return False
     alive = {
         (graph, value.name)
-        for graph in {graph for graph, _, _ in entries}
+        for graph in {entry[0] for entry in entries}
         for node in live(graph, known.format.keeps_alive)
         for value in node.outputs
         if value is not None
     }
-    return not any((graph, name) in alive for graph, name, _ in entries)
+    return not any((graph, name) in alive for graph, name, *_ in entries)
 
 
-def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None]]) -> Problem:
-    graph, name, constant, node = cases[0]
+def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None, bool]]) -> Problem:
+    graph, name, constant, node, unread = cases[0]
     stored = constant.stored
     assert stored is not None and stored.available is not None
     size = stored.size if stored.size is not None else _needed(constant) or 0
@@ -166,6 +233,7 @@ def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | Non
         f"{label!r} needs {size} bytes from offset {stored.offset} of {file}, which has "
         f"{stored.offset + stored.available} bytes: it reaches {size - stored.available} bytes past the end{more}",
         help=f"copy {file} again together with the model",
+        severity=Severity.WARNING if unread else None,
     )
     return Problem(fault, graph.path, node, name, constant.place)
 

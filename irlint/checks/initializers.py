@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem
 from irlint.model.order import graphs
@@ -28,13 +29,26 @@ g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
 )
 
 
+INITIALIZER_WITHOUT_NAME = Rule(
+    "IRL714",
+    "initializer-without-name",
+    Severity.WARNING,
+    "An initializer has no name.",
+    why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main graph, and
+refuses one of a body and a sparse one.""",
+    mend="Remove the initializer, or give it the name by which it is meant to be used.",
+)
+
+
 #: The last IR version in which every initializer is the default of a graph input.
 LAST_WITH_INPUTS = 3
 
 
 def problems(known: Known) -> list[Problem]:
-    """Initializers that are no inputs, one problem for each graph, and those that contradict the input of their name."""
-    found = list(_not_inputs(known))
+    """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the input
+    of their name.
+    """
+    found = [*_not_inputs(known), *_nameless(known)]
     if not known.overridden:
         found += [problem for graph in graphs(known.model) for problem in _contradicted(graph)]
     return found
@@ -61,6 +75,20 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
             severity=None if refused else Severity.WARNING,
         )
         yield Problem(fault, graph.path, value=first.name)
+
+
+def _nameless(known: Known) -> Iterator[Problem]:
+    """Initializers without a name; those of bodies, and sparse ones, of which nothing is stored, ONNX Runtime refuses."""
+    for graph in graphs(known.model):
+        nameless = [constant for value, constant in graph.constants.items() if not value.name]
+        if nameless:
+            refused = graph.path or any(constant.stored is None for constant in nameless)
+            fault = INITIALIZER_WITHOUT_NAME.fault(
+                f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no name",
+                help="remove it, or name it" if len(nameless) == 1 else "remove them, or name them",
+                severity=Severity.ERROR if refused else None,
+            )
+            yield Problem(fault, graph.path)
 
 
 def _contradicted(graph: Graph) -> Iterator[Problem]:

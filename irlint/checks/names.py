@@ -8,6 +8,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
+from irlint.model.tensor import Tensor
 from irlint.parsers.faults import TYPE_MISSING
 
 DUPLICATE_NAME = Rule(
@@ -17,7 +18,8 @@ DUPLICATE_NAME = Rule(
     "Two values of one graph have one name.",
     why="""Each name stands for one value (single static assignment); with two, nobody can tell which one a node means.
 The names of a graph stand for its bodies' nodes, too.
-ONNX Runtime tolerates two constants of one name in the main graph, and takes the last: there it is a warning.""",
+In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last: there it is a
+warning.""",
     mend="Rename one of them, and what uses it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
@@ -83,13 +85,13 @@ def problems(known: Known) -> list[Problem]:
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
         found += _bodies(graph, frozenset())
     for graph in graphs(model):
-        found += _duplicates(graph)
+        found += _duplicates(graph, known)
         found += _duplicate_nodes(graph)
         found += _late(graph)
     return found
 
 
-def _duplicates(graph: Graph) -> Iterator[Problem]:
+def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     first: dict[str, Value] = {}
     inputs = set(graph.inputs)
@@ -102,7 +104,7 @@ def _duplicates(graph: Graph) -> Iterator[Problem]:
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
             help="rename one of them, and what uses it",
-            severity=Severity.WARNING if _tolerated(graph, makers, value, other) else None,
+            severity=Severity.WARNING if _tolerated(graph, known, makers, value, other) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
@@ -120,9 +122,18 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node, place=node.place)
 
 
-def _tolerated(graph: Graph, makers: dict[Value, Node], *values: Value) -> bool:
-    """Whether values of one name are constants of the main graph: of such ONNX Runtime takes the last."""
-    return not _is_body(graph) and all(_constant(value, graph, makers) for value in values)
+def _tolerated(graph: Graph, known: Known, makers: dict[Value, Node], value: Value, other: Value) -> bool:
+    """Whether values of one name are constants of the main graph, of one type and shape and not both sparse: of such ONNX
+    Runtime takes the last.
+    """
+    if _is_body(graph) or not all(_constant(each, graph, makers) for each in (value, other)):
+        return False
+    one, two = known.types.get(value), known.types.get(other)
+    if not isinstance(one, Tensor) or not isinstance(two, Tensor):
+        return True
+    alike = one.dtype in (None, two.dtype) and (None in (one.shape, two.shape) or one.shape == two.shape)
+    constants = [graph.constants.get(each) for each in (value, other)]
+    return alike and any(each is None or each.stored is not None for each in constants)
 
 
 def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:

@@ -62,7 +62,7 @@ class Stored:
     """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
     ``available`` is the number of bytes that the file really has from ``offset`` on, None for a missing file.
-    ``reason`` says why the bytes cannot be had.
+    ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX checker refuses that.
     """
 
     size: int | None
@@ -70,15 +70,20 @@ class Stored:
     file: str | None = None
     available: int | None = None
     reason: str | None = None
+    linked: str | None = None
 
 
 @record
 class Constant:
-    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small."""
+    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small.
+
+    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it.
+    """
 
     tensor: Tensor
     stored: Stored | None = None
     place: Place | None = None
+    faults: tuple[Fault, ...] = ()
 
 
 @record

@@ -112,7 +112,7 @@ EXTERNAL = (
 
 _SPARSE = (
     'values { name: "%s" dims: 3 data_type: 1 float_data: [1, 2, 3] } '
-    "indices { dims: 3 data_type: 7 int64_data: [0, 2, 5] } dims: [2, 3]"
+    'indices { name: "%s" dims: 3 data_type: 7 int64_data: [0, 2, 5] } dims: [2, 3]'
 )
 
 #: A sparse initializer and a sparse Constant.
@@ -120,13 +120,13 @@ SPARSE = (
     _HEAD
     + 'graph { name: "g"\n'
     + _X
-    + f"sparse_initializer {{ {_SPARSE % 'c'} }}\n"
+    + f"sparse_initializer {{ {_SPARSE % ('c', 'i')} }}\n"
     + _node(
         "k",
         "Constant",
         "",
         "d",
-        f'attribute {{ name: "sparse_value" type: SPARSE_TENSOR sparse_tensor {{ {_SPARSE % "k"} }} }}',
+        f'attribute {{ name: "sparse_value" type: SPARSE_TENSOR sparse_tensor {{ {_SPARSE % ("k", "j")} }} }}',
     )
     + _node("n", "Add", "x c", "t")
     + _node("m", "Add", "t d", "z")

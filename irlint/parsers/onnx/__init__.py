@@ -93,7 +93,7 @@ def _model(path: str, data: Buffer) -> Model:
         fault = NOT_A_MODEL.fault("the file holds no graph", help="check that it is an ONNX model")
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
-        reader = Reader(data, onnx_tensors.Files(os.path.dirname(path)))
+        reader = Reader(data, onnx_tensors.Files(path))
         imports = reader.imports(found.get(_OPSET_IMPORT, ()))
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]

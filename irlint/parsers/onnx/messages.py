@@ -154,7 +154,7 @@ class Reader:
         for span in found.get(5 << 3 | 2, ()):
             self._initializer(record, span)
         for span in found.get(15 << 3 | 2, ()):
-            record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span)))
+            record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span), self.files))
         where: Where = "function" if self.within_function else "main" if depth == 1 else "body"
         record.nodes = [self._node(start, end, depth + 3, where) for start, end in found.get(1 << 3 | 2, ())]
         return record
@@ -331,7 +331,7 @@ class Reader:
         return onnx_tensors.constant(self.data, merged(self.data, spans), self.files) if spans else None
 
     def _sparse_tensor(self, spans: list[Span] | tuple[()]) -> Constant | None:
-        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans))[1] if spans else None
+        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans), self.files)[1] if spans else None
 
 
 #: The other name of the empty domain.

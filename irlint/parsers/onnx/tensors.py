@@ -12,6 +12,8 @@ from irlint.parsers import weights
 from irlint.parsers.onnx import protobuf
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
 #: The element types of TensorProto.DataType by number.
@@ -30,45 +32,56 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
+#: The fields that hold elements, packed or not.
+_VALUE_KEYS = frozenset(number << 3 | wire for number in (4, 5, 6, 7, 9, 10, 11) for wire in (0, 1, 2, 5))
+
 _EXTERNAL = 1
 _POINTER_SIZE = 1024
 
 
 class Files:
-    """The external data files next to a model in ``folder``; each is looked at once."""
+    """The external data files next to the model at ``path``; each is looked at once."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._seen: dict[str, tuple[int | None, str | None]] = {}
+    def __init__(self, path: str) -> None:
+        self.model = path
+        self.folder = os.path.dirname(path)
+        self._seen: dict[str, tuple[int | None, str | None, str | None]] = {}
 
     def path(self, location: str) -> str:
-        return os.path.join(self.folder, location)
+        """The path of a file; what stands behind a NUL is not part of its name."""
+        return os.path.join(self.folder, location.partition("\0")[0])
 
-    def size(self, location: str) -> tuple[int | None, str | None]:
-        """The size of a file, None for a missing one, and why its bytes cannot be had."""
+    def size(self, location: str) -> tuple[int | None, str | None, str | None]:
+        """The size of a file, None for a missing one, why its bytes cannot be had, and how it is reached where the ONNX checker
+        refuses that."""
+        location = location.partition("\0")[0]
         if location not in self._seen:
             self._seen[location] = self._examined(location)
         return self._seen[location]
 
-    def _examined(self, location: str) -> tuple[int | None, str | None]:
+    def _examined(self, location: str) -> tuple[int | None, str | None, str | None]:
         if not location:
-            return None, "no location is given"
-        if _escapes(location):
-            return None, f"{location} lies outside of the model's folder"
+            return None, "no location is given", None
         path = self.path(location)
+        if _is_absolute(location) or not _within(
+            os.path.abspath(path.replace("\\", "/")), [os.path.abspath(self.folder.replace("\\", "/"))]
+        ):
+            return None, f"{location} lies outside of the model's folder", None
         try:
-            size = os.stat(path).st_size
+            status = os.stat(path)
             if not os.path.isfile(path):
-                return None, f"{location} is not a file"
-            if size <= _POINTER_SIZE and weights.is_lfs_pointer(weights.slice_of(path, 0, 100)):
-                return size, f"{location} is a Git LFS pointer"
+                return None, f"{location} is not a file", None
+            if not _within(
+                os.path.realpath(path), [os.path.dirname(os.path.realpath(self.model)), os.path.realpath(self.folder)]
+            ):
+                return None, f"{location} is a symbolic link that leads out of the model's folder", None
+            if status.st_size <= _POINTER_SIZE and weights.is_lfs_pointer(weights.slice_of(path, 0, 100)):
+                return status.st_size, f"{location} is a Git LFS pointer", None
         except FileNotFoundError:
-            return None, f"{location} does not exist"
+            return None, f"{location} does not exist", None
         except OSError as error:
-            return None, f"{location} cannot be read: {error.strerror}"
-        except ValueError:
-            return None, f"{location} is no file name"
-        return size, None
+            return None, f"{location} cannot be read: {error.strerror}", None
+        return status.st_size, None, _linked(path, location, status.st_nlink)
 
 
 def constant(data: Buffer, found: Fields, files: Files) -> Constant:
@@ -79,21 +92,36 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
     """
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
-    if protobuf.last(found, 14 << 3) == _EXTERNAL:
-        stored, value = _external(data, found, files, dtype, dims)
+    external = protobuf.last(found, 14 << 3) == _EXTERNAL
+    filled = found.keys() & _VALUE_KEYS
+    keys: list[str] = []
+    if external:
+        entries = string_pairs(data, found.get(13 << 3 | 2, ()))
+        stored, value = _external(dict(entries), files, dtype, dims)
+        keys = [key for key, _ in entries]
     elif spans := found.get(9 << 3 | 2):
         stored, value = _raw(data, spans[-1], dtype, dims)
     else:
         stored, value = _typed(data, found, dtype, dims)
+    if dtype is None or dtype == "string" or len(filled) + external > 1 or (external and not _plain(keys)):
+        from irlint.parsers.onnx.tensor_faults import tensor_faults
+
+        faults = tensor_faults(data, found, dtype, dims, keys, external=external)
+        return Constant(Tensor(dtype, dims, None if faults else value), stored, None, faults)
     return Constant(Tensor(dtype, dims, value), stored)
 
 
-def sparse_constant(data: Buffer, found: Fields) -> tuple[str, Constant]:
+def sparse_constant(data: Buffer, found: Fields, files: Files) -> tuple[str, Constant]:
     """The name and the dense tensor that a SparseTensorProto with the given fields stands for; raises Damage."""
+    from irlint.parsers.onnx.tensor_faults import sparse_faults
+
     values = protobuf.merged(data, found.get(1 << 3 | 2, ()))
+    indices = protobuf.merged(data, found.get(2 << 3 | 2, ()))
     dims = tuple(protobuf.integers(data, found, 3))
-    dtype = DTYPES.get(protobuf.last(values, 2 << 3))
-    return protobuf.last_text(data, values, 8), Constant(Tensor(dtype, dims))
+    stored = constant(data, values, files)
+    index = constant(data, indices, files) if indices else None
+    dense = Constant(Tensor(stored.tensor.dtype, dims), faults=sparse_faults(data, indices, stored, index, dims))
+    return protobuf.last_text(data, values, 8), dense
 
 
 def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
@@ -126,11 +154,10 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
 
 
 def _external(
-    data: Buffer, found: Fields, files: Files, dtype: str | None, dims: tuple[int, ...]
+    entries: Mapping[str, str], files: Files, dtype: str | None, dims: tuple[int, ...]
 ) -> tuple[Stored, Contents | None]:
-    entries = string_entries(data, found.get(13 << 3 | 2, ()))
     location = entries.get("location", "")
-    file_size, reason = files.size(location)
+    file_size, reason, linked = files.size(location)
     offset, length = _whole(entries.get("offset", "0")), _whole(entries.get("length", "0"))
     if offset is None:
         reason = reason or f"its offset is {entries['offset']!r}, not a whole number of at least 0"
@@ -138,7 +165,7 @@ def _external(
         reason = reason or f"its length is {entries['length']!r}, not a whole number of at least 0"
     length = length or None
     available = None if file_size is None else max(0, file_size - (offset or 0))
-    stored = Stored(length, offset or 0, location, available, reason)
+    stored = Stored(length, offset or 0, location, available, reason, linked)
     count = _small_count(dims)
     size = None if count is None else weights.byte_size(dtype, count)
     if count is None or reason or not size or length not in {None, size} or size > (available or 0):
@@ -151,11 +178,21 @@ def _external(
 
 def string_entries(data: Buffer, spans: list[Span] | tuple[()]) -> dict[str, str]:
     """The StringStringEntryProto messages at the given places, the last one of a key counting; raises Damage."""
-    entries = {}
+    return dict(string_pairs(data, spans))
+
+
+def string_pairs(data: Buffer, spans: list[Span] | tuple[()]) -> list[tuple[str, str]]:
+    """The StringStringEntryProto messages at the given places; raises Damage."""
+    pairs = []
     for start, end in spans:
         entry = protobuf.fields(data, start, end)
-        entries[protobuf.last_text(data, entry, 1)] = protobuf.last_text(data, entry, 2)
-    return entries
+        pairs.append((protobuf.last_text(data, entry, 1), protobuf.last_text(data, entry, 2)))
+    return pairs
+
+
+def _plain(keys: list[str]) -> bool:
+    """Whether external data has no key twice, and none but those that most writers use."""
+    return len(set(keys)) == len(keys) and all(key in ("location", "offset", "length") for key in keys)
 
 
 def _small_count(dims: tuple[int, ...]) -> int | None:
@@ -172,8 +209,21 @@ def _whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
-def _escapes(location: str) -> bool:
-    """Whether a path leads out of the folder that it is relative to; a backslash counts as a slash everywhere."""
-    path = location.replace("\\", "/")
+def _is_absolute(location: str) -> bool:
+    """Whether a path does not begin in the folder that it is relative to; a backslash counts as a slash everywhere."""
     drive, _ = os.path.splitdrive(location)
-    return bool(drive) or path.startswith("/") or posixpath.normpath(path).split("/")[0] == ".."
+    return bool(drive) or location.replace("\\", "/").startswith("/")
+
+
+def _within(path: str, folders: list[str]) -> bool:
+    """Whether an absolute path is one of the folders, or leads into one."""
+    return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def _linked(path: str, location: str, names: int) -> str | None:
+    """How a file that is there is reached where the ONNX checker refuses that."""
+    if ".." in location.replace("\\", "/").split("/") and posixpath.normpath(location).split("/")[0] == "..":
+        return "is reached by a path out of the model's folder and back"
+    if os.path.islink(path):
+        return "is a symbolic link"
+    return f"has {names} hard links" if names > 1 else None

@@ -595,7 +595,7 @@ def test_external_data(tmp_path, dims, entries, stored, value):
         ({"location": "/etc/hostname"}, "outside"),
         ({"location": ""}, "no location"),
         ({"location": "none.bin"}, "does not exist"),
-        ({"location": "a\0b"}, "no file name"),
+        ({"location": "a\0b"}, "a does not exist"),
         ({"location": "."}, "not a file"),
         ({"offset": "-4"}, "offset is '-4'"),
         ({"offset": "0x0"}, "offset is '0x0'"),

@@ -1,0 +1,245 @@
+"""What is wrong with a TensorProto or a SparseTensorProto: its type, the fields that hold its elements, its indices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Constant
+from irlint.parsers.onnx import protobuf
+from irlint.parsers.weights import byte_size
+
+if TYPE_CHECKING:
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
+
+TENSOR_TYPE = Rule(
+    "IRL708",
+    "constant-type-undefined",
+    Severity.ERROR,
+    "A tensor does not say of which type its elements are.",
+    why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor that
+states none, 0 or another number, whether or not something uses the tensor.""",
+    mend="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
+)
+
+STORED_TWICE = Rule(
+    "IRL709",
+    "constant-stored-twice",
+    Severity.WARNING,
+    "The elements of a tensor stand in more than one place.",
+    why="""onnx.proto wants exactly one of raw_data, the typed fields and external data: nobody can tell which of two is
+meant. The ONNX checker refuses the model. ONNX Runtime takes one of them without a word; it refuses the model too where the
+tensor stands in a body, or in an attribute of another operator than Constant.""",
+    mend="Keep the place that holds the elements, and clear the others.",
+)
+
+MISPLACED_STRINGS = Rule(
+    "IRL710",
+    "strings-misplaced",
+    Severity.ERROR,
+    "The strings of a tensor do not stand in string_data, one for each element.",
+    why="""Strings have no fixed size: onnx.proto keeps them in string_data alone, never in raw_data, in another field or in
+external data. ONNX Runtime refuses the model where something uses the tensor.""",
+    mend="Write the strings as string_data, as many as the shape has elements.",
+)
+
+EXTERNAL_ENTRIES = Rule(
+    "IRL711",
+    "external-data-malformed",
+    Severity.ERROR,
+    "The entries that say where a tensor's external data lies are not those of onnx.proto.",
+    why="""The keys are location, offset, length and checksum; ONNX Runtime knows those that begin with prepacked besides. It
+refuses the model for any other key, and for a second location.""",
+    mend="Write location, offset and length, each once.",
+)
+
+SPARSE_TENSOR = Rule(
+    "IRL713",
+    "sparse-tensor-malformed",
+    Severity.ERROR,
+    "The values, the indices and the dims of a sparse tensor do not fit together.",
+    why="""SparseTensorProto has one index of type int64 for each value (one number, or one for each axis), all within dims,
+each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It does not care for
+their order, and takes smaller integers; the ONNX checker refuses these.""",
+    mend="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+)
+
+#: The fields of TensorProto that hold elements, by their numbers.
+VALUE_FIELDS = {
+    4: "float_data",
+    5: "int32_data",
+    6: "string_data",
+    7: "int64_data",
+    9: "raw_data",
+    10: "double_data",
+    11: "uint64_data",
+}
+
+_STRINGS = 6 << 3 | 2
+_RAW = 9 << 3 | 2
+
+#: So many indices are looked at.
+_LOOKED_AT = 1 << 20
+
+
+def tensor_faults(
+    data: Buffer,
+    found: Fields,
+    dtype: str | None,
+    dims: Sequence[int],
+    keys: Sequence[str],
+    *,
+    external: bool,
+) -> tuple[Fault, ...]:
+    """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
+    number = protobuf.last(found, 2 << 3)
+    if dtype is None:
+        stated = f"states the type {number}, which is none" if number else "states no type"
+        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="state the type of its elements in data_type"),)
+    filled = [
+        name for field, name in VALUE_FIELDS.items() if any(_filled(found, field << 3 | wire) for wire in (0, 1, 2, 5))
+    ]
+    faults = list(_entry_faults(keys)) if external else []
+    if dtype == "string" and (text := _strings_text(found, dims, filled, external)):
+        faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element as string_data"))
+    elif len(filled) + external > 1:
+        places = [*(["a file"] if external else []), *filled]
+        text = f"the elements of the tensor are given {len(places)} times: in {' and in '.join(places)}"
+        faults.append(STORED_TWICE.fault(text, help="keep the one that holds the elements, and clear the others"))
+    return tuple(faults)
+
+
+def _filled(found: Fields, key: int) -> bool:
+    spans = found.get(key, [])
+    return bool(spans) and (key != _RAW or spans[-1][0] < spans[-1][1])
+
+
+def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], external: bool) -> str:
+    others = [name for name in filled if name != "string_data"]
+    strings = len(found.get(_STRINGS, ()))
+    if external:
+        return "the tensor holds strings, and its data is external"
+    if "raw_data" in others:
+        return "the tensor holds strings, and its data stands in raw_data"
+    if others and not strings:
+        return f"the tensor holds strings, and its data stands in {' and '.join(others)}"
+    count = math.prod(dims)
+    if strings == count or any(dim < 0 for dim in dims):
+        return ""
+    verb = "stands" if strings == 1 else "stand"
+    return f"{counted(strings, 'string')} {verb} in string_data; the shape {list(dims)} has {counted(count, 'element')}"
+
+
+def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
+    if keys.count("location") > 1:
+        text = f"the external data of the tensor has {keys.count('location')} entries `location`"
+        yield EXTERNAL_ENTRIES.fault(text, help="keep one `location`")
+    known = ("location", "offset", "length", "checksum")
+    strange = [key for key in keys if key not in known and not key.startswith("prepacked")]
+    if strange:
+        text = f"an entry of the external data of the tensor has the key `{strange[0]}`" if strange[0] else ""
+        text = text or "an entry of the external data of the tensor has no key"
+        yield EXTERNAL_ENTRIES.fault(
+            f"{text}; the keys are location, offset, length and checksum", help="remove the entry"
+        )
+
+
+def sparse_faults(
+    data: Buffer, indices: Fields, values: Constant, index: Constant | None, dims: tuple[int, ...]
+) -> tuple[Fault, ...]:
+    """The faults of a sparse tensor of the given ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
+    faults = [*values.faults, *(index.faults if index is not None else ())]
+    if any(fault.severity is Severity.ERROR for fault in faults) or any(dim < 0 for dim in dims):
+        return tuple(faults)
+    wrong = _sparse_text(values, index, dims)
+    if wrong:
+        return (*faults, _sparse_fault(wrong))
+    assert index is not None and index.tensor.shape is not None
+    count = math.prod(index.tensor.shape)  # type: ignore[arg-type]
+    if index.stored is not None and index.stored.file is not None:
+        text = "the indices of the sparse tensor lie in a file, where the ONNX checker does not read them"
+        return (*faults, _sparse_fault(text, Severity.WARNING))
+    if index.tensor.dtype != "int64":
+        text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
+        faults.append(_sparse_fault(text, Severity.WARNING))
+    if not dims or 0 in dims:
+        text = f"the dims of the sparse tensor are {list(dims)}; the format wants one axis or more, and sizes of at least 1"
+        return (*faults, _sparse_fault(text, Severity.WARNING))
+    found = _numbers(data, indices, index) if count <= _LOOKED_AT else None
+    if found is not None and (fault := _index_fault(found, len(index.tensor.shape), dims)) is not None:
+        faults.append(fault)
+    return tuple(faults)
+
+
+def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
+    return SPARSE_TENSOR.fault(text, help=SPARSE_TENSOR.advice, severity=severity)
+
+
+def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
+    """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
+    shape = values.tensor.shape or ()
+    if len(shape) != 1:
+        return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
+    if values.tensor.dtype == "string":
+        return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
+    if index is None:
+        return "the sparse tensor has no indices"
+    if not dims and shape[0]:
+        return "the sparse tensor has no dims"
+    if text := _elements_text("values", values) or _elements_text("indices", index):
+        return text
+    if index.tensor.dtype not in ("int64", "int32", "int16", "int8"):
+        return f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
+    wanted = [shape[0]] if len(index.tensor.shape or ()) < 2 else [shape[0], len(dims)]
+    if list(index.tensor.shape or ()) != wanted:
+        return (
+            f"the indices of the sparse tensor have the shape {list(index.tensor.shape or ())}; for "
+            f"{counted(shape[0], 'value')} and {counted(len(dims), 'axis', 'axes')} it is [{shape[0]}] or [{shape[0]}, {len(dims)}]"
+        )
+    return ""
+
+
+def _elements_text(what: str, part: Constant) -> str:
+    """What is wrong with the number of elements that are stored."""
+    count = math.prod(part.tensor.shape or ())  # type: ignore[arg-type]
+    needed = byte_size(part.tensor.dtype, count)
+    stored = part.stored.size if part.stored is not None else None
+    if count < 0 or (needed is not None and stored is not None and stored != needed):
+        return (
+            f"the {what} of the sparse tensor have the shape {list(part.tensor.shape or ())} and need {needed or 0} bytes; "
+            f"{counted(stored or 0, 'byte')} {'is' if stored == 1 else 'are'} stored"
+        )
+    return ""
+
+
+def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | None:
+    spans: Sequence[Span] = found.get(_RAW, ())
+    if not spans:
+        return protobuf.integers(data, found, 7 if index.tensor.dtype == "int64" else 5)
+    letters: Mapping[str | None, str] = {"int64": "q", "int32": "i", "int16": "h", "int8": "b"}
+    start, end = spans[-1]
+    return memoryview(data[start:end]).cast(letters[index.tensor.dtype])  # type: ignore[call-overload,no-any-return]
+
+
+def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
+    """The fault of the first index that is out of range, else of the first that does not follow the one before it."""
+    limits = (math.prod(dims),) if rank < 2 else dims
+    width = len(limits)
+    rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]
+    for position, row in enumerate(rows):
+        if not all(0 <= each < limit for each, limit in zip(row, limits)):
+            text = f"index {position} of the sparse tensor is {_index_text(row)}, and its dims are {list(dims)}"
+            return _sparse_fault(text)
+    for position, (row, after) in enumerate(pairwise(rows), 1):
+        if after <= row:
+            text = f"index {position} of the sparse tensor is {_index_text(after)} behind {_index_text(row)}; the format wants them in ascending order"
+            return _sparse_fault(text, Severity.WARNING)
+    return None
+
+
+def _index_text(row: tuple[int, ...]) -> str:
+    return str(row[0]) if len(row) == 1 else str(list(row))
