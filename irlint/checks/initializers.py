@@ -114,5 +114,6 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
                 f"{shape_text(stored.shape)}: {text}",
                 help=f"declare {shape_text(stored.shape)}",
+                severity=None if value in graph.inputs else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)

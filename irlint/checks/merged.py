@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from irlint.dims import Expr
 from irlint.findings.faults import Fault, Severity
+from irlint.inference.answers import REFUSED_AT_LOAD
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record
-
-#: broadcast-mismatch, matmul-inner-mismatch, concat-shape-mismatch and split-not-divisible: what ONNX Runtime's shape
-#: inference refuses. Of what else a rule forbids, it does not look at some until the model runs.
-REFUSED_AT_LOAD = frozenset({"IRL201", "IRL320", "IRL340", "IRL342"})
 
 
 @record

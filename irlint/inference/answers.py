@@ -24,6 +24,10 @@ NOT_WORKED_OUT = Rule(
     mend="Report it with the node that the message names.",
 )
 
+#: broadcast-mismatch, matmul-inner-mismatch, concat-shape-mismatch and split-not-divisible: what ONNX Runtime's shape
+#: inference refuses. Of what else a rule forbids, it does not look at some until the model runs.
+REFUSED_AT_LOAD = frozenset({"IRL201", "IRL320", "IRL340", "IRL342"})
+
 #: So many answers are kept.
 MAX_REMEMBERED = 10_000
 

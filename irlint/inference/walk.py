@@ -11,7 +11,7 @@ from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_I
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.inference.answers import Answer, Memory
+from irlint.inference.answers import REFUSED_AT_LOAD, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, place_of
 from irlint.inference.known import Demand, Known
 from irlint.lazy_typing import Any
@@ -236,9 +236,10 @@ class _Walk:
         quiet: bool = False,
         dead: bool = False,
         maybe: bool = False,
+        stated: bool = False,
     ) -> tuple[Type | None, ...]:
         """The types of the outputs of a body of ``node`` for the given inputs; ``dead`` tells that it never runs, ``maybe`` that
-        it may never run.
+        it may never run, ``stated`` that the inputs are as the body declares them: of that, only what ONNX Runtime refuses then counts.
 
         What is wrong in a body that constants of the node keep from running is a warning, and a note where sizes do.
         """
@@ -250,7 +251,16 @@ class _Walk:
             worst = _milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
         when = graph.path if maybe else frame.when
         inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet, when=when)
-        return self.graph(graph, inner, said, inputs)
+        seen = _Said() if stated else said
+        outputs = self.graph(graph, inner, seen, inputs)
+        if stated:
+            note = "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
+            said.faults += [
+                replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)))
+                for each in seen.faults
+                if each.fault.rule.code in REFUSED_AT_LOAD
+            ]
+        return outputs
 
     def _function(
         self, frame: _Frame, node: Node, function: Function, inputs: Sequence[Type | None], said: _Said, call: Call

@@ -72,7 +72,8 @@ class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
 
     ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
-    never runs: no finding in it is more than a warning; ``maybe`` that it may never run. ``unknown(key, upper, lower)`` is the size that depends on data,
+    never runs: no finding in it is more than a warning; ``maybe`` that it may never run; ``stated`` that the inputs are those that
+    the body declares. ``unknown(key, upper, lower)`` is the size that depends on data,
     within its bounds: one per node and key.
     """
 

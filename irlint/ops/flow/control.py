@@ -16,9 +16,11 @@ from irlint.ops.kernels.bodies import (
     CARRIED_TYPE,
     CONTROL_INPUT,
     DEEPEST_SEARCH,
+    as_declared,
     carried,
     check_all_tensors,
     check_arity,
+    check_carried_shapes,
     check_input_shapes,
     check_input_types,
     joined,
@@ -27,6 +29,7 @@ from irlint.ops.kernels.bodies import (
     passing,
     single,
     stacked,
+    states_sizes,
     truth,
     unrolled,
 )
@@ -163,9 +166,12 @@ def loop(
         if never or state == initial or not _ends(m)
         else unrolled(body, initial, number, count=_count(m), context=context)
     )
+    if nesting(body) <= DEEPEST_SEARCH and (never or states_sizes(body, (number, *state))):
+        context.run(body, as_declared(body, (number, *state)), stated=True)
     runs = truth(start) and (m is None or _at_least_once(m))
     outputs = context.run(body, (number, *state), dead=never, maybe=not runs)
     _check_carried(initial, outputs[: len(initial)])
+    check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
     trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, disagree, shape_text, type_text
@@ -340,6 +341,72 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
             help=f"declare it as {shape_text(known.shape)}, or reshape what the node is given",
             attribute=name,
         )
+
+
+def as_declared(body: Graph, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
+    """What comes into the body of a Loop, of the sizes that its inputs declare, and of no known ones where they declare none.
+
+    ONNX Runtime takes the element type of what a Loop carries from what comes in, and its shape from the body.
+    """
+    return tuple(
+        Tensor(known.dtype, _stated_sizes(value.type)) if isinstance(known, Tensor) else known
+        for value, known in zip(body.inputs, given)
+    )
+
+
+def _stated_sizes(declared: Type | None) -> Shape | None:
+    if not isinstance(declared, Tensor) or declared.shape is None:
+        return None
+    return tuple(size if isinstance(size, int) else None for size in declared.shape)
+
+
+def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
+    """Whether the inputs of a body declare other numbers of axes or sizes than those that come in."""
+    pairs = ((_stated_sizes(value.type), known) for value, known in zip(body.inputs, given))
+    return any(
+        sizes is not None and isinstance(known, Tensor) and not _contains(known.shape, sizes) for sizes, known in pairs
+    )
+
+
+def _contains(shape: Shape | None, sizes: Shape) -> bool:
+    """Whether a shape has all ``sizes`` that are known."""
+    if shape is None or len(shape) != len(sizes):
+        return False
+    return all(size is None or size == dim for size, dim in zip(sizes, shape))
+
+
+def check_carried_shapes(
+    body: Graph, initial: Sequence[Type | None], after: Sequence[Type | None], *, again: bool
+) -> None:
+    """Warns of inputs that a body declares in a shape in which they never come: at first, or ``again`` from the body itself."""
+    for position, (value, before, result) in enumerate(zip(body.inputs[1:], initial, after), 1):
+        first = _never(value.type, before)
+        fits = isinstance(before, Tensor) and _contains(before.shape, _stated_sizes(value.type) or ())
+        if not first and not (again and fits and _never(value.type, result)):
+            continue
+        assert isinstance(value.type, Tensor)
+        came = before if first else result
+        assert isinstance(came, Tensor)
+        source = "the node gives it" if first else f"output {position - 1} of the body, which comes back there, is"
+        fault = BODY_TYPES.fault(
+            f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
+            f"{shape_text(came.shape)}",
+            help=f"declare it as {shape_text(came.shape)}" if first else "leave its changing sizes open",
+            attribute="body",
+            severity=Severity.WARNING,
+        )
+        warn(fault)
+
+
+def _never(declared: Type | None, known: Type | None) -> bool:
+    """Whether a tensor cannot have the shape that is declared."""
+    if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
+        return False
+    assert declared.shape is not None
+    assert known.shape is not None
+    if len(declared.shape) != len(known.shape):
+        return True
+    return any(isinstance(size, int) and same(size, dim) is False for size, dim in zip(declared.shape, known.shape))
 
 
 def truth(known: Type | None) -> bool | None:
