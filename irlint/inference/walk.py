@@ -14,8 +14,8 @@ from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, place_of
 from irlint.inference.known import Demand, Known
-from irlint.lazy_typing import Any
-from irlint.model import Attribute, Function, Graph, Model, Node, Problem, Value
+from irlint.inference.sightings import Said, Sighting, milder, once
+from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
 from irlint.model.order import live, ordered
 from irlint.model.tensor import UNKNOWN, Tensor, Type
@@ -51,7 +51,7 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None]) -> Answ
         return None
     walk = _Walk(known.model, {}, known)
     try:
-        return walk.ask(_Frame(), node, call, inputs, _Said())
+        return walk.ask(_Frame(), node, call, inputs, Said())
     except RecursionError:
         return None
 
@@ -83,7 +83,8 @@ class _Frame:
     """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called it.
 
     ``depth`` counts the bodies around. Nothing is as bad as it looks in a body that never runs: what is found there is no worse
-    than ``worst``; in a ``quiet`` one it does not count at all. ``when`` is the path of the innermost body that may never run.
+    than ``worst``; in a ``quiet`` one it does not count at all. ``when`` is the path of the innermost body that may never run, and ``call``
+    the outermost call with its graph.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -92,32 +93,7 @@ class _Frame:
     worst: Severity = Severity.ERROR
     quiet: bool = False
     when: str = ""
-
-
-@record(eq=False)
-class _Sighting:
-    """A fault of a node, how bad it can be there at most, whether the operator's rule said so, and the body that may never run."""
-
-    graph: str
-    node: Node
-    fault: Fault
-    worst: Severity
-    by_rule: bool
-    when: str
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return self.fault.rule.code, self.node, self.fault.message
-
-
-class _Said:
-    """What one run of a graph found."""
-
-    __slots__ = ("faults", "requires")
-
-    def __init__(self) -> None:
-        self.faults: list[_Sighting] = []
-        self.requires: list[Demand] = []
+    call: tuple[str, Node] | None = None
 
 
 class _Walk:
@@ -145,13 +121,13 @@ class _Walk:
 
     def known(self, graph: Graph) -> Known:
         """Everything about the model whose main graph is ``graph``."""
-        said = _Said()
+        said = Said()
         self.graph(graph, _Frame(), said)
         idle = self._uncalled(said) if self.model.functions else frozenset()
         return Known(
             self.model,
             self.types,
-            _once(self._of_any_sizes(said.faults)),
+            once(self._of_any_sizes(said.faults)),
             tuple(said.requires),
             frozenset(self.faulted),
             self.calls,
@@ -161,28 +137,28 @@ class _Walk:
             idle,
         )
 
-    def _uncalled(self, said: _Said) -> frozenset[str]:
+    def _uncalled(self, said: Said) -> frozenset[str]:
         """The paths of the functions that nothing calls: of them, runtimes look at the wiring only."""
         idle = []
         for function in self.model.functions.values():
             if function not in self.entered:
                 idle.append(function.graph.path)
-                seen = _Said()
+                seen = Said()
                 frame = _Frame(function.attributes, worst=Severity.WARNING)
                 self.graph(function.graph, frame, seen, [UNKNOWN] * len(function.graph.inputs))
                 said.faults += [each for each in seen.faults if not _is_open(each, function)]
         return frozenset(idle)
 
-    def _of_any_sizes(self, faults: list[_Sighting]) -> list[_Sighting]:
+    def _of_any_sizes(self, faults: list[Sighting]) -> list[Sighting]:
         """The faults, where those that only the overridden shapes cause, in a body that may never run, are warnings."""
         if not self.overridden or not any(each.when for each in faults):
             return faults
         assert self.model.graph is not None
-        said = _Said()
+        said = Said()
         _Walk(self.model, {}).graph(self.model.graph, _Frame(), said)
         always = {(each.node, each.fault.rule.code) for each in said.faults}
         return [
-            replaced(each, worst=_milder(each.worst, Severity.WARNING))
+            replaced(each, worst=milder(each.worst, Severity.WARNING))
             if each.when and (each.node, each.fault.rule.code) not in always
             else each
             for each in faults
@@ -191,7 +167,7 @@ class _Walk:
     # --- graphs -------------------------------------------------------------------------------------------------------
 
     def graph(
-        self, graph: Graph, frame: _Frame, said: _Said, arguments: Sequence[Type | None] = ()
+        self, graph: Graph, frame: _Frame, said: Said, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
         """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares them."""
         self._bind_inputs(graph, arguments)
@@ -229,7 +205,7 @@ class _Walk:
         self,
         frame: _Frame,
         node: Node,
-        said: _Said,
+        said: Said,
         graph: Graph,
         inputs: Sequence[Type | None] = (),
         *,
@@ -248,10 +224,10 @@ class _Walk:
         worst = frame.worst
         if dead:
             by_sizes = not self.fixed.intersection(node.inputs[:2])
-            worst = _milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
+            worst = milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
         when = graph.path if maybe else frame.when
         inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet, when=when)
-        seen = _Said() if stated else said
+        seen = Said() if stated else said
         outputs = self.graph(graph, inner, seen, inputs)
         if stated:
             note = "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
@@ -263,7 +239,14 @@ class _Walk:
         return outputs
 
     def _function(
-        self, frame: _Frame, node: Node, function: Function, inputs: Sequence[Type | None], said: _Said, call: Call
+        self,
+        graph: Graph,
+        frame: _Frame,
+        node: Node,
+        function: Function,
+        inputs: Sequence[Type | None],
+        said: Said,
+        call: Call,
     ) -> tuple[Type | None, ...]:
         """What a call of a model-local function gives; a call of the same types is worked out once."""
         given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
@@ -280,7 +263,11 @@ class _Walk:
         self.called += len(function.graph.nodes)
         self.entered.add(function)
         inner = replaced(
-            frame, scope={**function.attributes, **resolved}, path=(*frame.path, node), depth=frame.depth + 1
+            frame,
+            scope={**function.attributes, **resolved},
+            path=(*frame.path, node),
+            depth=frame.depth + 1,
+            call=frame.call or (graph.path, node),
         )
         outputs = self.graph(function.graph, inner, said, given)
         if names_in(outputs) <= names_in(given) | self.holes.names:
@@ -289,7 +276,7 @@ class _Walk:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _node(self, graph: Graph, frame: _Frame, node: Node, said: _Said) -> None:
+    def _node(self, graph: Graph, frame: _Frame, node: Node, said: Said) -> None:
         is_input = node.op == self.format.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
@@ -314,7 +301,7 @@ class _Walk:
                 given = outputs[port] if outputs is not None and port < len(outputs) else None
                 self.types[value] = self._settled(frame, node, port, value, given)
 
-    def _parameter(self, graph: Graph, frame: _Frame, node: Node, call: Call, said: _Said) -> None:
+    def _parameter(self, graph: Graph, frame: _Frame, node: Node, call: Call, said: Said) -> None:
         """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open size."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
@@ -332,11 +319,11 @@ class _Walk:
         self.types[value] = self.holes.named(tensor, value, name, intervals=value not in self.overridden)
 
     def _outputs(
-        self, graph: Graph, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: _Said
+        self, graph: Graph, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said
     ) -> tuple[Type | None, ...] | None:
         """What the node gives, None where its rule cannot be asked or raises a fault."""
         if call.function is not None and not call.broken:
-            return self._function(frame, node, call.function, inputs, said, call)
+            return self._function(graph, frame, node, call.function, inputs, said, call)
         answer = self.ask(frame, node, call, inputs, said)
         outputs = answer.outputs
         faults = answer.faults
@@ -350,7 +337,7 @@ class _Walk:
             said.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
 
-    def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: _Said) -> Answer:
+    def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:
         """The answer of the node's rule; what its bodies find is added to ``said``."""
 
         def context() -> Context:
@@ -396,51 +383,22 @@ class _Walk:
     # --- findings -----------------------------------------------------------------------------------------------------
 
     def _say(
-        self, graph: Graph, frame: _Frame, node: Node, faults: Iterable[Fault], said: _Said, *, by_rule: bool = True
+        self, graph: Graph, frame: _Frame, node: Node, faults: Iterable[Fault], said: Said, *, by_rule: bool = True
     ) -> None:
         if frame.quiet:
             return
-        worst = _milder(frame.worst, Severity.WARNING) if node in self.dead else frame.worst
+        worst = milder(frame.worst, Severity.WARNING) if node in self.dead else frame.worst
         uncalled = not frame.path and is_function(graph)
         for fault in faults:
             most = Severity.ERROR if uncalled and fault.rule in COUNTED_AT_LOAD else worst
-            said.faults.append(_Sighting(graph.path, node, fault, most, by_rule, frame.when))
+            said.faults.append(Sighting(graph.path, node, fault, most, by_rule, frame.when, frame.call))
 
 
-def _once(faults: Sequence[_Sighting]) -> tuple[Problem, ...]:
-    """The problems that the faults of a walk are: each once, as bad as the worst place makes it, and a note once for all nodes
-    of an operator.
-    """
-    mentioned: set[tuple[object, ...]] = set()
-    found: dict[tuple[object, ...], Problem] = {}
-    for each in faults:
-        node, fault = each.node, each.fault
-        if fault.severity is Severity.NOTE:
-            mention = (fault.rule.code, node.domain, node.op, fault.attribute)
-            if mention in mentioned:
-                continue
-            mentioned.add(mention)
-        if fault.severity.rank > each.worst.rank:
-            fault = fault.lowered(each.worst)
-        if each.key not in found or fault.severity.rank > found[each.key].fault.severity.rank:
-            found[each.key] = Problem(fault, each.graph, node, None, _place(node, fault), by_rule=each.by_rule)
-    return tuple(found.values())
-
-
-def _is_open(sighting: _Sighting, function: Function) -> bool:
+def _is_open(sighting: Sighting, function: Function) -> bool:
     """Whether a fault is that of a node some of whose attributes only a call would give."""
     references = (each.reference for each in sighting.node.attributes.values() if each.reference is not None)
     asks = sighting.by_rule or sighting.fault.rule is MISSING_ATTRIBUTE
     return asks and any(function.attributes.get(name) is None for name in references)
-
-
-def _place(node: Node, fault: Fault) -> Any:
-    attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None
-    return attribute.place or node.place if attribute is not None else node.place
-
-
-def _milder(one: Severity, other: Severity) -> Severity:
-    return one if one.rank <= other.rank else other
 
 
 def is_function(graph: Graph) -> bool:

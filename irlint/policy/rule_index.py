@@ -34,6 +34,7 @@ RULES = {
     "IRL133": "checks.functions",
     "IRL134": "checks.functions",
     "IRL135": "checks.functions",
+    "IRL136": "inference.sightings",
     "IRL201": "ops.kernels.broadcast",
     "IRL202": "ops.kernels.broadcast",
     "IRL203": "ops.kernels.broadcast",

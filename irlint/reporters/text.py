@@ -173,7 +173,7 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
 
 def _name(finding: Finding, first: Finding) -> str:
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
-    graph = f"{finding.graph}: " if finding.graph not in (first.graph, name) else ""
+    graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"
     return f"{graph}{name}" + f" ({finding.op})" * (finding.op != first.op) + line
 

@@ -150,3 +150,15 @@ def test_what_follows_is_folded_or_shown_in_full(tmp_path: Path) -> None:
         text = FORMS[form].rendered(report, quiet=False, fail_on="error")
         assert text.count("opset_import of the model") <= 1, form
         assert "and 4 that follow" in text, form
+
+
+def test_a_fault_in_a_function_is_told_at_the_call_as_well(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
+    g (float[2] x, float[3] z) => (float[2] y, float[K] w) { [one] y = f.Half (x, x) [other] w = f.Half (x, z) }
+    <domain: "f", opset_import: ["" : 21]>
+    Half (a, b) => (c) { c = Add (a, b) }"""
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    found = irlint.check(path).findings
+    assert [(each.rule.code, each.node) for each in found] == [("IRL136", "other"), ("IRL201", "c")]
+    assert found[0].because == found[1].fingerprint

@@ -1,0 +1,91 @@
+"""What the walk sees at the nodes, and the problems that it makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.known import Demand
+from irlint.lazy_typing import Any
+from irlint.model import Node, Problem
+from irlint.records import record
+
+FAILING_CALL = Rule(
+    "IRL136",
+    "function-call-fails",
+    Severity.ERROR,
+    "A node of a function cannot work with what a call gives to the function.",
+    why="""The nodes of a function stand in the place of each call. What is wrong there may lie in the function or in the call:
+the finding at the node of the function says what, and this one which call led there.""",
+    mend="Give the call what the function takes, or mend the function.",
+)
+
+
+@record(eq=False)
+class Sighting:
+    """A fault of a node, how bad it can be there at most, whether the operator's rule said so, the body that may never run, and
+    the call that led into the function where it stands, with its graph."""
+
+    graph: str
+    node: Node
+    fault: Fault
+    worst: Severity
+    by_rule: bool
+    when: str
+    call: tuple[str, Node] | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.fault.rule.code, self.node, self.fault.message
+
+
+class Said:
+    """What one run of a graph found."""
+
+    __slots__ = ("faults", "requires")
+
+    def __init__(self) -> None:
+        self.faults: list[Sighting] = []
+        self.requires: list[Demand] = []
+
+
+def once(faults: Sequence[Sighting]) -> tuple[Problem, ...]:
+    """The problems that the faults of a walk are: each once, as bad as the worst place makes it, and a note once for all nodes
+    of an operator.
+    """
+    mentioned: set[tuple[object, ...]] = set()
+    found: dict[tuple[object, ...], Problem] = {}
+    calls: dict[tuple[str, Node], tuple[object, ...]] = {}
+    for each in faults:
+        node, fault = each.node, each.fault
+        if fault.severity is Severity.NOTE:
+            mention = (fault.rule.code, node.domain, node.op, fault.attribute)
+            if mention in mentioned:
+                continue
+            mentioned.add(mention)
+        if fault.severity.rank > each.worst.rank:
+            fault = fault.lowered(each.worst)
+        if each.key not in found or fault.severity.rank > found[each.key].fault.severity.rank:
+            found[each.key] = Problem(fault, each.graph, node, None, place_of_fault(node, fault), by_rule=each.by_rule)
+        if each.call is not None and found[each.key].is_error:
+            calls.setdefault(each.call, each.key)
+    return (*found.values(), *(_at_the_call(graph, node, found[key]) for (graph, node), key in calls.items()))
+
+
+def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
+    """The problem of a call that led to one inside its function."""
+    assert inside.node is not None
+    where = f"node {inside.node.index} of {inside.graph.partition(':')[2] or 'the function'}"
+    fault = FAILING_CALL.fault(
+        f"the call fails inside the function, at {where}: {inside.fault.message}", help=inside.fault.help
+    )
+    return Problem(fault, graph, node, None, node.place, because=inside)
+
+
+def place_of_fault(node: Node, fault: Fault) -> Any:
+    attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None
+    return attribute.place or node.place if attribute is not None else node.place
+
+
+def milder(one: Severity, other: Severity) -> Severity:
+    return one if one.rank <= other.rank else other
