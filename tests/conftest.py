@@ -43,6 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("brief")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What lasts begins first, where no engine is asked: no process is to work on it alone when the others have ended."""
+    items.sort(
+        key=lambda item: item.get_closest_marker("slow") is None or item.get_closest_marker("oracle") is not None
+    )
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     GUARD.watch()

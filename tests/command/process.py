@@ -26,6 +26,9 @@ IR = FIXTURES / "openvino" / "bad" / "IRL204-pdpd-broadcast-mismatch.xml"
 #: Whether runs are forks of a process that has irlint loaded, a tenth of the time; else each is a process.
 FORKS = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
+#: Those of which a check imports what checks import.
+MODELS = (BAD, WARNING, IR, FIXTURES / "onnx" / "good" / "small-detector.onnx")
+
 #: What only a process that starts can be told.
 OF_A_START = ("PYTHONHASHSEED",)
 
@@ -92,7 +95,7 @@ def _warm() -> str:
         listener.bind(path)
         listener.listen()
         process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("warm.py")), path, str(BAD), str(IR)],
+            [sys.executable, str(Path(__file__).with_name("warm.py")), path, *map(str, MODELS)],
             stdin=subprocess.PIPE,
             stdout=listener,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"},

@@ -12,6 +12,7 @@ import io
 import marshal
 import os
 import select
+import shutil
 import socket
 import sys
 import traceback
@@ -21,7 +22,8 @@ from typing import Any, NoReturn
 def serve(path: str, models: list[str]) -> None:
     listener = socket.socket(fileno=os.dup(1))
     os.dup2(2, 1)
-    load(models)
+    folder = os.path.dirname(path)
+    load(models, folder)
     try:
         while 0 not in select.select([listener, 0], [], [])[0]:
             connection, _ = listener.accept()
@@ -31,8 +33,7 @@ def serve(path: str, models: list[str]) -> None:
             connection.close()
             bury()
     finally:
-        os.unlink(path)
-        os.rmdir(os.path.dirname(path))
+        shutil.rmtree(folder)
 
 
 def bury() -> None:
@@ -43,9 +44,20 @@ def bury() -> None:
         pass
 
 
-def load(models: list[str]) -> None:
-    """Imports what runs import, by running: a plain one, one with options, and one of the other commands."""
-    for arguments in ([*models, "--output", f"json={os.devnull}"], [*models, "--ignore", "IRL000"], ["rules"]):
+def load(models: list[str], folder: str) -> None:
+    """Imports what runs import, by runs: with every form, with a configuration and a baseline, and of another command."""
+    from irlint.ops import tables
+    from irlint.reporters.forms import FORMS
+
+    tables()
+    config, baseline = (os.path.join(folder, name) for name in ("irlint.toml", "baseline.json"))
+    with open(config, "w") as file:
+        file.write('ignore = ["IRL104"]\nper-file-ignores = { "*.txt" = ["IRL2"] }\n')
+    for arguments in (
+        [*models, *(f"--output={form}={os.devnull}" for form in FORMS)],
+        [*models, "--config", config, "--baseline", baseline, "--update-baseline"],
+        ["rules"],
+    ):
         sys.stdout = sys.stderr = io.TextIOWrapper(io.BytesIO(), "utf-8")
         called(arguments)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__

@@ -25,7 +25,7 @@ NAMES = {
     "long": (f"a/{LONG}", f"b/{LONG}"),
     "one word": ("a" * 300, "b" * 300),
     "chinese": ("卷积层输出特征图", "跳跃连接"),
-    "long chinese": ("卷积层输出" * 16, "跳跃连接" * 20),
+    "long chinese": ("卷积层输出" * 13, "跳跃连接" * 16),
     "combining": ("e\u0301te\u0301", "กำลัง_ที่นี่"),
     "hangul": ("\u1112\u1161\u11ab\u1100\u1173\u11af", "u\u0308ber"),
     "right to left": ("שכבה", "مدخل"),
