@@ -137,13 +137,13 @@ def _standard_begin(node: Node, version: int) -> int | None:
 
 
 def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
-    """The missing import; for nodes of the main graph ONNX Runtime takes its own version of a domain it knows."""
+    """The missing import; of a domain that ONNX Runtime knows it takes its own version, unless a function lacks it."""
     known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
         f"the {who} imports no version of the domain {_domain(node.domain)}, which the operator belongs to",
         help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
-        severity=Severity.WARNING if known and model.opsets and _in_main(node, model) else None,
+        severity=Severity.WARNING if known and model.opsets and not within_function else None,
     )
 
 

@@ -78,11 +78,13 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def _nameless(known: Known) -> Iterator[Problem]:
-    """Initializers without a name; those of bodies, and sparse ones, of which nothing is stored, ONNX Runtime refuses."""
+    """Initializers without a name; those of bodies, sparse ones, of which nothing is stored, and one where a node leaves an input
+    out by the empty name ONNX Runtime refuses."""
     for graph in graphs(known.model):
         nameless = [constant for value, constant in graph.constants.items() if not value.name]
         if nameless:
-            refused = graph.path or any(constant.stored is None for constant in nameless)
+            left_out = any(None in node.inputs for node in graph.nodes)
+            refused = graph.path or left_out or any(constant.stored is None for constant in nameless)
             fault = INITIALIZER_WITHOUT_NAME.fault(
                 f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no name",
                 help="remove it, or name it" if len(nameless) == 1 else "remove them, or name them",

@@ -34,7 +34,7 @@ WRONG_ORDER = Rule(
     Severity.WARNING,
     "A node stands before the node whose result it uses.",
     why="""The ONNX specification wants nodes in topological order. ONNX Runtime sorts them itself; the ONNX checker, and
-tools that walk the list once, refuse the model or get it wrong. In a body ONNX Runtime refuses it as well.""",
+tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX Runtime refuses it as well.""",
     mend="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
@@ -97,7 +97,7 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     inputs = set(graph.inputs)
     for value in (*graph.inputs, *(v for v in graph.constants if v not in inputs), *makers):
         other = first.setdefault(value.name, value)
-        if other is value:
+        if other is value or not value.name:
             continue
         node = makers.get(value)
         second, one = _maker(value, graph, makers), _maker(other, graph, makers)

@@ -49,7 +49,17 @@ ONNX = Format(
     "onnx",
     "ONNX",
     (".onnx",),
-    checks=("versions", "names", "types", "functions", "structure", "constants", "initializers", "declared"),
+    checks=(
+        "versions",
+        "interface",
+        "names",
+        "types",
+        "functions",
+        "structure",
+        "constants",
+        "initializers",
+        "declared",
+    ),
     constant_node="Constant",
     declared_types_hold=True,
 )

@@ -261,3 +261,17 @@ def test_constant_smaller_than_its_shape(tmp_path: Path) -> None:
     xml, weights = models.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
     assert ir(tmp_path, xml.replace(b'size="12"', b'size="8"'), weights) == ["IRL703"]
     assert ir(tmp_path, xml.replace(b'size="12"', b'size="16"'), weights + bytes(4)) == []
+
+
+@pytest.mark.oracle
+def test_names_and_shapes_of_the_interface(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(HEAD + BRANCH.format("(float[2,3] a) { a = Relu (x) }"))
+    next(iter(model.graph.node[1].attribute)).g.name = ""
+    assert codes(model, tmp_path) == ["IRL114"]
+    assert isinstance(engines.onnxruntime_verdict(model), str)
+    for text in ("(float[] x) => (float[2,3] y)", "(float[2,3] x) => (float[] y)", "(float[2,3] x) => (y)"):
+        model = onnx.parser.parse_model(f"{HEAD}g {text} {{ y = Relu (x) }}")
+        assert codes(model, tmp_path) == ["IRL118"]
+        assert not isinstance(engines.onnxruntime_verdict(model), str)
+        with pytest.raises(onnx.checker.ValidationError):
+            onnx.checker.check_model(model)

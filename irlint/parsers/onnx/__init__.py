@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mmap import mmap
 
     from irlint.model.tensor import Type
-    from irlint.parsers.onnx.protobuf import Buffer, Fields
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
     Types = Mapping[bytes, Type | Fault | None]
     Scope = dict[str, Value]
@@ -103,8 +103,10 @@ def _model(path: str, data: Buffer) -> Model:
     opsets = {onnx_messages.standard(domain): number for domain, number in imports}
     if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
-    types, flaws, symbols = _types(reader.types)
-    linker = _Linker(types, flaws)
+    types, flaws, negative, symbols = _types(reader.types)
+    linker = _Linker(types, flaws, negative)
+    if len(metadata) < len(found.get(_METADATA, ())):
+        linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
     return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems), tuple(imports))
@@ -133,11 +135,13 @@ def _converted(data: Buffer) -> bool:
     return feeds > 2 and feeds == raw.count(b"\r\n")
 
 
-def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[str, str]]:
-    """Each TypeProto's type, or the fault in it; what types lack; and the texts behind the symbols that have another name."""
+def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[bytes, str], dict[str, str]]:
+    """Each TypeProto's type, or the fault in it; what types lack; their sizes below 0; and the texts behind the symbols that have
+    another name."""
     texts: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
     flaws: dict[bytes, str] = {}
+    negative: dict[bytes, str] = {}
 
     def noted(name: str) -> None:
         texts[name] = None
@@ -155,8 +159,10 @@ def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[st
         named = onnx_types.type_of(raw, sizes.get)
         if flaw := onnx_types.flaw(raw, known):
             flaws[raw] = flaw
+        if below := onnx_types.negative_sizes(raw, named):
+            negative[raw] = below
         types[raw] = onnx_types.usable(named) if flaw else named
-    return types, flaws, {identifier: name for name, identifier in names.items() if identifier != name}
+    return types, flaws, negative, {identifier: name for name, identifier in names.items() if identifier != name}
 
 
 def _identifiers(texts: Iterable[str]) -> dict[str, str]:
@@ -194,9 +200,10 @@ def _plain(text: str) -> bool:
 class _Linker:
     """Turns records into graphs whose nodes share values; ``problems`` collects what is damaged."""
 
-    def __init__(self, types: Types, flaws: Mapping[bytes, str]) -> None:
+    def __init__(self, types: Types, flaws: Mapping[bytes, str], negative: Mapping[bytes, str]) -> None:
         self.types = types
         self.flaws = flaws
+        self.negative = negative
         self.problems: list[Problem] = []
 
     def functions(self, records: Iterable[FunctionRecord]) -> dict[tuple[str, str, str], Function]:
@@ -218,6 +225,10 @@ class _Linker:
     def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
         """The graph of a record; ``outer`` are the scopes around it, innermost first."""
         self.problems += [Problem(fault, path, value=name or None) for name, fault in record.faults]
+        if self.negative or _lacks_names(record, path):
+            from irlint.parsers.onnx import interface
+
+            self.problems += interface.problems(record, path, self.negative)
         links = _Links(self._declared(record, path), outer)
         inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
         constants = links.constants(record)
@@ -344,6 +355,20 @@ def _spelled_out(nodes: list[Node], path: str) -> Problem:
         severity=None if path else Severity.WARNING,
     )
     return Problem(fault, path, nodes[0])
+
+
+def _lacks_names(record: GraphRecord, path: str) -> bool:
+    """Whether a graph that is not a function's, or one of its inputs and outputs, has no name."""
+    if path.startswith("function:") and "/" not in path:
+        return False
+    named = (*record.inputs, *record.outputs)
+    return not record.name or not all(entry[0] for entry in named)
+
+
+def _duplicate_keys(data: Buffer, spans: Iterable[Span]) -> Problem:
+    from irlint.parsers.onnx.interface import duplicate_keys
+
+    return duplicate_keys([protobuf.last_text(data, protobuf.fields(data, *span), 1) for span in spans])
 
 
 def _constant_nodes(record: GraphRecord) -> list[int]:

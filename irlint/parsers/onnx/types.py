@@ -63,6 +63,17 @@ def _dim(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> MaybeDim:
     return None
 
 
+def negative_sizes(raw: bytes, known: Type | None) -> str:
+    """The sizes below 0 of a TypeProto of the type ``known``, where that is a tensor, with their axes; "" where it has none."""
+    if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
+        return ""
+    spans = merged(raw, [(0, len(raw))]).get(1 << 3 | 2)
+    spans = merged(raw, spans).get(2 << 3 | 2) if spans else None
+    dims = merged(raw, spans).get(1 << 3 | 2, ()) if spans else ()
+    sizes = [last(fields(raw, *span), 1 << 3) for span in dims]
+    return ", ".join(f"axis {axis} is {size}" for axis, size in enumerate(sizes) if size < 0)
+
+
 def flaw(raw: bytes, known: Type | None) -> str:
     """What the type ``known`` of a TypeProto lacks, as the end of a sentence; "" where it lacks nothing."""
     match known:

@@ -25,6 +25,7 @@ from irlint.parsers import onnx as reader
 from irlint.parsers import weights
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.onnx.tensors import DTYPES
+from irlint.records import replaced
 
 F, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
@@ -46,7 +47,12 @@ def model(*args, **kwargs) -> Model:
 def parsed(source: ModelProto | str | bytes, path="m.onnx") -> Model:
     if isinstance(source, str):
         source = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {source}')
-    return reader.read(path, source if isinstance(source, bytes) else source.SerializeToString())
+    return named(reader.read(path, source if isinstance(source, bytes) else source.SerializeToString()))
+
+
+def named(found: Model) -> Model:
+    """The model as if its graphs had names, which the smallest ones here do without."""
+    return replaced(found, problems=tuple(each for each in found.problems if each.fault.rule.code != "IRL114"))
 
 
 def graph(source) -> Graph:
@@ -914,7 +920,7 @@ def test_gigabytes_of_raw_data_are_not_read(tmp_path):
     head = field(1, 10) + varint(7 << 3 | 2) + varint(len(node) + len(tensor) + size) + node + tensor
     hole(tmp_path / "m.onnx", head, len(head) + size)
     seconds, found = timed(tmp_path / "m.onnx")
-    assert found.problems == ()
+    assert named(found).problems == ()
     ((value, constant),) = found.graph.constants.items()
     assert (found.graph.nodes[0].inputs, constant.tensor) == ((value,), Tensor("float32", (size >> 2,)))
     assert (constant.stored.size, constant.stored.offset) == (size, len(head))

@@ -1,0 +1,123 @@
+"""What an ONNX model says of its inputs and outputs: that it has outputs, each once, and of which shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.known import Known
+from irlint.model import Graph, Problem, Value
+from irlint.model.tensor import SparseTensor, Tensor
+
+NO_OUTPUTS = Rule(
+    "IRL116",
+    "graph-without-outputs",
+    Severity.WARNING,
+    "The model has no outputs.",
+    why="""ONNX Runtime loads the model and computes nothing that anyone could fetch; with no nodes either, it refuses it: there it is
+an error.""",
+    mend="List the values that the model is to return as outputs of its graph.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => () { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    role="absence",
+)
+
+
+DUPLICATE_OUTPUT = Rule(
+    "IRL117",
+    "output-listed-twice",
+    Severity.NOTE,
+    "The model lists one value as an output more than once.",
+    why="Runtimes return the value as often as it is listed, under one name: whoever fetches outputs by name gets fewer of them.",
+    mend="List the output once, or give the second one a name of its own by an Identity.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y, float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+NO_SHAPE = Rule(
+    "IRL118",
+    "interface-without-shape",
+    Severity.WARNING,
+    "An input or output of the model is declared without its shape, or an output without its type.",
+    why="""The ONNX specification wants the type and the shape of every input and output of the main graph; the ONNX checker refuses a
+model without them, and ONNX Runtime works them out where it can. A size of the shape may be open.""",
+    mend="Declare the shape with a name for each size that varies; onnx.shape_inference fills in those of outputs.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
+)
+
+
+#: So many values are named.
+_SHOWN = 8
+
+
+def problems(known: Known) -> list[Problem]:
+    """What is wrong with the inputs and outputs of the main graph."""
+    graph = known.model.graph
+    assert graph is not None
+    return [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
+
+
+def _no_outputs(graph: Graph) -> Iterator[Problem]:
+    if graph.outputs:
+        return
+    text = "the graph has no outputs" + ("" if graph.nodes else ", and no nodes; ONNX Runtime refuses it")
+    yield Problem(
+        NO_OUTPUTS.fault(
+            text,
+            help="list the values that the model is to return as outputs",
+            severity=None if graph.nodes else Severity.ERROR,
+        )
+    )
+
+
+def _twice(graph: Graph) -> Iterator[Problem]:
+    if len(set(graph.outputs)) == len(graph.outputs):
+        return
+    counts: dict[Value, int] = {}
+    for value in graph.outputs:
+        counts[value] = counts.get(value, 0) + 1
+    told = [f"{value.name!r}" for value, count in counts.items() if count > 1]
+    fault = DUPLICATE_OUTPUT.fault(
+        f"{_named(told)} {'is' if len(told) == 1 else 'are'} listed more than once among the outputs",
+        help="list each output once",
+    )
+    yield Problem(fault, value=next(value.name for value, count in counts.items() if count > 1))
+
+
+def _without_shape(graph: Graph) -> Iterator[Problem]:
+    open_inputs = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
+    open_outputs = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
+    told = [_listed("input", open_inputs), _listed("output", open_outputs)]
+    if open_inputs or open_outputs:
+        yield Problem(_no_shape(" and ".join(filter(None, told))), value=(open_inputs or open_outputs)[0].name)
+
+
+def _no_shape(told: str) -> Fault:
+    return NO_SHAPE.fault(
+        f"no shape is declared of {told}; the ONNX checker refuses the model",
+        help="declare the shape, with a name for each size that varies",
+    )
+
+
+def _lacks(value: Value, by: str, *, typed: bool) -> bool:
+    """Whether a value is declared without a shape as an input or an output; ``typed``: one without a type is told elsewhere."""
+    declared = next((each.type for each in value.declared if each.by == by), None)
+    if declared is None:
+        return not typed
+    return isinstance(declared, (Tensor, SparseTensor)) and declared.shape is None
+
+
+def _listed(what: str, values: list[Value]) -> str:
+    return f"{what}{'s' * (len(values) > 1)} {_named([repr(value.name) for value in values])}" if values else ""
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

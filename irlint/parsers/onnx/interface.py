@@ -1,0 +1,123 @@
+"""What onnx.proto forbids of the lists of a graph, and no graph of the Model shows: names that are missing, and sizes below 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Problem
+
+if TYPE_CHECKING:
+    from irlint.parsers.onnx.messages import GraphRecord
+
+NAMELESS_GRAPH = Rule(
+    "IRL114",
+    "graph-without-name",
+    Severity.ERROR,
+    "A graph or a body has no name.",
+    why="""Every graph has a name. ONNX Runtime has the ONNX checker look at bodies, which refuses one without; the main graph it takes as
+it is: there it is a warning.""",
+    mend="Give the graph a name.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+"" (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+NAMELESS_VALUE = Rule(
+    "IRL115",
+    "value-without-name",
+    Severity.ERROR,
+    "An input or an output of a graph has no name.",
+    why="""The empty name stands for nothing: an output that has it returns nothing, and ONNX Runtime refuses the model, and a body
+that has an input without one. Those of the main graph it passes over: there it is a warning.""",
+    mend="Name it, or remove it.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y, float[2,3] "") { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+NEGATIVE_SIZE = Rule(
+    "IRL119",
+    "negative-size-declared",
+    Severity.WARNING,
+    "A declared type has a size below 0.",
+    why="""A size is a whole number of at least 0, or a name. Runtimes take a negative one for an open size; strict shape inference
+refuses it.""",
+    mend="Leave the size open, or name it by `dim_param`.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[-1,3] x) => (float[N,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[N,3] x) => (float[N,3] y) { y = Relu (x) }""",
+)
+
+
+DUPLICATE_METADATA = Rule(
+    "IRL120",
+    "duplicate-metadata-key",
+    Severity.WARNING,
+    "A key stands more than once in the metadata of the model.",
+    why="The ONNX checker refuses such a model. ONNX Runtime keeps one of the entries.",
+    mend="Keep one entry of the key.",
+    bad="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a", "author" : "b"]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a"]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> Iterator[Problem]:
+    """The problems of a graph, none of a function's; ``negative`` are types with sizes below 0, and what these are."""
+    if path.startswith("function:") and "/" not in path:
+        return
+    if not record.name:
+        yield Problem(_nameless_graph(path), path)
+    for what, entries in (("input", record.inputs), ("output", record.outputs)):
+        places = [place for place, (name, _) in enumerate(entries) if not name]
+        if places:
+            yield Problem(_nameless(what, places, refused=bool(path) or what == "output"), path)
+    told = [
+        f"{by} {name!r} ({negative[raw]})"
+        for by, entries in (("input", record.inputs), ("output", record.outputs), ("value_info of", record.declared))
+        for name, raw in entries
+        if raw in negative
+    ]
+    if told:
+        yield Problem(_negative(told), path)
+
+
+def duplicate_keys(keys: Sequence[str]) -> Problem:
+    """The problem of the keys of a model's metadata, of which some stand there more than once."""
+    twice = ", ".join(f"`{key}`" for key in dict.fromkeys(key for key in keys if keys.count(key) > 1))
+    fault = DUPLICATE_METADATA.fault(f"metadata_props has more than one entry for {twice}", help="keep one of each key")
+    return Problem(fault)
+
+
+def _nameless_graph(path: str) -> Fault:
+    if path:
+        text = "the body has no name; ONNX Runtime asks the ONNX checker about bodies, which refuses it"
+        return NAMELESS_GRAPH.fault(text, help="give the body a name")
+    text = "the graph has no name; the ONNX checker refuses it"
+    return NAMELESS_GRAPH.fault(text, help="give the graph a name", severity=Severity.WARNING)
+
+
+def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
+    numbers = ", ".join(map(str, places[:8])) + f" and {len(places) - 8} more" * (len(places) > 8)
+    text = f"{what} {numbers} has no name" if len(places) == 1 else f"{what}s {numbers} have no name"
+    return NAMELESS_VALUE.fault(
+        f"{text}; the empty name stands for a value that is left out",
+        help="name it, or remove it" if len(places) == 1 else "name them, or remove them",
+        severity=None if refused else Severity.WARNING,
+    )
+
+
+def _negative(told: list[str]) -> Fault:
+    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+    return NEGATIVE_SIZE.fault(
+        f"{', '.join(told[:3])}{more}: a size is a whole number of at least 0, or a name; runtimes take it for an open one",
+        help="leave the size open, or name it by dim_param",
+    )
