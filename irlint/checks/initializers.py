@@ -8,7 +8,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Graph, Problem
+from irlint.model import Constant, Graph, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
@@ -49,6 +49,10 @@ def problems(known: Known) -> list[Problem]:
     of their name.
     """
     found = [*_not_inputs(known), *_nameless(known)]
+    if outside := _outside(known):
+        from irlint.checks import external
+
+        found += external.problems(known, outside)
     if not known.overridden:
         found += [problem for graph in graphs(known.model) for problem in _contradicted(graph)]
     return found
@@ -75,6 +79,21 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
             severity=None if refused else Severity.WARNING,
         )
         yield Problem(fault, graph.path, value=first.name)
+
+
+def _outside(known: Known) -> dict[Value, Constant]:
+    """Initializers and Constants in external data, without those that a graph input may replace."""
+    found: dict[Value, Constant] = {}
+    for graph in graphs(known.model):
+        for value, constant in graph.constants.items():
+            if constant.stored is not None and constant.stored.file is not None and value not in graph.inputs:
+                found[value] = constant
+        for node in graph.nodes:
+            attribute = node.attributes.get("value") if node.op == "Constant" else None
+            held = attribute.value if attribute is not None else None
+            if isinstance(held, Constant) and held.stored is not None and held.stored.file is not None:
+                found |= {value: held for value in node.outputs if value is not None}
+    return found
 
 
 def _nameless(known: Known) -> Iterator[Problem]:

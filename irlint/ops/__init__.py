@@ -56,6 +56,7 @@ class Operator:
     read_if: Mapping[str, tuple[str, str]] = NOTHING
     kinds: Mapping[str, str] = NOTHING
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
+    unread: Mapping[str, Callable[..., bool] | None] = NOTHING
     spelled: Mapping[str, str] = NOTHING
     absent: Mapping[str, object] = NOTHING
     documented: Mapping[str, object] = NOTHING
@@ -108,6 +109,7 @@ def onnx(
     read_if: Mapping[str, tuple[str, str]] = NOTHING,
     kinds: Mapping[str, str] = NOTHING,
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
+    unread: Mapping[str, Callable[..., bool] | None] = NOTHING,
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for ONNX operators from opset version ``since`` of ``domain`` to ``until``.
 
@@ -120,6 +122,8 @@ def onnx(
     * ``kinds``: another kind that it takes an attribute as.
     * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
       alone does not tell it; None where it refuses the node.
+    * ``unread``: inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external
+      data; by their names, with what tells of the node's inputs and attributes whether that is so, None for always.
     """
 
     def register(function: Rule) -> Rule:
@@ -136,6 +140,7 @@ def onnx(
                 read_if=read_if,
                 kinds=kinds,
                 taken_as=taken_as,
+                unread=unread,
             )
             _onnx.setdefault((domain, name), []).append(operator)
         return function

@@ -170,6 +170,7 @@ RULES = {
     "IRL704": "checks.constants",
     "IRL705": "parsers.openvino.constants",
     "IRL706": "ops.math.elementwise",
+    "IRL707": "checks.external",
     "IRL708": "parsers.onnx.tensor_faults",
     "IRL709": "parsers.onnx.tensor_faults",
     "IRL710": "parsers.onnx.tensor_faults",

@@ -93,7 +93,8 @@ VALUES = (
 
 _BESIDE = 'data_location: EXTERNAL external_data { key: "location" value: "w.bin" }'
 
-#: Constants that lie in a file beside the model: an operand, one that nothing uses, a Constant, one of a body.
+#: Constants that lie in a file beside the model: an operand, one that nothing uses, a Constant, one of a body, indices. What
+#: states a shape and axes lies in the model.
 EXTERNAL = (
     _HEAD
     + 'graph { name: "g"\n'
@@ -104,9 +105,17 @@ EXTERNAL = (
     + _node("k", "Constant", "", "d", _tensor("k", f"dims: 3 data_type: 1 {_BESIDE}"))
     + _node("n", "Add", "x c", "t")
     + _node("m", "Add", "t d", "z")
+    + 'initializer { name: "s" dims: 2 data_type: 7 int64_data: [3, 2] }\n'
+    + _node("axes", "Constant", "", "a", _tensor("axes", "dims: 2 data_type: 7 int64_data: [3, 2]"))
+    + _node("r", "Reshape", "x s", "w")
+    + _node("u", "Unsqueeze", "x a", "v")
+    + f'initializer {{ name: "i" dims: 1 data_type: 7 {_BESIDE} external_data {{ key: "offset" value: "24" }} }}\n'
+    + _node("g", "Gather", "w i", "o")
     + _IF.replace(f'"c2" {_THREE}', f'"c2" dims: 3 data_type: 1 {_BESIDE}')
     + _value("output", "y", 1, 2, 3)
     + _value("output", "z", 1, 2, 3)
+    + _value("output", "v", 1, 2, 3, 1, 1)
+    + _value("output", "o", 1, 1, 2)
     + "}\n"
 )
 

@@ -65,13 +65,13 @@ ENDLESS = 2**31 - 1
 # --- If ---------------------------------------------------------------------------------------------------------------
 
 
-@onnx("If", since=11)
+@onnx("If", since=11, unread={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
     """ONNX If-11: the outputs of the branch that runs; sizes that differ between two possible branches are unknown."""
     return _either(cond, then_branch, else_branch, context=context, join=joined)
 
 
-@onnx("If", since=1)
+@onnx("If", since=1, unread={"cond": None})
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
@@ -134,7 +134,7 @@ def _check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None]
 # --- Loop -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("Loop")
+@onnx("Loop", unread={"m": None, "cond": None})
 def loop(
     m: Tensor | None = None, cond: Tensor | None = None, *v_initial: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:

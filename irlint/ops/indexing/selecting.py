@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product as combinations
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
@@ -10,7 +10,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree, reaches, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
@@ -124,13 +124,26 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
     return _top(X, k, axis, index_dtype="int64", context=context, ordered=True, largest=True)
 
 
-@onnx("TopK", since=10)
+def _of_open_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
+    """Whether the size of the axis is not known: ONNX's inference looks at K only where it is."""
+    X, axis = inputs[0], attributes.get("axis", -1)
+    if (
+        not isinstance(X, Tensor)
+        or not X.shape
+        or not isinstance(axis, int)
+        or not -len(X.shape) <= axis < len(X.shape)
+    ):
+        return True
+    return not isinstance(X.shape[axis], int)
+
+
+@onnx("TopK", since=10, unread={"K": _of_open_size})
 def topk_10(X: Tensor, K: Tensor, *, axis: int = -1, context: Context) -> tuple[Tensor, Tensor]:
     """ONNX TopK-10."""
     return topk_11(X, K, axis=axis, context=context)
 
 
-@onnx("TopK", since=11)
+@onnx("TopK", since=11, unread={"K": _of_open_size})
 def topk_11(
     X: Tensor, K: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1, context: Context
 ) -> tuple[Tensor, Tensor]:
@@ -237,7 +250,7 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     return Tensor(dtype, (rank, found), tuple(place[axis] for axis in range(rank) for place in places))
 
 
-@onnx("NonZero", since=9)
+@onnx("NonZero", since=9, unread={"X": None})
 def nonzero(X: Tensor, *, context: Context) -> Tensor:
     """ONNX NonZero-9 and 13."""
     return _nonzero(X, "int64", context)
@@ -291,13 +304,13 @@ def _unique_lists(
     return Tensor(index_dtype, (count,)), Tensor(index_dtype, (whole,)), Tensor(count_dtype, (count,))
 
 
-@onnx("Unique", since=11)
+@onnx("Unique", since=11, unread={"X": None})
 def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Context) -> tuple[Tensor, ...]:
     """ONNX Unique-11."""
     return _unique(X, axis, "int64", count_dtype="int64", context=context)
 
 
-@onnx("Unique", domain=MICROSOFT)
+@onnx("Unique", domain=MICROSOFT, unread={"x": None})
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """ONNX Runtime's Unique of a list: its elements, where each input element went, and how often each occurs."""
     expect_rank(x, 0, 1)
@@ -332,7 +345,7 @@ def ov_unique(
 # --- Compress ---------------------------------------------------------------------------------------------------------
 
 
-@onnx("Compress", since=9)
+@onnx("Compress", since=9, unread={"condition": None})
 def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
     """ONNX Compress: the slices along ``axis``, or the elements, whose condition is true; what has none is left out."""
     expect_rank(input, 0, least=1)

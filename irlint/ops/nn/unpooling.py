@@ -22,7 +22,7 @@ from irlint.ops.kernels.windows import (
 )
 
 
-@onnx("MaxUnpool", since=9)
+@onnx("MaxUnpool", since=9, unread={"output_shape": None})
 def max_unpool(
     X: Tensor,
     I: Tensor,  # noqa: E741

@@ -102,7 +102,7 @@ def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
 LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
-@onnx("NonMaxSuppression", since=10)
+@onnx("NonMaxSuppression", since=10, unread={"max_output_boxes_per_class": None})
 def non_max_suppression(
     boxes: Tensor,
     scores: Tensor,

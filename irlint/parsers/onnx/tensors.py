@@ -107,7 +107,7 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
         from irlint.parsers.onnx.tensor_faults import tensor_faults
 
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)
-        return Constant(Tensor(dtype, dims, None if faults else value), stored, None, faults)
+        return Constant(Tensor(dtype, dims, None if faults and not external else value), stored, None, faults)
     return Constant(Tensor(dtype, dims, value), stored)
 
 

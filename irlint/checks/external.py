@@ -1,0 +1,133 @@
+"""ONNX constants in external data whose contents decide a shape: ONNX's inference of shapes cannot read them there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.dims import symbol, symbols
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Constant, Graph, Node, Problem, Value
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor, Type
+
+SHAPE_CONSTANT_EXTERNAL = Rule(
+    "IRL707",
+    "shape-constant-external",
+    Severity.ERROR,
+    "A constant whose contents decide a shape lies in external data.",
+    why="""What states a shape, axes, pads and the like is read when a model is loaded, by ONNX's inference of shapes, and that
+reads no files: ONNX Runtime refuses the model with "Cannot parse data from external tensors". Weights and indices may lie
+in a file. onnx.save with `size_threshold=0` writes such models.""",
+    mend="Keep small tensors within the model: onnx.save(model, path, save_as_external_data=True), whose size_threshold is 1024 bytes.",
+)
+
+_Users = tuple[Graph, Node, int]
+
+
+def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
+    """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it does."""
+    constants = {value for graph in graphs(known.model) for value in graph.constants if value not in graph.inputs}
+    constants |= {
+        value
+        for graph in graphs(known.model)
+        for node in graph.nodes
+        if node.op == "Constant"
+        for value in node.outputs
+        if value
+    }
+    found = []
+    for value, users in _users(known, outside).items():
+        for graph, node, index in users:
+            if _is_read(known, node, index, constants) and _decides(known, node, index, outside[value]):
+                found.append(_problem(value, outside[value], graph, node, index, known))
+                break
+    return found
+
+
+def _users(known: Known, outside: Mapping[Value, Constant]) -> dict[Value, list[_Users]]:
+    users: dict[Value, list[_Users]] = {}
+    for graph in graphs(known.model):
+        for node in graph.nodes:
+            for index, value in enumerate(node.inputs):
+                if value is not None and value in outside:
+                    users.setdefault(value, []).append((graph, node, index))
+    return users
+
+
+def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: int, known: Known) -> Problem:
+    assert constant.stored is not None
+    fault = SHAPE_CONSTANT_EXTERNAL.fault(
+        f"input {index}, {value.name!r}, decides the shape of an output, and lies in {constant.stored.file}: "
+        "ONNX Runtime does not read it there",
+        help="keep it within the model: onnx.save with size_threshold=1024 leaves small tensors there",
+        input=index,
+        severity=None if _has_known_operands(known, node) else Severity.WARNING,
+    )
+    return Problem(fault, graph.path, node)
+
+
+def _has_known_operands(known: Known, node: Node) -> bool:
+    """Whether the sizes of the operands follow from those of the model's inputs: where they do not, ONNX's inference may not
+    even know how many axes there are, and looks no further."""
+    for value in node.inputs:
+        operand = (
+            None if value is None or (isinstance(value.type, Tensor) and value.type.shape) else known.types.get(value)
+        )
+        if isinstance(operand, Tensor) and any(
+            name.startswith("_") for dim in operand.shape or () if dim is not None for name in symbols(dim)
+        ):
+            return False
+    return True
+
+
+def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
+    """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where none of
+    their sizes is known."""
+    inputs = [None if value is None else known.types.get(value) for value in node.inputs]
+    tensor = constant.tensor
+    empty = tensor.shape == (0,)
+    if tensor.value is None and not empty:
+        return False
+    told = Tensor(tensor.dtype, tensor.shape, tensor.value or ())
+    hidden = Tensor(tensor.dtype, (None,) if empty else tensor.shape)
+    opened = [_opened(each, position) for position, each in enumerate(inputs)]
+    return any(
+        _shapes(known, node, case, index, told) != _shapes(known, node, case, index, hidden)
+        for case in (inputs, opened)
+    )
+
+
+def _shapes(known: Known, node: Node, inputs: Sequence[Type | None], index: int, tensor: Tensor) -> object:
+    answer = asked_again(known, node, [*inputs[:index], tensor, *inputs[index + 1 :]])
+    if answer is None or answer.outputs is None:
+        return None
+    return [each.shape if isinstance(each, Tensor) else each for each in answer.outputs]
+
+
+def _opened(known: Type | None, position: int) -> Type | None:
+    """A tensor without its sizes; one whose contents are known as it is."""
+    if not isinstance(known, Tensor) or not known.shape or known.value is not None:
+        return known
+    return Tensor(known.dtype, tuple(symbol(f"size_{position}_{axis}") for axis in range(len(known.shape))))
+
+
+def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
+    """Whether ONNX's own inference reads an input where it decides a shape: of several of one type, as the start and the limit
+    of a Range, all or none."""
+    call = known.calls.get(node)
+    if call is None:
+        return False
+    names = call.signature.inputs if call.signature is not None else ()
+    unread = call.operator.unread if call.operator is not None else {}
+    if index < len(names) and names[index] in unread:
+        when = unread[names[index]]
+        inputs = [None if value is None else known.types.get(value) for value in node.inputs]
+        if when is None or when(inputs, call.attributes or {}):
+            return False
+    if node.domain or call.schema is None or index >= len(call.schema.inputs):
+        return True
+    variables = [formal.variable for formal in call.schema.inputs]
+    alike = [value for value, variable in zip(node.inputs, variables) if variable == variables[index]]
+    return all(value is None or value in constants for value in alike)
