@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Iterator
 
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used
@@ -227,15 +228,23 @@ def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | Non
     stored = constant.stored
     assert stored is not None and stored.available is not None
     size = stored.size if stored.size is not None else _needed(constant) or 0
-    more = f"; so do {len(cases) - 1} more constants" if len(cases) > 1 else ""
+    more = (
+        f"; so {'does' if len(cases) == 2 else 'do'} {counted(len(cases) - 1, 'more constant')}"
+        if len(cases) > 1
+        else ""
+    )
     label = node.name if node is not None and node.name else name
     fault = WEIGHTS_TOO_SHORT.fault(
-        f"{label!r} needs {size} bytes from offset {stored.offset} of {file}, which has "
-        f"{stored.offset + stored.available} bytes: it reaches {size - stored.available} bytes past the end{more}",
+        f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
+        f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} past the end{more}",
         help=f"copy {file} again together with the model",
         severity=Severity.WARNING if unread else None,
     )
     return Problem(fault, graph.path, node, name, constant.place)
+
+
+def _stored_text(size: int) -> str:
+    return f"{counted(size, 'byte')} {'is' if size == 1 else 'are'} stored"
 
 
 def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | None, known: Known) -> Iterator[Problem]:
@@ -253,8 +262,8 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
     spare = known.format.bytes_may_be_spare
     if spare and needed <= stored.size < (whole := _in_blocks(constant, needed)):
         fault = CONSTANT_SIZE.fault(
-            f"{constant.tensor.dtype}{list(shape or ())} takes up whole blocks of 3 bytes, {whole} in all; {stored.size} bytes "
-            "are stored, which OpenVINO loads",
+            f"{constant.tensor.dtype}{list(shape or ())} takes up whole blocks of 3 bytes, {whole} in all; "
+            f"{_stored_text(stored.size)}, which OpenVINO loads",
             help=f"store {whole} bytes",
             severity=Severity.WARNING,
         )
@@ -263,8 +272,8 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
         return
     elements = math.prod(shape or ())  # type: ignore[arg-type]
     fault = CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(shape or ())} has {elements} elements and needs {needed} bytes; "
-        f"{stored.size} bytes are stored",
+        f"{constant.tensor.dtype}{list(shape or ())} has {counted(elements, 'element')} and needs {counted(needed, 'byte')}; "
+        f"{_stored_text(stored.size)}",
         help="write the constant again with the shape of its data",
     )
     made = tuple(value for value in node.outputs if value is not None) if node is not None else ()

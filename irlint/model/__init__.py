@@ -61,8 +61,8 @@ class Value:
 class Stored:
     """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
-    ``available`` is the number of bytes that the file really has from ``offset`` on, None for a missing file.
-    ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX checker refuses that.
+    ``available`` is the number of bytes that the file really has from ``offset`` on, below 0 where it ends before; None for a
+    missing file. ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX checker refuses that.
     """
 
     size: int | None

@@ -164,9 +164,11 @@ def _external(
     if length is None:
         reason = reason or f"its length is {entries['length']!r}, not a whole number of at least 0"
     length = length or None
-    available = None if file_size is None else max(0, file_size - (offset or 0))
-    stored = Stored(length, offset or 0, location, available, reason, linked)
     count = _small_count(dims)
+    available = None if file_size is None else file_size - (offset or 0)
+    if available is not None and count == 0:
+        available = max(0, available)
+    stored = Stored(length, offset or 0, location, available, reason, linked)
     size = None if count is None else weights.byte_size(dtype, count)
     if count is None or reason or not size or length not in {None, size} or size > (available or 0):
         return stored, None
