@@ -1,0 +1,113 @@
+"""Sets of sizes as conditions: texts that Python evaluates to true or false, and that a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.contracts.sizes import Sizes
+
+#: So many sizes are listed one by one.
+LISTED = 8
+
+
+def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
+    """What holds for exactly the ``sizes``, all of them together; None where no few words say it, or for an empty set."""
+    if sizes.is_full:
+        return ()
+    if sizes.is_empty:
+        return None
+    greatest = sizes.greatest
+    listed = list(sizes.elements(greatest)) if greatest is not None and greatest <= 64 * LISTED else []
+    uniform = _uniform(name, sizes, 1)
+    if listed and len(listed) <= (LISTED if uniform is None or len(uniform) > 1 else 2):
+        consecutive = listed == list(range(listed[0], listed[-1] + 1)) and len(listed) > 2
+        if not consecutive:
+            return (f"{name} == {listed[0]}",) if len(listed) == 1 else (f"{name} in {tuple(listed)}",)
+    if uniform is not None:
+        return uniform
+    return _with_exceptions(name, sizes)
+
+
+def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
+    """The set from ``start`` on as bounds and residues, None where it is none."""
+    residues, least, greatest = _outline(sizes, start)
+    if least is None:
+        return None
+    for residue in residues:
+        first = least + (residue - least) % sizes.modulus
+        last = None if greatest is None else greatest - (greatest - residue) % sizes.modulus
+        if last is not None and first > last:
+            return None
+        inside = [each for each in _numbers(sizes, residue) if each[1] is None or each[1] >= start]
+        if len(inside) != 1 or max(inside[0][0], first) != first or inside[0][0] > first or inside[0][1] != last:
+            return None
+    modulus, reduced = _reduced(residues, sizes.modulus)
+    trivial = min((residue or modulus) for residue in reduced)
+    texts = []
+    if greatest is not None and least > trivial:
+        texts.append(f"{least} <= {name} <= {greatest}")
+    elif greatest is not None:
+        texts.append(f"{name} <= {greatest}")
+    elif least > trivial:
+        texts.append(f"{name} >= {least}")
+    return (*texts, *_of_residues(name, modulus, reduced))
+
+
+def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | None]:
+    """The residues that occur from ``start`` on, the least size there, and the greatest (None without end)."""
+    residues, least, ends = [], None, []
+    for residue in range(sizes.modulus):
+        for low, high in _numbers(sizes, residue):
+            if high is not None and high < start:
+                continue
+            begin = low if low >= start else start + (residue - start) % sizes.modulus
+            if not residues or residues[-1] != residue:
+                residues.append(residue)
+            least = begin if least is None else min(least, begin)
+            ends.append(high)
+    greatest = None if None in ends or not ends else max(end for end in ends if end is not None)
+    return residues, least, greatest
+
+
+def _numbers(sizes: Sizes, residue: int) -> Iterator[tuple[int, int | None]]:
+    """The first and last size of each interval of a class."""
+    for low, high in sizes.classes[residue]:
+        yield residue + sizes.modulus * low, None if high is None else residue + sizes.modulus * high
+
+
+def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
+    """The same residues by the smallest modulus."""
+    for smaller in range(1, modulus):
+        if modulus % smaller == 0:
+            reduced = sorted({residue % smaller for residue in residues})
+            if len(reduced) * (modulus // smaller) == len(residues):
+                return smaller, reduced
+    return modulus, residues
+
+
+def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...]:
+    if modulus == 1:
+        return ()
+    if len(residues) == 1:
+        return (f"{name} % {modulus} == {residues[0]}",)
+    others = sorted(set(range(modulus)) - set(residues))
+    if len(others) == 1 and modulus > 2:
+        return (f"{name} % {modulus} != {others[0]}",)
+    return (f"{name} % {modulus} in {tuple(residues)}",)
+
+
+def _with_exceptions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
+    """A few sizes one by one, and all from another on."""
+    starts = sorted({low for residue in range(sizes.modulus) for low, _ in _numbers(sizes, residue)})
+    for start in starts[1:]:
+        before = list(sizes.elements(start - 1)) if start <= 64 * LISTED else []
+        if not before or len(before) > LISTED:
+            continue
+        tail = _uniform(name, sizes, start)
+        if tail is not None:
+            first = f"{name} == {before[0]}" if len(before) == 1 else f"{name} in {tuple(before)}"
+            rest = " and ".join(tail) or f"{name} >= {start}"
+            if not rest.startswith((f"{name} >=", f"{start} <=")):
+                rest = f"{name} >= {start} and {rest}"
+            return (f"{first} or {rest}",)
+    return None

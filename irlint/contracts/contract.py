@@ -1,0 +1,219 @@
+"""What a whole model demands of the sizes of its inputs: each condition once, solved where it is about one size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.contracts.conditions import conditions
+from irlint.contracts.simplified import decided, replaced_in, simplified
+from irlint.contracts.sizes import ALL, Sizes, met, solved
+from irlint.dims import Dim, symbols
+from irlint.findings.statements import Relation
+from irlint.inference.holes import names_in
+from irlint.inference.known import Demand, Known
+from irlint.records import record
+
+#: So often equalities are put into the other demands.
+ROUNDS = 4
+
+
+@record
+class Condition:
+    """A text that Python evaluates, the demand that is the first to make it, and how many nodes do.
+
+    ``when`` is the path of the body that may never run, for which alone the condition holds.
+    """
+
+    text: str
+    demand: Demand
+    nodes: int = 1
+    when: str = ""
+
+
+@record
+class Contract:
+    """The conditions of a model, in the order of the graph.
+
+    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something.
+    ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
+    ``unknown`` are demands on sizes that no input tells.
+    """
+
+    conditions: tuple[Condition, ...]
+    sizes: Mapping[str, Sizes]
+    satisfiable: bool
+    impossible: tuple[Demand, ...]
+    unknown: tuple[Demand, ...]
+
+
+@record(eq=False)
+class _Open:
+    """A demand that is not proven, with what is left of its relations."""
+
+    demand: Demand
+    relations: tuple[Relation, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset[str]().union(*(symbols(side) for each in self.relations for side in (each.left, each.right)))
+
+
+def contract_of(known: Known) -> Contract:
+    """What the operators of a model demand, taken together."""
+    graph = known.model.graph
+    inputs = names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset[str]()
+    always = _Group(inputs)
+    always.add(demand for demand in known.requires if not demand.when)
+    found = always.conditions()
+    for when in dict.fromkeys(demand.when for demand in known.requires if demand.when):
+        group = _Group(inputs, always.values)
+        group.add(demand for demand in known.requires if demand.when == when)
+        stated = {each.text for each in found if not each.when}
+        found += [each for each in group.conditions(when) if each.text not in stated]
+    places = {id(demand): at for at, demand in enumerate(known.requires)}
+    found.sort(key=lambda each: places[id(each.demand)])
+    return Contract(tuple(found), always.sizes, not always.impossible, tuple(always.impossible), tuple(always.unknown))
+
+
+class _Group:
+    """The demands that hold together."""
+
+    def __init__(self, inputs: frozenset[str], values: Mapping[str, Dim] | None = None) -> None:
+        self.inputs = inputs
+        #: What a symbol is, where that is one number or another symbol.
+        self.values: dict[str, Dim] = dict(values or {})
+        self.sizes: dict[str, Sizes] = {}
+        self.makers: dict[str, list[tuple[Demand, Sizes]]] = {}
+        self.equal: list[tuple[str, Demand]] = []
+        self.joint: list[_Open] = []
+        self.raw: list[_Open] = []
+        self.impossible: list[Demand] = []
+        self.unknown: list[Demand] = []
+
+    def add(self, demands: Iterable[Demand]) -> None:
+        waiting = []
+        seen: set[tuple[Relation, ...]] = set()
+        for demand in demands:
+            relations = demand.requirement.any_of
+            names = frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
+            if names - self.inputs:
+                if relations not in seen:
+                    self.unknown.append(demand)
+            else:
+                waiting.append(_Open(demand, relations))
+            seen.add(relations)
+        for _ in range(ROUNDS):
+            before = dict(self.values)
+            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
+            if self.values == before:
+                break
+        self.joint = waiting
+
+    def _reduced(self, each: _Open) -> _Open | None:
+        """What is left of a demand; None where it is proven, or cannot hold."""
+        left: list[Relation] = []
+        for relation in each.relations:
+            relation = simplified(replaced_in(relation, self.values))
+            holds = decided(relation)
+            if holds:
+                return None
+            if holds is None and relation not in left:
+                left.append(relation)
+        if not left:
+            self.impossible.append(each.demand)
+            return None
+        return _Open(each.demand, tuple(left))
+
+    def _taken(self, each: _Open) -> bool:
+        """Whether a demand says what one size is, or can be."""
+        names = each.names
+        if len(names) == 1:
+            (name,) = names
+            sizes = solved(each.relations)
+            together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
+            if sizes is None or together is None:
+                self.raw.append(each)
+                return True
+            self._narrow(name, each.demand, sizes, together)
+            return True
+        if len(each.relations) == 1 and each.relations[0].kind == "==":
+            return self._equated(each)
+        return False
+
+    def _narrow(self, name: str, demand: Demand, sizes: Sizes, together: Sizes) -> None:
+        if sizes.is_full:
+            return
+        if together.is_empty:
+            if not self.impossible:
+                self.impossible += [each for each, _ in self.makers.get(name, [])]
+            self.impossible.append(demand)
+            return
+        self.makers.setdefault(name, []).append((demand, sizes))
+        self.sizes[name] = together
+        single = together.single
+        if single is not None:
+            self.values[name] = single
+
+    def _equated(self, each: _Open) -> bool:
+        """Whether two symbols are demanded to be equal: then the later one stands for the first from here on."""
+        (relation,) = each.relations
+        names = sorted(each.names)
+        if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
+            return False
+        kept, gone = relation.left, relation.right
+        self.equal.append((f"{kept} == {gone}", each.demand))
+        self.values[str(gone)] = kept
+        if str(gone) in self.sizes:
+            sizes = self.sizes.pop(str(gone))
+            makers = self.makers.pop(str(gone), [])
+            together = met(self.sizes.get(str(kept), ALL), sizes)
+            if together is None:
+                return True
+            for demand, own in makers:
+                self._narrow(str(kept), demand, own, together)
+        return True
+
+    def conditions(self, when: str = "") -> list[Condition]:
+        found = [Condition(text, demand, 1, when) for text, demand in self.equal]
+        for name, sizes in self.sizes.items():
+            texts = conditions(name, sizes)
+            makers = self.makers[name]
+            if texts is None:
+                found += _as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
+                continue
+            found += [_made(text, name, makers, when) for text in texts]
+        rest = (
+            (" or ".join(map(str, each.relations)), each.demand)
+            for each in (*self.raw, *(each for each in map(self._reduced, self.joint) if each is not None))
+        )
+        return found + _as_they_are(rest, when)
+
+
+def _made(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]], when: str) -> Condition:
+    """A condition with the first demand after which it holds, and the number of nodes that take part in it."""
+    code = compile(text, "condition", "eval")
+
+    def holds_for_all(sizes: Sizes) -> bool:
+        limit = sizes.modulus * 4 + 64
+        greatest = sizes.greatest
+        end = limit if greatest is None else min(greatest, 16 * limit)
+        return all(eval(code, {"__builtins__": {}}, {name: size}) for size in sizes.elements(end))
+
+    alone = [demand for demand, sizes in makers if holds_for_all(sizes)]
+    if alone:
+        return Condition(text, alone[0], len({demand.node for demand in alone}), when)
+    together: Sizes | None = ALL
+    for demand, sizes in makers:
+        together = met(together, sizes) if together is not None else None
+        if together is None or holds_for_all(together):
+            return Condition(text, demand, len({each.node for each, _ in makers}), when)
+    return Condition(text, makers[-1][0], len({each.node for each, _ in makers}), when)
+
+
+def _as_they_are(stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
+    first: dict[str, Demand] = {}
+    nodes: dict[str, set[object]] = {}
+    for text, demand in stated:
+        first.setdefault(text, demand)
+        nodes.setdefault(text, set()).add(demand.node)
+    return [Condition(text, demand, len(nodes[text]), when) for text, demand in first.items()]

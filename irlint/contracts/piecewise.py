@@ -1,0 +1,204 @@
+"""An expression over the sizes of one residue class, as polynomials on intervals, and where one is zero or positive.
+
+A size n of the class r modulo m is ``r + m*k``; everything here is a function of k, a whole number of at least 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from irlint.dims import Dim
+from irlint.dims.polynomials import Atom, terms_of
+
+#: A polynomial by its coefficients, the constant one first; the last is not 0, but for a constant.
+Polynomial = tuple[int, ...]
+
+#: The first k, the last one (None without end), and the polynomial between them.
+Piece = tuple[int, int | None, Polynomial]
+
+#: The first k and the last one, None without end.
+Interval = tuple[int, int | None]
+
+
+class Finer(Exception):
+    """The modulus has to be multiplied by ``factor`` before a quotient is a polynomial on each class."""
+
+    def __init__(self, factor: int) -> None:
+        super().__init__(factor)
+        self.factor = factor
+
+
+class Unsolvable(Exception):
+    """The expression has a divisor that is no number, or too many pieces."""
+
+
+MAX_PIECES = 64
+
+
+def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
+    """``a``, which depends on one symbol, over the class; raises Finer and Unsolvable."""
+    size = _trimmed((residue, modulus))
+    found: dict[Atom, list[Piece]] = {}
+
+    def of_atom(atom: Atom) -> list[Piece]:
+        if atom not in found:
+            if not atom.parts:
+                found[atom] = [(0, None, size)]
+            else:
+                parts = [of(part) for part in atom.parts]
+                found[atom] = _quotient(*parts) if atom.kind == "//" else _extreme(atom.kind, parts)
+        return found[atom]
+
+    def of(part: Dim) -> list[Piece]:
+        total: list[Piece] = [(0, None, (0,))]
+        for monomial, factor in terms_of(part).items():
+            term: list[Piece] = [(0, None, (factor,))]
+            for atom in monomial:
+                term = _combined(term, of_atom(atom), _times)
+            total = _combined(total, term, _plus)
+        return total
+
+    return of(a)
+
+
+def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
+    """The intervals on which ``wanted`` holds for the sign (-1, 0 or 1) of the pieces; they follow each other."""
+    found: list[Interval] = []
+    for first, last, polynomial in pieces:
+        for low, high, sign in _signs(polynomial, first, last):
+            if wanted(sign):
+                if found and found[-1][1] == low - 1:
+                    found[-1] = (found[-1][0], high)
+                else:
+                    found.append((low, high))
+    return found
+
+
+def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
+    """Intervals from ``first`` to ``last``, each with the sign that the polynomial has on all of it."""
+    if len(polynomial) == 1:
+        yield first, last, _sign(polynomial[0])
+        return
+    turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
+    for low, high in _between(turns, last):
+        yield from _signs_where_monotonic(polynomial, low, high)
+
+
+def _between(starts: list[int], last: int | None) -> Iterator[Interval]:
+    for start, following in zip(starts, [*starts[1:], None]):
+        yield start, last if following is None else following - 1
+
+
+def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[tuple[int, int | None, int]]:
+    """The same on an interval where the difference between neighbours has one sign."""
+    end = _bound(polynomial, low) if high is None else high
+    while low <= end:
+        sign = _sign(_value(polynomial, low))
+        if _sign(_value(polynomial, end)) == sign:
+            yield low, high, sign
+            return
+        same, other = low, end
+        while other - same > 1:
+            middle = (same + other) // 2
+            same, other = (middle, other) if _sign(_value(polynomial, middle)) == sign else (same, middle)
+        yield low, same, sign
+        low = other
+
+
+def _bound(polynomial: Polynomial, low: int) -> int:
+    """A k from which on the polynomial keeps its sign: no root is larger (Cauchy's bound)."""
+    largest = max(abs(factor) for factor in polynomial[:-1])
+    return max(low, largest // abs(polynomial[-1]) + 2)
+
+
+def _derivative(polynomial: Polynomial) -> Polynomial:
+    """The difference between neighbours: it is one degree lower, and has the sign in which the polynomial goes."""
+    shifted = _composed_with_successor(polynomial)
+    return _plus(shifted, tuple(-factor for factor in polynomial))
+
+
+def _composed_with_successor(polynomial: Polynomial) -> Polynomial:
+    total: Polynomial = (0,)
+    for factor in reversed(polynomial):
+        total = _plus(_times(total, (1, 1)), (factor,))
+    return total
+
+
+def _value(polynomial: Polynomial, at: int) -> int:
+    total = 0
+    for factor in reversed(polynomial):
+        total = total * at + factor
+    return total
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _trimmed(polynomial: Polynomial) -> Polynomial:
+    end = len(polynomial)
+    while end > 1 and polynomial[end - 1] == 0:
+        end -= 1
+    return polynomial[:end]
+
+
+def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) < len(b):
+        a, b = b, a
+    return _trimmed(tuple(factor + (b[place] if place < len(b) else 0) for place, factor in enumerate(a)))
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    product = [0] * (len(a) + len(b) - 1)
+    for place, factor in enumerate(a):
+        for other, by in enumerate(b):
+            product[place + other] += factor * by
+    return _trimmed(tuple(product))
+
+
+def _combined(one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]) -> list[Piece]:
+    """``operation`` on what two functions are on each interval that both have."""
+    result: list[Piece] = []
+    at = 0
+    for first, last, polynomial in one:
+        while at < len(other):
+            low, high, second = other[at]
+            begin = max(first, low)
+            end = high if last is None else last if high is None else min(last, high)
+            if end is None or begin <= end:
+                result.append((begin, end, operation(polynomial, second)))
+            if high is None or (last is not None and high >= last):
+                break
+            at += 1
+    if len(result) > MAX_PIECES:
+        raise Unsolvable
+    return result
+
+
+def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
+    """The floor of a division by a positive number."""
+    if len(divisor) != 1 or len(divisor[0][2]) != 1 or divisor[0][2][0] <= 0:
+        raise Unsolvable
+    by = divisor[0][2][0]
+    if any(factor % by for _, _, polynomial in numerator for factor in polynomial[1:]):
+        raise Finer(by)
+    return [(first, last, tuple(factor // by for factor in polynomial)) for first, last, polynomial in numerator]
+
+
+def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
+    """The least or the greatest of several functions."""
+    result, *others = parts
+    for other in others:
+        difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))
+        chosen: list[Piece] = []
+        for first, last, polynomial in difference:
+            for low, high, sign in _signs(polynomial, first, last):
+                smaller = sign <= 0
+                source = result if smaller == (kind == "min") else other
+                chosen += _cut(source, low, high)
+        result = chosen
+    return result
+
+
+def _cut(pieces: list[Piece], low: int, high: int | None) -> list[Piece]:
+    return _combined(pieces, [(low, high, (0,))], lambda a, _: a)

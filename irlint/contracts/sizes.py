@@ -1,0 +1,164 @@
+"""Sets of sizes of one symbol: the whole numbers of at least 1 that satisfy something, decided exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import lcm
+
+from irlint.contracts.piecewise import Finer, Interval, Unsolvable, pieces_of, where
+from irlint.dims import TooComplex
+from irlint.findings.statements import Relation
+from irlint.records import record
+
+#: So many residue classes are looked at.
+MAX_MODULUS = 4096
+
+#: The signs of ``left - right`` with which a relation holds.
+SIGNS = {"==": (0,), ">=": (0, 1)}
+
+
+@record
+class Sizes:
+    """For each residue modulo ``modulus`` the intervals of k for which ``residue + modulus*k`` is in the set."""
+
+    modulus: int
+    classes: tuple[tuple[Interval, ...], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.classes)
+
+    @property
+    def is_full(self) -> bool:
+        return all(each == (_whole(residue),) for residue, each in enumerate(self.classes))
+
+    @property
+    def least(self) -> int:
+        """The least size of a set that has one."""
+        return min(residue + self.modulus * each[0][0] for residue, each in enumerate(self.classes) if each)
+
+    @property
+    def greatest(self) -> int | None:
+        """The greatest size of a set that has one, None where there is no end."""
+        ends = [(residue, each[-1][1]) for residue, each in enumerate(self.classes) if each]
+        greatest = 0
+        for residue, last in ends:
+            if last is None:
+                return None
+            greatest = max(greatest, residue + self.modulus * last)
+        return greatest
+
+    @property
+    def single(self) -> int | None:
+        """The one size of a set that has one alone."""
+        if self.is_empty:
+            return None
+        least = self.least
+        return least if self.greatest == least else None
+
+    def __contains__(self, size: int) -> bool:
+        at, residue = divmod(size, self.modulus)
+        return any(low <= at and (high is None or at <= high) for low, high in self.classes[residue])
+
+    def elements(self, end: int) -> Iterator[int]:
+        """The sizes up to ``end``, in order."""
+        return (size for size in range(1, end + 1) if size in self)
+
+
+ALL = Sizes(1, (((1, None),),))
+
+
+def _whole(residue: int) -> Interval:
+    return (0 if residue else 1, None)
+
+
+def solved(relations: Iterable[Relation]) -> Sizes | None:
+    """The sizes of the one symbol in the relations for which at least one of them holds; None where that is too complex."""
+    found: Sizes | None = None
+    for relation in relations:
+        sizes = _of_relation(relation)
+        if sizes is None:
+            return None
+        found = sizes if found is None else joined(found, sizes)
+    return found
+
+
+def _of_relation(relation: Relation) -> Sizes | None:
+    try:
+        if relation.kind == "%":
+            difference, signs = relation.left % relation.right, (0,)
+        else:
+            difference, signs = relation.left - relation.right, SIGNS[relation.kind]
+    except (TooComplex, ZeroDivisionError):
+        return None
+    modulus = 1
+    while modulus <= MAX_MODULUS:
+        try:
+            classes = [where(pieces_of(difference, residue, modulus), signs.__contains__) for residue in range(modulus)]
+        except Finer as finer:
+            modulus *= finer.factor
+        except (Unsolvable, KeyError):
+            return None
+        else:
+            return met(ALL, Sizes(modulus, tuple(map(tuple, classes))))
+    return None
+
+
+def met(one: Sizes, other: Sizes) -> Sizes | None:
+    """The sizes that are in both sets; None where that is too complex."""
+    return _merged(one, other, _both)
+
+
+def joined(one: Sizes, other: Sizes) -> Sizes | None:
+    """The sizes that are in one of the sets; None where that is too complex."""
+    return _merged(one, other, _either)
+
+
+def _merged(one: Sizes, other: Sizes, operation: Callable[[list[Interval], list[Interval]], list[Interval]]) -> Sizes | None:
+    modulus = lcm(one.modulus, other.modulus)
+    if modulus > MAX_MODULUS:
+        return None
+    classes = [
+        tuple(operation(_lifted(one, residue, modulus), _lifted(other, residue, modulus))) for residue in range(modulus)
+    ]
+    return Sizes(modulus, tuple(classes))
+
+
+def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
+    """The intervals of a class of ``modulus``, a multiple of the set's own."""
+    offset, own = divmod(residue, sizes.modulus)
+    step = modulus // sizes.modulus
+    found = []
+    for low, high in sizes.classes[own]:
+        first = max(0, -((offset - low) // step))
+        last = None if high is None else (high - offset) // step
+        if last is None or first <= last:
+            found.append((first, last))
+    return found
+
+
+def _both(one: list[Interval], other: list[Interval]) -> list[Interval]:
+    found = []
+    for low, high in one:
+        for first, last in other:
+            begin = max(low, first)
+            end = last if high is None else high if last is None else min(high, last)
+            if end is None or begin <= end:
+                found.append((begin, end))
+    return sorted(found, key=_order)
+
+
+def _either(one: list[Interval], other: list[Interval]) -> list[Interval]:
+    found: list[Interval] = []
+    for low, high in sorted([*one, *other], key=_order):
+        if found and (found[-1][1] is None or low <= found[-1][1] + 1):
+            before = found[-1][1]
+            end = None if before is None or high is None else max(before, high)
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((low, high))
+    return found
+
+
+def _order(interval: Interval) -> int:
+    return interval[0]
