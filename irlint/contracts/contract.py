@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.contracts.conditions import conditions
-from irlint.contracts.simplified import decided, replaced_in, simplified
+from irlint.contracts.simplified import decided, replaced_in, simplified, text_of, without_extremes
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, symbols
 from irlint.findings.statements import Relation
@@ -103,17 +103,17 @@ class _Group:
                 waiting.append(_Open(demand, relations))
             seen.add(relations)
         for _ in range(ROUNDS):
-            before = dict(self.values)
+            before = dict(self.values), self.joint
             waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
-            if self.values == before:
+            self.joint = waiting
+            if (self.values, [each.relations for each in waiting]) == (before[0], [each.relations for each in before[1]]):
                 break
-        self.joint = waiting
 
     def _reduced(self, each: _Open) -> _Open | None:
         """What is left of a demand; None where it is proven, or cannot hold."""
         left: list[Relation] = []
         for relation in each.relations:
-            relation = simplified(replaced_in(relation, self.values))
+            relation = simplified(without_extremes(replaced_in(relation, self.values), self._facts(each)))
             holds = decided(relation)
             if holds:
                 return None
@@ -123,6 +123,17 @@ class _Group:
             self.impossible.append(each.demand)
             return None
         return _Open(each.demand, tuple(left))
+
+    def _facts(self, apart: _Open) -> list[Dim]:
+        """What the other demands say is at least 0."""
+        facts = []
+        for each in self.joint:
+            if each.demand is not apart.demand and len(each.relations) == 1 and each.relations[0].kind in ("==", ">="):
+                relation = each.relations[0]
+                facts.append(relation.left - relation.right)
+                if relation.kind == "==":
+                    facts.append(relation.right - relation.left)
+        return facts
 
     def _taken(self, each: _Open) -> bool:
         """Whether a demand says what one size is, or can be."""
@@ -183,8 +194,8 @@ class _Group:
                 continue
             found += [_made(text, name, makers, when) for text in texts]
         rest = (
-            (" or ".join(map(str, each.relations)), each.demand)
-            for each in (*self.raw, *(each for each in map(self._reduced, self.joint) if each is not None))
+            (" or ".join(map(text_of, each.relations)), each.demand)
+            for each in (*self.raw, *self.joint)
         )
         return found + _as_they_are(rest, when)
 

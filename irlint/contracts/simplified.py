@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import gcd
 
-from irlint.dims import Dim, Expr, TooComplex, at_least, divisible, same, substituted, symbol, symbols
-from irlint.dims.polynomials import Atom, Monomial, Terms, canonical, terms_of, without
+from irlint.dims import Dim, TooComplex, at_least, divisible, floordiv, same, substituted, symbol, symbols
+from irlint.dims.extremes import extreme
+from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, lone_atom, terms_of, without
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
+#: Symbols stand for each other at most in so many steps.
+MAX_CHAIN = 8
+
 
 def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
-    """The relation with symbols replaced by what they are."""
-    names = symbols(relation.left) | symbols(relation.right)
-    known = {name: values[name] for name in names if name in values}
-    if not known:
-        return relation
-    try:
-        left, right = substituted(relation.left, known), substituted(relation.right, known)
-    except (TooComplex, ZeroDivisionError):
-        return relation
-    return replace_until_stable(replaced(relation, left=left, right=right), values, known)
-
-
-def replace_until_stable(relation: Relation, values: Mapping[str, Dim], done: Mapping[str, Dim]) -> Relation:
-    """The relation after symbols that other symbols stand for were replaced in turn."""
-    names = (symbols(relation.left) | symbols(relation.right)) & values.keys()
-    return replaced_in(relation, values) if names - done.keys() else relation
+    """The relation with symbols of at least 1, replaced by what they are where ``values`` says it."""
+    for _ in range(MAX_CHAIN):
+        names = symbols(relation.left) | symbols(relation.right)
+        known = {name: values.get(name, symbol(name, 1)) for name in names}
+        try:
+            left, right = substituted(relation.left, known), substituted(relation.right, known)
+        except (TooComplex, ZeroDivisionError):
+            return relation
+        before, relation = relation, replaced(relation, left=left, right=right)
+        if relation == before:
+            break
+    return relation
 
 
 def simplified(relation: Relation) -> Relation:
@@ -38,13 +39,66 @@ def simplified(relation: Relation) -> Relation:
     common = _common([*left, *right])
     if common:
         left, right = _divided(left, common), _divided(right, common)
-    from math import gcd
-
     number = gcd(*left.values(), *right.values())
     if number > 1:
         left = {monomial: factor // number for monomial, factor in left.items()}
         right = {monomial: factor // number for monomial, factor in right.items()}
     return replaced(relation, left=canonical(left), right=canonical(right)) if common or number > 1 else relation
+
+
+def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
+    """The relation with each "min" or "max" replaced by the part that it is, where the ``facts``, each at least 0, tell which.
+
+    ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes ``x >= y``.
+    """
+    try:
+        left, right = _chosen(relation.left, facts), _chosen(relation.right, facts)
+    except TooComplex:
+        return relation
+    relation = replaced(relation, left=left, right=right)
+    return _compared(relation) or relation
+
+
+def _chosen(a: Dim, facts: Sequence[Dim]) -> Dim:
+    total: Dim = 0
+    for monomial, factor in terms_of(a).items():
+        term: Dim = factor
+        for atom in monomial:
+            term = term * (_part_of(atom, facts) if atom.parts else atom_dim(atom))
+        total = total + term
+    return total
+
+
+def _part_of(atom: Atom, facts: Sequence[Dim]) -> Dim:
+    parts = [_chosen(part, facts) for part in atom.parts]
+    if atom.kind == "//":
+        return floordiv(*parts)
+    for at, part in enumerate(parts):
+        others = parts[:at] + parts[at + 1 :]
+        if atom.kind == "min" and all(_is_larger(other, part, facts) for other in others):
+            return part
+        if atom.kind == "max" and all(_is_larger(part, other, facts) for other in others):
+            return part
+    return extreme(atom.kind, tuple(parts))
+
+
+def _is_larger(large: Dim, small: Dim, facts: Sequence[Dim]) -> bool:
+    difference = large - small
+    return any(at_least(difference - fact, 0) is True for fact in (0, *facts))
+
+
+def _compared(relation: Relation) -> Relation | None:
+    if relation.kind != "==":
+        return None
+    for side, other in ((relation.left, relation.right), (relation.right, relation.left)):
+        for kind in ("min", "max"):
+            found = lone_atom(other, kind)
+            if found is not None and found[1] == 0 and len(found[0].parts) == 2 and side in found[0].parts:
+                one, two = found[0].parts
+                rest = two if one == side else one
+                large, small = (rest, side) if kind == "min" else (side, rest)
+                return Relation(">=", large, small)
+    return None
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
@@ -73,11 +127,8 @@ def _divided(terms: Terms, common: Monomial) -> Terms:
 
 @lru_cache(4096)
 def decided(relation: Relation) -> bool | None:
-    """Whether a relation holds, or fails, for all sizes of at least 1."""
-    try:
-        left, right = positive(relation.left), positive(relation.right)
-    except TooComplex:
-        return None
+    """Whether a relation holds, or fails, for all sizes within their bounds."""
+    left, right = relation.left, relation.right
     if relation.kind == "==":
         return same(left, right)
     if relation.kind == ">=":
@@ -85,8 +136,10 @@ def decided(relation: Relation) -> bool | None:
     return divisible(left, right) if isinstance(right, int) else None
 
 
-def positive(a: Dim) -> Dim:
-    """The same expression of symbols that are at least 1; raises TooComplex."""
-    if not isinstance(a, Expr):
-        return a
-    return substituted(a, {name: symbol(name, 1) for name in symbols(a)})
+def text_of(relation: Relation) -> str:
+    """The relation with a number on its right side."""
+    if relation.kind == ">=" and isinstance(relation.left, int):
+        return f"{relation.right} <= {relation.left}"
+    if relation.kind == "==" and isinstance(relation.left, int):
+        return f"{relation.right} == {relation.left}"
+    return str(relation)
