@@ -3,7 +3,7 @@
 Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults, reports),
 ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators), ``ops`` (one
 function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of every value),
-``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
+``contracts`` (what a model demands of its inputs), ``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
 reported), ``run`` (one file, and many), ``command`` (the ``irlint`` command).
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "check", "shapes"]
+__all__ = ["__version__", "check", "contract", "shapes"]
 
 
 def check(
@@ -37,6 +37,19 @@ def check(
 
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     return checked([os.fspath(path) for path in listed], shapes=named_shapes(shapes or {}))
+
+
+def contract(
+    path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None
+) -> dict[str, Any]:
+    """What a model demands of its inputs and what it then returns, as ``irlint contract --format json`` prints it.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    """
+    from irlint.policy.shape_options import named_shapes
+    from irlint.run.contract import demanded
+
+    return demanded(os.fspath(path), shapes=named_shapes(shapes or {}))
 
 
 def shapes(

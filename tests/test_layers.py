@@ -27,6 +27,7 @@ LAYERS = (
     "ops",
     "binding",
     "inference",
+    "contracts",
     "checks",
     "pictures",
     "reporters",

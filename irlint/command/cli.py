@@ -106,11 +106,31 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 @_with(SHAPES)
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape."""
-    from irlint.policy.shape_options import parsed_shapes
+    from irlint.reporters.listing import rendered
     from irlint.run.listing import listed
 
+    _print(listed, rendered, model, options)
+
+
+@commands.command()
+@click.argument("model", type=click.Path())
+@_with(SHAPES)
+def contract(model: str, **options: Any) -> None:
+    """Prints which sizes a MODEL takes, and what it returns for them."""
+    from irlint.reporters.contract import rendered
+    from irlint.run.contract import demanded
+
+    _print(demanded, rendered, model, options)
+
+
+def _print(
+    asked: Callable[..., dict[str, Any]], rendered: Callable[[dict[str, Any], str], str], model: str, options: Any
+) -> None:
+    """Prints what is asked of a model, in the form that the options name."""
+    from irlint.policy.shape_options import parsed_shapes
+
     try:
-        found = listed(model, shapes=parsed_shapes(options["shape"]))
+        found = asked(model, shapes=parsed_shapes(options["shape"]))
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:
@@ -122,8 +142,6 @@ def shapes(model: str, **options: Any) -> None:
 
         emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
         return
-    from irlint.reporters.listing import rendered
-
     emit(rendered(found, encoding()))
 
 

@@ -16,10 +16,9 @@ def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
         return ()
     if sizes.is_empty:
         return None
-    greatest = sizes.greatest
-    listed = list(sizes.elements(greatest)) if greatest is not None and greatest <= 64 * LISTED else []
     uniform = _uniform(name, sizes, 1)
-    if listed and len(listed) <= (LISTED if uniform is None or len(uniform) > 1 else 2):
+    listed = sizes.few(LISTED if uniform is None or len(uniform) > 1 else 2)
+    if listed:
         consecutive = listed == list(range(listed[0], listed[-1] + 1)) and len(listed) > 2
         if not consecutive:
             return (f"{name} == {listed[0]}",) if len(listed) == 1 else (f"{name} in {tuple(listed)}",)
@@ -55,7 +54,9 @@ def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
 
 def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | None]:
     """The residues that occur from ``start`` on, the least size there, and the greatest (None without end)."""
-    residues, least, ends = [], None, []
+    residues: list[int] = []
+    least: int | None = None
+    ends: list[int | None] = []
     for residue in range(sizes.modulus):
         for low, high in _numbers(sizes, residue):
             if high is not None and high < start:

@@ -106,7 +106,10 @@ class _Group:
             before = dict(self.values), self.joint
             waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
             self.joint = waiting
-            if (self.values, [each.relations for each in waiting]) == (before[0], [each.relations for each in before[1]]):
+            if (self.values, [each.relations for each in waiting]) == (
+                before[0],
+                [each.relations for each in before[1]],
+            ):
                 break
 
     def _reduced(self, each: _Open) -> _Open | None:
@@ -193,10 +196,7 @@ class _Group:
                 found += _as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
                 continue
             found += [_made(text, name, makers, when) for text in texts]
-        rest = (
-            (" or ".join(map(text_of, each.relations)), each.demand)
-            for each in (*self.raw, *self.joint)
-        )
+        rest = ((" or ".join(map(text_of, each.relations)), each.demand) for each in (*self.raw, *self.joint))
         return found + _as_they_are(rest, when)
 
 

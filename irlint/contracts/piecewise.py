@@ -156,7 +156,9 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
     return _trimmed(tuple(product))
 
 
-def _combined(one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]) -> list[Piece]:
+def _combined(
+    one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]
+) -> list[Piece]:
     """``operation`` on what two functions are on each interval that both have."""
     result: list[Piece] = []
     at = 0

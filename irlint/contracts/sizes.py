@@ -13,8 +13,8 @@ from irlint.records import record
 #: So many residue classes are looked at.
 MAX_MODULUS = 4096
 
-#: The signs of ``left - right`` with which a relation holds.
-SIGNS = {"==": (0,), ">=": (0, 1)}
+#: The signs of ``left - right``, or of the rest of a division, with which a relation holds.
+SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 
 
 @record
@@ -60,6 +60,16 @@ class Sizes:
         at, residue = divmod(size, self.modulus)
         return any(low <= at and (high is None or at <= high) for low, high in self.classes[residue])
 
+    def few(self, limit: int) -> list[int]:
+        """The sizes of a set that has at most ``limit``, in order; none of a larger one."""
+        found: list[int] = []
+        for residue, intervals in enumerate(self.classes):
+            for low, high in intervals:
+                if high is None or len(found) + high - low >= limit:
+                    return []
+                found += [residue + self.modulus * at for at in range(low, high + 1)]
+        return sorted(found)
+
     def elements(self, end: int) -> Iterator[int]:
         """The sizes up to ``end``, in order."""
         return (size for size in range(1, end + 1) if size in self)
@@ -86,15 +96,18 @@ def solved(relations: Iterable[Relation]) -> Sizes | None:
 def _of_relation(relation: Relation) -> Sizes | None:
     try:
         if relation.kind == "%":
-            difference, signs = relation.left % relation.right, (0,)
+            difference = relation.left % relation.right
         else:
-            difference, signs = relation.left - relation.right, SIGNS[relation.kind]
+            difference = relation.left - relation.right
     except (TooComplex, ZeroDivisionError):
         return None
     modulus = 1
     while modulus <= MAX_MODULUS:
         try:
-            classes = [where(pieces_of(difference, residue, modulus), signs.__contains__) for residue in range(modulus)]
+            classes = [
+                where(pieces_of(difference, residue, modulus), SIGNS[relation.kind].__contains__)
+                for residue in range(modulus)
+            ]
         except Finer as finer:
             modulus *= finer.factor
         except (Unsolvable, KeyError):
@@ -114,7 +127,9 @@ def joined(one: Sizes, other: Sizes) -> Sizes | None:
     return _merged(one, other, _either)
 
 
-def _merged(one: Sizes, other: Sizes, operation: Callable[[list[Interval], list[Interval]], list[Interval]]) -> Sizes | None:
+def _merged(
+    one: Sizes, other: Sizes, operation: Callable[[list[Interval], list[Interval]], list[Interval]]
+) -> Sizes | None:
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None

@@ -164,6 +164,8 @@ RULES = {
     "IRL599": "inference.answers",
     "IRL601": "checks.declared",
     "IRL602": "checks.declared",
+    "IRL608": "checks.frozen",
+    "IRL609": "checks.frozen",
     "IRL701": "checks.constants",
     "IRL702": "checks.constants",
     "IRL703": "checks.constants",

@@ -24,10 +24,8 @@ def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | N
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
     ``shapes`` names an input that the model does not have.
     """
-    model = parsers.read(path, data)
-    if model.graph is None:
-        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    known = inferred(model, shapes)
+    known = worked_out(path, data, shapes)
+    model = known.model
     values = [entry for graph in graphs(model) for entry in _entries(graph, known)]
     mentioned = _mentioned(values)
     return {
@@ -40,6 +38,14 @@ def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | N
         "requires": _requires(known),
         "symbols": {name: text for name, text in known.symbols.items() if name in mentioned},
     }
+
+
+def worked_out(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> Known:
+    """What is known of the model in a file; raises as ``listed`` does."""
+    model = parsers.read(path, data)
+    if model.graph is None:
+        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+    return inferred(model, shapes)
 
 
 def _inputs(model: Model) -> list[str]:
@@ -77,17 +83,21 @@ def _entries(graph: Graph, known: Known) -> Iterator[dict[str, Any]]:
 
 def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:
     found = known.types.get(value)
-    shape = found.shape if isinstance(found, (Tensor, SparseTensor)) else None
     return {
         "graph": graph.path,
         "name": value.name,
         "node": None if node is None else node.label,
         "op": None if node is None else node.op,
         "port": port,
-        "dtype": _dtype(found),
-        "shape": None if shape is None else [_dim(dim) for dim in shape],
+        **typed(found),
         "value": _value(found),
     }
+
+
+def typed(known: Type | None) -> dict[str, Any]:
+    """The element type and the shape of a value, as the forms of the JSON have them."""
+    shape = known.shape if isinstance(known, (Tensor, SparseTensor)) else None
+    return {"dtype": _dtype(known), "shape": None if shape is None else [_dim(dim) for dim in shape]}
 
 
 def _dtype(known: Type | None) -> str | None:

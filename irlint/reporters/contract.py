@@ -1,0 +1,63 @@
+"""What a model demands of its inputs, as a card for people."""
+
+from __future__ import annotations
+
+from irlint.lazy_typing import Any
+from irlint.reporters.canvas import display
+from irlint.reporters.plain import safe, spelled
+
+#: The first column is at most so wide.
+WIDEST = 44
+
+
+def rendered(contract: dict[str, Any], encoding: str = "utf-8") -> str:
+    """The inputs, what has to hold and why, and the outputs; what ``encoding`` does not have is escaped."""
+    parts = [f"{safe(contract['path'])} ({contract['format']})\n"]
+    parts.append(f"takes\n{_values(contract['inputs'])}")
+    always = [each for each in contract["requires"] if "when" not in each]
+    if not contract.get("satisfiable", True):
+        parts.append(
+            f"fits no sizes\n{_rows([(each['condition'], _reason(each)) for each in contract['contradiction']])}"
+        )
+    elif always:
+        parts.append(f"as long as\n{_rows([(each['condition'], _reason(each)) for each in always])}")
+    for when in dict.fromkeys(each["when"] for each in contract["requires"] if "when" in each):
+        mine = [(each["condition"], _reason(each)) for each in contract["requires"] if each.get("when") == when]
+        parts.append(f"and where {safe(when)} runs\n{_rows(mine)}")
+    parts.append(f"returns\n{_values(contract['outputs'])}")
+    parts += _notes(contract)
+    return spelled("".join(parts), encoding)
+
+
+def _values(values: list[dict[str, Any]]) -> str:
+    rows = []
+    for each in values:
+        shape = "[...]" if each["shape"] is None else f"[{', '.join(map(str, each['shape']))}]"
+        rows.append((safe(each["name"]), f"{each['dtype'] or '?'}{shape}"))
+    return _rows(rows)
+
+
+def _reason(each: dict[str, Any]) -> str:
+    count = each.get("nodes", 1)
+    more = f", and {count - 1} more" if count > 1 else ""
+    return f"{each['why']} ({each['op']} {safe(each['node'])}{more})"
+
+
+def _rows(rows: list[tuple[str, str]]) -> str:
+    width = min(max((display(first) for first, _ in rows), default=0), WIDEST)
+    return "".join(f"  {first}{' ' * (width - display(first))}  {second}\n" for first, second in rows)
+
+
+def _notes(contract: dict[str, Any]) -> list[str]:
+    notes = []
+    mentioned = " ".join(
+        str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()
+    )
+    named = {name: text for name, text in contract["symbols"].items() if name in mentioned}
+    if named:
+        notes.append("where\n" + _rows([(name, f"is {safe(text)}") for name, text in named.items()]))
+    count = contract.get("undecided", 0)
+    if count:
+        what = "1 condition depends" if count == 1 else f"{count} conditions depend"
+        notes.append(f"{what} on sizes that only the data tell; `irlint shapes` lists them\n")
+    return notes

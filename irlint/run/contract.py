@@ -1,0 +1,79 @@
+"""What a model demands of its inputs, and what it then returns, as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from irlint.contracts.contract import Condition, contract_of
+from irlint.dims import Shape
+from irlint.inference.known import Known
+from irlint.lazy_typing import Any
+from irlint.model import Graph, Value
+from irlint.run.listing import typed, worked_out
+
+
+def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
+    """What ``irlint contract --format json`` prints; raises as ``listing.listed`` does."""
+    known = worked_out(path, data, shapes)
+    contract = contract_of(known)
+    graph = known.model.graph
+    assert graph is not None
+    found: dict[str, Any] = {
+        "schema": "irlint-contract-1",
+        "path": path.replace(os.sep, "/"),
+        "format": known.format.name,
+        "inputs": [_entry(name, value, known) for name, value in _inputs(graph, known)],
+        "requires": [_condition(each) for each in contract.conditions],
+        "outputs": [_entry(name, value, known) for name, value in _outputs(graph, known)],
+        "symbols": {name: text for name, text in known.symbols.items() if not name.startswith("_")},
+    }
+    if not contract.satisfiable:
+        found["satisfiable"] = False
+        found["contradiction"] = [
+            {
+                "condition": each.requirement.condition,
+                "node": each.node.label,
+                "op": each.node.op,
+                "why": each.requirement.why,
+            }
+            for each in contract.impossible
+        ]
+    if contract.unknown:
+        found["undecided"] = len(contract.unknown)
+    return found
+
+
+def _entry(name: str, value: Value, known: Known) -> dict[str, Any]:
+    return {"name": name, **typed(known.types.get(value))}
+
+
+def _inputs(graph: Graph, known: Known) -> Iterator[tuple[str, Value]]:
+    """The inputs that are fed, by their names (ONNX: the value's; IR: the Parameter's)."""
+    if known.format.input_node is None:
+        yield from ((value.name, value) for value in graph.inputs if value not in graph.constants)
+        return
+    for node in graph.nodes:
+        if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
+            yield node.name, node.outputs[0]
+
+
+def _outputs(graph: Graph, known: Known) -> Iterator[tuple[str, Value]]:
+    if known.format.output_node is None:
+        yield from ((value.name, value) for value in graph.outputs)
+        return
+    for node in graph.nodes:
+        if node.op == known.format.output_node and node.inputs and node.inputs[0] is not None:
+            yield node.name, node.inputs[0]
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    node, requirement = condition.demand.node, condition.demand.requirement
+    entry = {
+        "condition": condition.text,
+        "node": node.label,
+        "op": node.op,
+        "why": requirement.why,
+        "nodes": condition.nodes,
+    }
+    return {**entry, "when": condition.when} if condition.when else entry
