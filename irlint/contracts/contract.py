@@ -11,6 +11,7 @@ from irlint.dims import Dim, symbols
 from irlint.findings.statements import Relation
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
+from irlint.model import Node
 from irlint.records import record
 
 #: So often equalities are put into the other demands.
@@ -88,20 +89,23 @@ class _Group:
         self.joint: list[_Open] = []
         self.raw: list[_Open] = []
         self.impossible: list[Demand] = []
+        #: The nodes that demand each alternative of relations, of which only the first demand is looked at.
+        self.nodes: dict[tuple[Relation, ...], set[Node]] = {}
         self.unknown: list[Demand] = []
 
     def add(self, demands: Iterable[Demand]) -> None:
         waiting = []
-        seen: set[tuple[Relation, ...]] = set()
         for demand in demands:
             relations = demand.requirement.any_of
+            seen = relations in self.nodes
+            self.nodes.setdefault(relations, set()).add(demand.node)
+            if seen:
+                continue
             names = frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
             if names - self.inputs:
-                if relations not in seen:
-                    self.unknown.append(demand)
+                self.unknown.append(demand)
             else:
                 waiting.append(_Open(demand, relations))
-            seen.add(relations)
         for _ in range(ROUNDS):
             before = dict(self.values), self.joint
             waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
@@ -123,7 +127,7 @@ class _Group:
             if holds is None and relation not in left:
                 left.append(relation)
         if not left:
-            self.impossible.append(each.demand)
+            self._contradicted(each.names, each.demand)
             return None
         return _Open(each.demand, tuple(left))
 
@@ -158,15 +162,22 @@ class _Group:
         if sizes.is_full:
             return
         if together.is_empty:
-            if not self.impossible:
-                self.impossible += [each for each, _ in self.makers.get(name, [])]
-            self.impossible.append(demand)
+            self._contradicted({name}, demand)
             return
         self.makers.setdefault(name, []).append((demand, sizes))
         self.sizes[name] = together
         single = together.single
         if single is not None:
             self.values[name] = single
+
+    def _contradicted(self, names: Iterable[str], demand: Demand) -> None:
+        """Notes a demand that nothing fulfils beside those that were there before."""
+        if not self.impossible:
+            self.impossible += [each for name in sorted(names) for each, _ in self.makers.get(name, [])]
+        self.impossible.append(demand)
+
+    def _count(self, demands: Iterable[Demand]) -> int:
+        return len(set[Node]().union(*(self.nodes[each.requirement.any_of] for each in demands)))
 
     def _equated(self, each: _Open) -> bool:
         """Whether two symbols are demanded to be equal: then the later one stands for the first from here on."""
@@ -188,43 +199,42 @@ class _Group:
         return True
 
     def conditions(self, when: str = "") -> list[Condition]:
-        found = [Condition(text, demand, 1, when) for text, demand in self.equal]
+        found = [Condition(text, demand, self._count([demand]), when) for text, demand in self.equal]
         for name, sizes in self.sizes.items():
             texts = conditions(name, sizes)
             makers = self.makers[name]
             if texts is None:
-                found += _as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
+                found += self._as_they_are(((demand.requirement.condition, demand) for demand, _ in makers), when)
                 continue
-            found += [_made(text, name, makers, when) for text in texts]
+            for text in texts:
+                alone = _makers_of(text, name, makers)
+                found.append(Condition(text, alone[0], self._count(alone), when))
         rest = ((" or ".join(map(text_of, each.relations)), each.demand) for each in (*self.raw, *self.joint))
-        return found + _as_they_are(rest, when)
+        return found + self._as_they_are(rest, when)
+
+    def _as_they_are(self, stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
+        demands: dict[str, list[Demand]] = {}
+        for text, demand in stated:
+            demands.setdefault(text, []).append(demand)
+        return [Condition(text, each[0], self._count(each), when) for text, each in demands.items()]
 
 
-def _made(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]], when: str) -> Condition:
-    """A condition with the first demand after which it holds, and the number of nodes that take part in it."""
+def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
+    """The demands of which each implies a condition; else those that do together, the one that completes it first."""
     code = compile(text, "condition", "eval")
 
-    def holds_for_all(sizes: Sizes) -> bool:
+    def implied(sizes: Sizes) -> bool:
         limit = sizes.modulus * 4 + 64
         greatest = sizes.greatest
         end = limit if greatest is None else min(greatest, 16 * limit)
         return all(eval(code, {"__builtins__": {}}, {name: size}) for size in sizes.elements(end))
 
-    alone = [demand for demand, sizes in makers if holds_for_all(sizes)]
+    alone = [demand for demand, sizes in makers if implied(sizes)]
     if alone:
-        return Condition(text, alone[0], len({demand.node for demand in alone}), when)
+        return alone
     together: Sizes | None = ALL
-    for demand, sizes in makers:
+    for at, (_, sizes) in enumerate(makers):
         together = met(together, sizes) if together is not None else None
-        if together is None or holds_for_all(together):
-            return Condition(text, demand, len({each.node for each, _ in makers}), when)
-    return Condition(text, makers[-1][0], len({each.node for each, _ in makers}), when)
-
-
-def _as_they_are(stated: Iterable[tuple[str, Demand]], when: str) -> list[Condition]:
-    first: dict[str, Demand] = {}
-    nodes: dict[str, set[object]] = {}
-    for text, demand in stated:
-        first.setdefault(text, demand)
-        nodes.setdefault(text, set()).add(demand.node)
-    return [Condition(text, demand, len(nodes[text]), when) for text, demand in first.items()]
+        if together is None or implied(together):
+            return [makers[at][0], *(demand for demand, _ in makers[:at])]
+    return [demand for demand, _ in makers]

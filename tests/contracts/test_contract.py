@@ -1,0 +1,67 @@
+"""What a whole model demands: each condition once, solved, with the node that is the first to demand it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx.parser
+import pytest
+from contracts.models import HEAD, MODELS
+
+import irlint
+
+
+def contract(text: str, folder: Path) -> dict[str, Any]:
+    path = folder / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(HEAD + text).SerializeToString())
+    return irlint.contract(path)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_conditions(name: str, tmp_path: Path) -> None:
+    text, expected = MODELS[name]
+    found = contract(text, tmp_path)["requires"]
+    assert [
+        f"{each['condition']} if {each['when']}" if "when" in each else each["condition"] for each in found
+    ] == expected
+
+
+def test_the_first_node_and_how_many(tmp_path: Path) -> None:
+    nodes = "".join(f"y{i} = MatMul (x, b) " for i in range(3))
+    (found,) = contract(f"g (float[N,3] x, float[M,K] b) => (y0) {{ {nodes} }}", tmp_path)["requires"]
+    assert (found["node"], found["op"], found["nodes"]) == ("y0", "MatMul", 3)
+    assert found["why"] == "axis 1 of input 0 and axis 0 of input 1 are summed over together"
+
+
+def test_no_sizes_fit(tmp_path: Path) -> None:
+    nodes = "r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x) z = Sub (b, s)"
+    found = contract(f"g (float[n] x, float[6] a, float[12] b) => (y, z) {{ {nodes} }}", tmp_path)
+    assert found["satisfiable"] is False
+    assert [each["node"] for each in found["contradiction"]] == ["y", "z"]
+
+
+def test_sizes_that_the_data_tell_are_not_demanded(tmp_path: Path) -> None:
+    found = contract(
+        "g (float[N] x, float[6] a) => (y) { i = NonZero (x) j = Cast <to = 1> (i) y = MatMul (j, a) }", tmp_path
+    )
+    assert found["requires"] == []
+    assert found["undecided"] == 1
+
+
+def test_frozen_sizes_are_told_once(tmp_path: Path) -> None:
+    text, _ = MODELS["frozen batch"]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(HEAD + text.replace("{ y", "{ z = Reshape (x, s) y")).SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL608"]
+    assert (found.node, found.severity.value) == ("z", "warning")
+    assert "axis 0 (`batch`) of the input 'x' is declared free, and only 1 works" in found.message
+
+
+@pytest.mark.parametrize(
+    "name", ["position table", "multiple", "window", "broadcast", "concatenated", "branch", "flattened"]
+)
+def test_what_leaves_a_choice_is_not_frozen(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(HEAD + MODELS[name][0]).SerializeToString())
+    assert not {"IRL608", "IRL609"} & {each.rule.code for each in irlint.check(path).findings}
