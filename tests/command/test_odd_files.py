@@ -203,7 +203,7 @@ def test_long_lists_and_names_are_cut(tmp_path: Path) -> None:
 def test_two_thousand_nodes_with_one_defect_each(tmp_path: Path) -> None:
     nodes = [helper.make_node("Concat", ["x", "x"], [f"y{i}"], name=f"n{i}", axis=7) for i in range(2000)]
     given = helper.make_tensor_value_info("x", 1, ["N", 3])
-    graph = helper.make_graph(nodes, "g", [given], [helper.make_tensor_value_info("y0", 1, None)])
+    graph = helper.make_graph(nodes, "g", [given], [helper.make_tensor_value_info("y0", 1, ["N", "M"])])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "m.onnx")
     result = run("m.onnx", cwd=tmp_path)
     assert "the same at 1999 more nodes" in result.stdout
