@@ -71,8 +71,9 @@ def _terms(known: Known) -> Terms | None:
 
 def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     roots: dict[Value, Problem] = {}
+    misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
     for node in graph.nodes:
-        if node in known.faulted or node not in known.calls:
+        if node in known.faulted or node in misread or node not in known.calls:
             continue
         ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
         yield from ports

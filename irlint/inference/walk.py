@@ -307,7 +307,8 @@ class _Walk:
         if value is None:
             return
         if value in self.given and self.types.get(value) is not None:
-            self._say(graph, frame, node, self._too_many_outputs(graph, node, 1), said)
+            stated = self.ask(frame, node, call, (), said)
+            self._say(graph, frame, node, (*stated.faults, *self._too_many_outputs(graph, node, 1)), said)
             return
         declared = value.type if isinstance(value.type, Tensor) else UNKNOWN
         outputs = self._outputs(graph, frame, node, call, (), said)

@@ -110,10 +110,18 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return named
     if suffix != ".onnx" or head.lstrip()[:1] == b"<":
         markup = _markup(head)
+        if markup == "other-xml" and _has_layers(head):
+            return "openvino"
         if markup is not None:
             return markup
     if suffix == ".xml":
-        return "openvino" if _may_be_ir(head) else "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
+        return (
+            "openvino"
+            if _may_be_ir(head) or _has_layers(head)
+            else "other-xml"
+            if _text(head).lstrip()[:1] == "<"
+            else "unknown"
+        )
     if suffix == ".onnx" or _begins_like_onnx(head):
         return "onnx"
     return "unknown"
@@ -126,6 +134,12 @@ def _may_be_ir(head: bytes) -> bool:
     if net:
         return "\0" not in before
     return text.lstrip().startswith(("<!--", "<?", "<!doctype")) or "<net".startswith(text.strip())
+
+
+def _has_layers(head: bytes) -> bool:
+    """Whether there are layers of an IR in sight, whatever the root element is called."""
+    text = _text(head)
+    return all(part in text for part in ("<layers", "<layer ", 'version="opset'))
 
 
 def _markup(head: bytes) -> Kind | None:
@@ -169,6 +183,9 @@ def _doctype_end(text: str, at: int) -> int:
 
 
 def _text(head: bytes) -> str:
+    for first, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be")):
+        if head.startswith(first):
+            return head.decode(encoding, "replace")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return head.decode("utf-16", "replace")
     if head[:3] == b"\xef\xbb\xbf":

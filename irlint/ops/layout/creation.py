@@ -123,9 +123,9 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
 @openvino("Const", spellings=("Constant", "CONSTANT", "constant"))
 @openvino("Constant")
 def ov_const(
-    *, element_type: DType | None = None, shape: str = "", offset: int = 0, size: int = 0, value: str = ""
+    *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""
 ) -> Tensor:
-    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself."""
+    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself, whose parser reads it."""
     return UNKNOWN
 
 

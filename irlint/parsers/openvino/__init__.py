@@ -13,7 +13,9 @@ from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, T
 from irlint.parsers.openvino.constants import Weights, constant, weights_beside
 from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, first_children
-from irlint.parsers.openvino.outputs import PRE_PROCESS_INVALID, RESULT_MISSING, RT_ATTRIBUTES, RT_INFO_REPEATED
+from irlint.parsers.openvino.outputs import RESULT_MISSING
+from irlint.parsers.openvino.pre_process import check_pre_process
+from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
 
 if TYPE_CHECKING:
@@ -233,9 +235,9 @@ class _GraphReader:
         if not path:
             self._results(element, children, layers)
             if "pre-process" in children:
-                self._pre_process(children["pre-process"], layers)
-        if self.version > 10:
-            self._repeated_hints(layers)
+                check_pre_process(children["pre-process"], layers, self.weights, self.layers)
+            if "meta_data" in children and "rt_info" not in children:
+                check_meta_data(children["meta_data"], self.layers)
         constants = {
             value: constant(layer, self.weights, self.layers)
             for layer in layers
@@ -243,29 +245,19 @@ class _GraphReader:
             for value in layer.values[:1]
         }
         nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
+        outputs = tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None)
+        if self.version > 10:
+            check_attributes(layers, [v.place for v in outputs if v.place is not None], self.layers)
         self._report(nodes, path, live)
         self.layers.complaints = before
         return Graph(
             path,
             name,
             tuple(value for layer in layers if layer.type == "Parameter" for value in layer.values[:1]),
-            tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None),
+            outputs,
             constants,
             tuple(nodes.values()),
         )
-
-    def _pre_process(self, element: Element, layers: list[Layer]) -> None:
-        """Complains of mean values for an input that the model does not have."""
-        names = [layer.name for layer in layers if layer.type == "Parameter"]
-        wanted = element.get("reference-layer-name", "")
-        if not wanted or wanted in names:
-            return
-        listed = ", ".join(f'"{name}"' for name in names)
-        fault = PRE_PROCESS_INVALID.fault(
-            f'<pre-process> is for the input "{wanted}"; the inputs are {listed or "none"}',
-            help="write the name of an input, or remove <pre-process>",
-        )
-        self.layers.complain(fault, Place(self.layers.ordinals[element], "reference-layer-name"))
 
     def _nameless_types(self, layers: list[Layer]) -> None:
         told = {complaint.layer for complaint in self.layers.complaints}
@@ -300,29 +292,6 @@ class _GraphReader:
             help="write the IR again, with a Result behind each value that the model is to give",
         )
         self.layers.complain(fault, self._place(root if found is None else found))
-
-    def _repeated_hints(self, layers: list[Layer]) -> None:
-        """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads."""
-        for layer in layers:
-            if not layer.live:
-                continue
-            ports = [port for side in ("input", "output") for port in _children(layer.children, side, "port")]
-            for owner in (layer.children.get("rt_info"), *(first_children(port).get("rt_info") for port in ports)):
-                if owner is not None:
-                    self._repeated_hint(owner, layer)
-
-    def _repeated_hint(self, info: Element, layer: Layer) -> None:
-        seen: set[str] = set()
-        for each in info.iterchildren("attribute"):
-            name = each.get("name")
-            if name not in RT_ATTRIBUTES or each.get("version") != "0":
-                continue
-            if name in seen:
-                fault = RT_INFO_REPEATED.fault(
-                    f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
-                )
-                self.layers.complain(fault, self._place(each), layer)
-            seen.add(name)
 
     def _report(self, nodes: dict[Layer, Node], path: str, live: bool) -> None:
         for complaint in self.layers.complaints:

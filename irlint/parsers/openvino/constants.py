@@ -10,7 +10,7 @@ from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
 from irlint.parsers.openvino.layers import Layer, LayerReader
-from irlint.parsers.openvino.types import element_type, leading_number, natural, renamed_type
+from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
 from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
 from irlint.records import record
 
@@ -124,7 +124,7 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
     if attribute is None:
         return None
     try:
-        dtype = element_type(attribute.value)
+        dtype = stored_type(attribute.value)
     except ValueError as error:
         name = renamed_type(attribute.value)
         meant = f', did you mean "{name}"?' if name else ""
@@ -144,29 +144,33 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
     fields = text.split(",")
     if len(fields) > 1 and not fields[-1]:
         fields.pop()
-    if not text.strip():
+    if not text:
         return ()
     try:
-        read = [leading_number(field) for field in fields]
+        read = [leading_number(field) for field in fields if not _is_signed(field)]
     except ValueError:
         read = [(-1, "")]
     shape = tuple(size for size, _ in read)
-    if any(size < 0 for size in shape):
+    if len(shape) < len(fields) or any(size < 0 for size in shape):
         _complain(layer, reader, f'has shape="{text}", where whole numbers are expected', attribute.place)
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
         severity = Severity.ERROR if _is_refused(layer, shape) else Severity.WARNING
         _complain(layer, reader, message, attribute.place, severity)
-        return None
     return shape
+
+
+def _is_signed(field: str) -> bool:
+    """Whether a size has a plus sign, which OpenVINO reads in other numbers, and not here."""
+    return field.strip(BLANKS).startswith("+")
 
 
 def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
     """Whether a Const needs more bytes for a shape than it states as its size."""
     try:
         size = natural(layer.attributes["size"].value)
-        needed = byte_size(element_type(layer.attributes["element_type"].value), prod(shape))
+        needed = byte_size(stored_type(layer.attributes["element_type"].value), prod(shape))
     except (KeyError, ValueError):
         return True
     return needed is not None and needed > size

@@ -1,10 +1,11 @@
-"""The rules about what an IR gives and what it states of its values besides their types."""
+"""The rules about what an IR gives, and what it does to its inputs before it begins."""
 
 from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 
-_GOOD = """<net version="11">
+#: A document that keeps all of these rules.
+GOOD = """<net version="11">
   <layers>
     <layer id="0" name="x" type="Parameter" version="opset1">
       <data shape="2,3" element_type="f32"/>
@@ -27,21 +28,9 @@ RESULT_MISSING = Rule(
     why="OpenVINO creates the layers that a Result or an Assign needs, and takes the name of the type to the letter. "
     "Without one the model loads, has no outputs and computes nothing.",
     mend="Write the type as `Result`, or write the IR again with openvino.save_model.",
-    bad=_GOOD.replace('type="Result"', 'type="result"'),
-    good=_GOOD,
+    bad=GOOD.replace('type="Result"', 'type="result"'),
+    good=GOOD,
     role="absence",
-)
-
-RT_INFO_REPEATED = Rule(
-    "IRL122",
-    "rt-info-repeated",
-    Severity.ERROR,
-    "The rt_info of a layer or a port states one attribute twice.",
-    why="OpenVINO reads some attributes of rt_info by name and version, and refuses a model of version 11 that has one of them "
-    'twice in one place: "multiple rt_info attributes are detected".',
-    mend="Keep one of the two.",
-    bad=_GOOD.replace("</rt_info>", '<attribute name="fused_names" version="0" value="y"/></rt_info>'),
-    good=_GOOD,
 )
 
 PRE_PROCESS_INVALID = Rule(
@@ -51,19 +40,6 @@ PRE_PROCESS_INVALID = Rule(
     "The pre-process section is for an input that the model does not have.",
     why="OpenVINO subtracts the mean values of <pre-process> from the input that it names, and refuses a model without it.",
     mend="Write the name of an input of the model, or remove the section.",
-    bad=_GOOD.replace("  <layers>", '  <pre-process reference-layer-name="data"/>\n  <layers>'),
-    good=_GOOD,
-)
-
-#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0.
-RT_ATTRIBUTES = frozenset(
-    [
-        "decompression",
-        "fused_names",
-        "layout",
-        "old_api_map_element_type",
-        "old_api_map_order",
-        "precise",
-        "primitives_priority",
-    ]
+    bad=GOOD.replace("  <layers>", '  <pre-process reference-layer-name="data"/>\n  <layers>'),
+    good=GOOD,
 )

@@ -12,6 +12,9 @@ from irlint.records import record
 _LONGEST = 2**63 - 1
 _DIGITS = frozenset("0123456789")
 
+#: What OpenVINO passes over around numbers and names; other blanks of Unicode are characters to it.
+BLANKS = " \t\n\v\f\r"
+
 _BY_ELEMENT_TYPE: dict[str, str | None] = {
     "dynamic": None,
     "undefined": None,
@@ -75,6 +78,15 @@ def element_type(text: str) -> str | None:
         raise ValueError(f'"{text}" is not an element type') from None
 
 
+def stored_type(text: str) -> str | None:
+    """The element type that a Const names, which OpenVINO reads twice: as an attribute, and as the precision of a port.
+
+    None for a dynamic one. Raises ValueError for a name that is not both.
+    """
+    element_type(text)
+    return port_precision(text)
+
+
 def port_precision(text: str) -> str | None:
     """The element type that the ``precision`` of a port names; None for a dynamic one.
 
@@ -88,7 +100,7 @@ def port_precision(text: str) -> str | None:
 
 def whole(text: str) -> int:
     """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits; raises ValueError."""
-    digits = text.lstrip(" \t\n\v\f\r")
+    digits = text.lstrip(BLANKS)
     digits = digits[1:] if digits[:1] in ("+", "-") else digits
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f'"{text}" is not a whole number')
@@ -108,12 +120,12 @@ def natural(text: str) -> int:
 
 def leading_number(text: str) -> tuple[int, str]:
     """The number that a text begins with, as C++ streams read it, and the rest; raises ValueError."""
-    stripped = text.lstrip(" \t\n\v\f\r")
+    stripped = text.lstrip(BLANKS)
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
     while stripped[length : length + 1] in _DIGITS:
         length += 1
-    return whole(stripped[:length]), stripped[length:].strip()
+    return whole(stripped[:length]), stripped[length:].strip(BLANKS)
 
 
 def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
@@ -122,9 +134,9 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     ``?`` and ``-1`` are None, an interval is a symbol with its bounds, called ``name(axis)`` or
     ``NAME_AXIS``. Raises ValueError where OpenVINO refuses the text.
     """
-    inner = text.strip()
+    inner = text.strip(BLANKS)
     if inner[:1] == "[" and inner[-1:] == "]":
-        inner = inner[1:-1].strip()
+        inner = inner[1:-1].strip(BLANKS)
     if inner == "...":
         return None
     if not inner:
@@ -134,22 +146,23 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
 
 def odd_size(text: str) -> str:
     """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is none."""
-    inner = text.strip().removeprefix("[").removesuffix("]")
+    inner = text.strip(BLANKS).removeprefix("[").removesuffix("]")
     for axis, field in enumerate(inner.split(",") if inner.strip(" .") else ()):
-        low, interval, high = field.strip().partition("..")
+        low, interval, high = field.strip(BLANKS).partition("..")
         try:
             lower, upper = _bound(low), _bound(high) if high else None
         except ValueError:
             continue
-        if not interval and (lower < -1 or lower > _LONGEST):
-            return f'entry {axis} is "{field.strip()}", which OpenVINO reads as 0'
+        if not interval and (lower < -1 or lower > _LONGEST or "-" in low[1:] or low == "-"):
+            taken = max(0, lower) if lower <= _LONGEST else 0
+            return f'entry {axis} is "{field.strip(BLANKS)}", which OpenVINO reads as {taken}'
         if upper is not None and upper < lower:
             return f'entry {axis} is "{field.strip()}", an empty interval, which OpenVINO reads as any size'
     return ""
 
 
 def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: str) -> MaybeDim:
-    field = field.strip()
+    field = field.strip(BLANKS)
     if not field:
         raise ValueError(f'entry {axis} of the shape "{text}" is empty')
     if field in ("?", "-1"):
@@ -170,12 +183,11 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 
 def _bound(text: str) -> int:
-    if not text:
-        return 0
-    digits = text[1:] if text[0] == "-" else text
-    if not (digits.isascii() and digits.isdigit()):
+    """The number that a text of digits and minus signs begins with, 0 where it begins with none. Raises ValueError for others."""
+    if not _DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
-    return int(text)
+    sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text
+    return int(f"{sign}{digits.partition('-')[0] or 0}")
 
 
 @record

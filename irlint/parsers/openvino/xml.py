@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from irlint.records import record
 
 _NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
-_ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_BLANK = r"[ \t\r\n]"
+_ATTRIBUTE = re.compile(rf"{_BLANK}+({_NAME}){_BLANK}*={_BLANK}*(?:\"([^\"]*)\"|'([^']*)')")
 _TOKEN = re.compile(
     rf"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?{_NAME}.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
-    rf"|</(?P<end>{_NAME})\s*>"
-    rf"|<(?P<start>{_NAME})(?P<attributes>(?:\s+{_NAME}\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?P<empty>/?)>"
+    rf"|</(?P<end>{_NAME}){_BLANK}*>"
+    rf"|<(?P<start>{_NAME})(?P<attributes>(?:{_BLANK}+{_NAME}{_BLANK}*={_BLANK}*(?:\"[^\"]*\"|'[^']*'))*)"
+    rf"{_BLANK}*(?P<empty>/?)>"
     r"|<",
     re.DOTALL,
 )
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
 _NUMBERED = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
+_ENDING = re.compile(r"&#(?:0+|x0+);.*", re.DOTALL)
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']((?:iso-8859|windows-125)[-0-9]+|latin1)[\"']", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (
@@ -156,7 +159,10 @@ class _Mender:
     def result(self) -> Mended:
         end = 0
         for token in _TOKEN.finditer(self.text):
+            if self.done and not self.open and "\0" in self.text[end : token.start()]:
+                break
             self._characters(end, token.start())
+            self._expect_no_end(token[0], token.start())
             self._token(token)
             end = token.end()
         if self.open:
@@ -206,6 +212,9 @@ class _Mender:
 
     def _escaped(self, value: str, at: int, attribute: str | None = None) -> str:
         where = f' in the attribute "{attribute}"' if attribute else ""
+        if "&#" in value and _ENDING.search(value):
+            self._forgive(f"a NUL character, at which OpenVINO stops reading{where}", at, attribute)
+            value = _ENDING.sub("", value)
         if _ILLEGAL.search(value):
             self._forgive(f"a character that XML does not allow{where}", at, attribute)
             value = _ILLEGAL.sub("\ufffd", value)
@@ -237,14 +246,19 @@ class _Mender:
         characters = self.text[start:end]
         if not characters or characters.isspace():
             return
-        if "\0" in characters:
-            at = start + characters.index("\0")
-            raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
+        if self.open or not self.done:
+            self._expect_no_end(characters, start)
         if not self.open or self.done:
             self._forgive(f"text {'after' if self.done else 'before'} the root element", start)
             return
         first = start + len(characters) - len(characters.lstrip())
         self.parts.append(self._escaped(characters, first).replace("]]>", "]]&gt;"))
+
+    def _expect_no_end(self, part: str, start: int) -> None:
+        """Makes sure that a part of the text has no NUL, at which OpenVINO stops reading. Raises Broken."""
+        if "\0" in part:
+            at = start + part.index("\0")
+            raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
 
     def _broken(self, at: int) -> None:
         rest = self.text[at : at + 100_000]

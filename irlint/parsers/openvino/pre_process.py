@@ -1,0 +1,136 @@
+"""What the ``<pre-process>`` of an IR subtracts from an input: mean values, or a mean image, for each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from irlint.dims import Shape
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.model import Place
+from irlint.model.tensor import shape_text
+from irlint.parsers.openvino.constants import Weights
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader
+from irlint.parsers.openvino.outputs import GOOD, PRE_PROCESS_INVALID
+from irlint.parsers.openvino.types import BLANKS, partial_shape, whole
+
+MEAN_VALUES_REFUSED = Rule(
+    "IRL152",
+    "pre-process-mean-refused",
+    Severity.ERROR,
+    "The mean values of the pre-process section do not fit the input that they are for.",
+    why="OpenVINO subtracts one mean value, or one mean image, from each channel of an input whose shape is known, and refuses a "
+    "model that has another number of them.",
+    mend="Write one <channel> with one <mean> for each channel of the input, or remove the section.",
+    bad=GOOD.replace(
+        "  <layers>",
+        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel></pre-process>\n  <layers>',
+    ),
+    good=GOOD.replace(
+        "  <layers>",
+        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel><channel id="1"><mean value="2"/>'
+        '</channel><channel id="2"><mean value="0"/></channel></pre-process>\n  <layers>',
+    ),
+)
+
+#: What the bytes of a mean image are counted by: float32.
+_BYTES = 4
+
+
+def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weights, reader: LayerReader) -> None:
+    """Complains of mean values for an input that the model does not have, and of those that do not fit their input."""
+    inputs = [layer for layer in layers if layer.type == "Parameter"]
+    wanted = element.get("reference-layer-name", "").strip(BLANKS)
+    layer = next((each for each in inputs if not wanted or each.name == wanted), None)
+    if layer is None:
+        listed = ", ".join(f'"{each.name}"' for each in inputs)
+        fault = PRE_PROCESS_INVALID.fault(
+            f'<pre-process> is for the input "{wanted}"; the inputs are {listed or "none"}',
+            help="write the name of an input, or remove <pre-process>",
+        )
+        reader.complain(fault, Place(reader.ordinals[element], "reference-layer-name"))
+        return
+    known, shape = _shape(layer)
+    remark, at = _remark(element, shape, weights) if known else ("", element)
+    if remark:
+        fault = MEAN_VALUES_REFUSED.fault(
+            f'<pre-process> for the input "{layer.name}", {shape_text(shape)}: {remark}',
+            help="write a <mean> for each channel of the input, or remove <pre-process>",
+        )
+        reader.complain(fault, Place(reader.ordinals[at]))
+
+
+def _shape(layer: Layer) -> tuple[bool, Shape | None]:
+    """Whether the shape that a Parameter states can be read, and the shape."""
+    attribute = layer.attributes.get("shape")
+    try:
+        return True, partial_shape(attribute.value if attribute is not None else "", "size")
+    except ValueError:
+        return False, None
+
+
+def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[str, Element]:
+    """What OpenVINO refuses in mean values for an input of this shape, and where; "" for nothing."""
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        return "the sizes of the input are open, and OpenVINO subtracts nothing from such an input", element
+    sizes = [size for size in shape if isinstance(size, int)]
+    kinds: dict[str, set[int]] = {"value": set(), "size": set()}
+    last = -1
+    for channel in element.iterchildren("channel"):
+        try:
+            last = whole(channel.get("id", str(last + 1)))
+        except ValueError:
+            return f'channel id="{channel.get("id")}" is no whole number', channel
+        mean = next(channel.iterchildren("mean"), None)
+        if mean is None:
+            continue
+        remark = _remark_on_mean(mean, sizes, weights)
+        if remark:
+            return remark, mean
+        kinds["value"] |= {last} if "value" in mean.attrib else set()
+        kinds["size"] |= {last} if "size" in mean.attrib and "offset" in mean.attrib else set()
+    if all(kinds.values()):
+        return "it has mean values and mean images", element
+    return _remark_on_number(kinds["value"] | kinds["size"], sizes), element
+
+
+def _remark_on_number(channels: set[int], sizes: Sequence[int]) -> str:
+    count = sizes[1] if len(sizes) > 1 else None
+    if not channels or count is None:
+        return ""
+    if len(channels) != count:
+        return f"it has {counted(len(channels), 'mean')}, and the input {counted(count, 'channel')}"
+    outside = next((each for each in sorted(channels) if not 0 <= each < count), None)
+    return "" if outside is None else f"there is no channel {outside}: the input has {counted(count, 'channel')}"
+
+
+def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: Weights) -> str:
+    if "value" not in mean.attrib and "size" not in mean.attrib:
+        return "a <mean> has neither a value nor a size"
+    if not _is_number(mean.get("value", "0")):
+        return f'mean value="{mean.get("value")}" is no number'
+    if "size" not in mean.attrib or "offset" not in mean.attrib:
+        return ""
+    try:
+        size, offset = whole(mean.attrib["size"]), whole(mean.attrib["offset"])
+    except ValueError as error:
+        return f"of a mean image, {error}"
+    needed = _BYTES * prod(sizes[2:])
+    if size != needed:
+        return f"a mean image has {size} bytes, and {list(sizes[2:])} of float32 needs {needed}"
+    if weights.size is not None and offset + size > weights.size:
+        return f"a mean image reaches to byte {offset + size} of {weights.name}, which has {weights.size}"
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    """Whether a C++ stream reads all of a text as a number; an empty one counts as 0."""
+    text = text.strip(BLANKS)
+    if not text:
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isascii() and set(text.lower()) <= set("0123456789+-.e")

@@ -1,0 +1,188 @@
+"""What an IR states of its layers, ports and origin besides types: the attributes of ``rt_info``, and the older ``meta_data``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from irlint.findings.faults import Rule, Severity
+from irlint.model import Place
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, first_children
+from irlint.parsers.openvino.outputs import GOOD
+from irlint.parsers.openvino.types import BLANKS, element_type, leading_number
+
+RT_INFO_REPEATED = Rule(
+    "IRL122",
+    "rt-info-repeated",
+    Severity.ERROR,
+    "The rt_info of a layer or a port states one attribute twice.",
+    why="OpenVINO reads some attributes of rt_info by name and version, and refuses a model of version 11 that has one of them "
+    'twice in one place: "multiple rt_info attributes are detected".',
+    mend="Keep one of the two.",
+    bad=GOOD.replace("</rt_info>", '<attribute name="fused_names" version="0" value="y"/></rt_info>'),
+    good=GOOD,
+)
+
+RT_INFO_VALUE = Rule(
+    "IRL150",
+    "rt-info-value-refused",
+    Severity.ERROR,
+    "An attribute in the rt_info of a layer or a port has a value that OpenVINO does not understand.",
+    why="OpenVINO reads layouts, and what a model's inputs were before it was converted, from rt_info, and refuses a model of "
+    "version 11 in which one of them cannot be read, or in which a layout has not as many axes as the input.",
+    mend="Correct the value, or remove the attribute: the model computes the same without it.",
+    bad=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1;x"/></rt_info>'),
+    good=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1,0"/></rt_info>'),
+)
+
+META_DATA_VALUE = Rule(
+    "IRL151",
+    "meta-data-without-value",
+    Severity.ERROR,
+    "An entry of the meta_data section has no value.",
+    why='OpenVINO reads each entry of <meta_data>, and refuses one without a value: "Unsupported legacy argument".',
+    mend="Write the value, or remove the entry or the whole section: the model computes the same without it.",
+    bad=GOOD.replace("</net>", "  <meta_data><MO_version/></meta_data>\n</net>"),
+    good=GOOD.replace("</net>", '  <meta_data><MO_version value="2021.4"/></meta_data>\n</net>'),
+)
+
+#: Other names of the axes of a layout.
+_AXES = {"B": "N", "BATCH": "N", "CHANNEL": "C", "CHANNELS": "C", "DEPTH": "D", "HEIGHT": "H", "WIDTH": "W"}
+
+
+def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: LayerReader) -> None:
+    """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads, and of values that it refuses.
+
+    ``outputs`` are the places of the ports whose values leave the model.
+    """
+    named = {place.element for place in outputs}
+    for layer in layers:
+        info = layer.children.get("rt_info")
+        if layer.live and info is not None:
+            _check(info, layer, None, reader)
+        for side, ports in (("input", layer.inputs), ("output", layer.outputs)) if layer.live else ():
+            parent = layer.children.get(side)
+            for port, element in zip(ports, () if parent is None else parent.iterchildren("port")):
+                info = first_children(element).get("rt_info")
+                if info is None:
+                    continue
+                told = side == "output" and (layer.type == "Parameter" or port.place.element in named)
+                rank = len(port.type.shape) if told and port.type.shape else None
+                _check(info, layer, rank, reader)
+
+
+def check_meta_data(element: Element, reader: LayerReader) -> None:
+    """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no rt_info."""
+    for entry in element.iterchildren("*"):
+        if entry.tag != "cli_parameters" and "value" not in entry.attrib:
+            fault = META_DATA_VALUE.fault(
+                f"the entry <{entry.tag}> of <meta_data> has no value",
+                help='write value="…", or remove the entry',
+            )
+            reader.complain(fault, Place(reader.ordinals[entry]))
+            return
+
+
+def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
+    """Complains of what one ``rt_info`` states; ``rank`` is that of the input or output of the model that it speaks of."""
+    seen: set[str] = set()
+    for each in info.iterchildren("attribute"):
+        name = each.get("name")
+        if name not in ATTRIBUTES or each.get("version") != "0":
+            continue
+        place = Place(reader.ordinals[each])
+        if name in seen:
+            fault = RT_INFO_REPEATED.fault(
+                f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
+            )
+            reader.complain(fault, place, layer)
+            continue
+        seen.add(name)
+        written = "layout" if name == "layout" else "value"
+        remark = ATTRIBUTES[name](each.get(written) or "", rank) if each.get(written) is not None else ""
+        if remark:
+            fault = RT_INFO_VALUE.fault(
+                f'{name} in an <rt_info> of {layer.text} is "{each.get(written)}": {remark}',
+                help=f"correct {name}, or remove it",
+                attribute=written,
+            )
+            reader.complain(fault, Place(place.element, written), layer)
+
+
+def _anything(text: str, rank: int | None) -> str:
+    return ""
+
+
+def _order(text: str, rank: int | None) -> str:
+    """What is wrong with a list of axes."""
+    fields = text.removesuffix(",").split(",") if text else []
+    for field in fields:
+        try:
+            axis = leading_number(field)[0]
+        except ValueError:
+            axis = -1
+        if axis < 0 or "+" in field:
+            return f'"{field}" is no axis'
+    return ""
+
+
+def _type(text: str, rank: int | None) -> str:
+    try:
+        element_type(text)
+    except ValueError:
+        return "this is no element type"
+    return ""
+
+
+def _layout(text: str, rank: int | None) -> str:
+    """What is wrong with a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``."""
+    text = text.strip(BLANKS)
+    if not text:
+        return ""
+    names = [] if text == "**SCALAR**" else _axes(text)
+    if isinstance(names, str):
+        return names
+    count = len(names) - ("..." in names)
+    if names == ["SCALAR"] and text.startswith("["):
+        count = 0
+    if rank is not None and (count > rank or (count < rank and "..." not in names)):
+        return f"it has {count} axes, and the value has {rank}"
+    return ""
+
+
+def _axes(text: str) -> list[str] | str:
+    """The axes of a layout, or what is wrong with them."""
+    if len(text) > 1 and text[0] == "[" and text[-1] == "]":
+        inner = text[1:-1]
+        found = [name.strip(BLANKS) for name in (inner[:-1] if inner[-1:] == "," else inner).split(",")]
+        if inner.endswith("...,"):
+            found.append("")
+    else:
+        found = list(text.replace("...", ".")) if "...." not in text else [""]
+        found = ["..." if name == "." else name for name in found]
+        if text.count("...") != sum(name == "..." for name in found) or "_" in text:
+            return "an axis is a letter, a digit, ? or ..."
+    names = [_AXES.get(name.upper(), name.upper()) for name in found]
+    odd = next((name for name in names if name not in ("?", "...") and not _is_name(name)), None)
+    if odd is not None:
+        return f'"{odd}" is no name of an axis' if odd else "an axis has no name"
+    twice = next((name for at, name in enumerate(names) if name != "?" and name in names[:at]), None)
+    return names if twice is None else f'the axis "{twice}" is there twice'
+
+
+def _is_name(text: str) -> bool:
+    plain = text.replace("_", "a")
+    return plain.isascii() and plain.isalnum()
+
+
+#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, and what tells what is wrong with their values.
+ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
+    "DisablePrecisionConversion": _anything,
+    "decompression": _anything,
+    "fused_names": _anything,
+    "layout": _layout,
+    "old_api_map_element_type": _type,
+    "old_api_map_order": _order,
+    "precise": _anything,
+    "nms_selected_indices": lambda text, rank: "OpenVINO cannot read this attribute from a file",
+    "primitives_priority": _anything,
+}
