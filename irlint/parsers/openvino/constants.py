@@ -156,8 +156,9 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
-        severity = Severity.ERROR if _is_refused(layer, shape) else Severity.WARNING
-        _complain(layer, reader, message, attribute.place, severity)
+        refused = _is_refused(layer, shape)
+        _complain(layer, reader, message, attribute.place, Severity.ERROR if refused else Severity.WARNING)
+        return None if refused else shape
     return shape
 
 
