@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,17 @@ from typing import Any
 #: How an IR ended, the text of the refusal, and the shapes of its Results by name, None for an open size or rank:
 #: ``load``, ``run`` (both refused), ``crash``, or ``ok``.
 Outcome = tuple[str, str, dict[str, Any]]
+
+
+def compiles(xml: bytes, weights: bytes) -> bool:
+    """Whether OpenVINO reads an IR and compiles it for its CPU plugin."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xml"
+        path.write_bytes(xml)
+        path.with_suffix(".bin").write_bytes(weights)
+        command = [sys.executable, __file__, "compile", str(path)]
+        lines = subprocess.run(command, capture_output=True, text=True, timeout=300).stdout.splitlines()
+    return bool(lines) and json.loads(lines[0])[0] == "ok"
 
 
 def outcomes(paths: Sequence[Path], runs: bool = False) -> list[Outcome]:
@@ -26,7 +38,7 @@ def outcomes(paths: Sequence[Path], runs: bool = False) -> list[Outcome]:
     return found
 
 
-def outcome(core: Any, path: str, runs: bool) -> Outcome:
+def outcome(core: Any, path: str, mode: str) -> Outcome:
     try:
         model = core.read_model(path)
     except Exception as error:
@@ -34,10 +46,11 @@ def outcome(core: Any, path: str, runs: bool) -> Outcome:
     shapes = {
         result.get_friendly_name(): sizes(result.input_value(0).get_partial_shape()) for result in model.get_results()
     }
-    if runs:
+    if mode != "read":
         try:
             request = core.compile_model(model, "CPU").create_infer_request()
-            request.infer([ones(source) for source in model.inputs])
+            if mode == "run":
+                request.infer([ones(source) for source in model.inputs])
         except Exception as error:
             return "run", str(error), shapes
     return "ok", "", shapes
@@ -65,4 +78,4 @@ if __name__ == "__main__":
     import openvino
 
     for path in sys.argv[2:]:
-        print(json.dumps(outcome(openvino.Core(), path, sys.argv[1] == "run")), flush=True)
+        print(json.dumps(outcome(openvino.Core(), path, sys.argv[1])), flush=True)

@@ -299,6 +299,19 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
     )
 
 
+def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
+    """Makes sure that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
+    for position, (a, b) in enumerate(zip(thens, elses)):
+        if not disagree(a, b):
+            continue
+        left, right = types_text(a, b)
+        raise BODY_TYPES.fault(
+            f"output {position} is {left} in `{first}` and {right} in `{second}`: both have to be of one type",
+            help=f"cast output {position} of one of the branches",
+            attribute=second,
+        )
+
+
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
     """Makes sure that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
     faults = (

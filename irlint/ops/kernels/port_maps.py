@@ -18,7 +18,8 @@ from irlint.records import record
 
 Entries = Sequence[PortMapEntry]
 
-_GOOD = """<?xml version="1.0"?>
+#: A document whose port map is right.
+GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="3,2" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>2</dim></port></output></layer>
 <layer id="1" name="t" type="TensorIterator" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>3</dim><dim>2</dim></port></output>
@@ -39,8 +40,8 @@ PORT_MAP_BROKEN = Rule(
     why="""The port map ties each input of the layer to a Parameter of its body, and each output to a Result, by their ids.
 OpenVINO refuses what it cannot tie with "unordered_map::at" or "vector::_M_range_check".""",
     mend="Correct the id that the message names, or add the entry that is missing.",
-    bad=_GOOD.replace('internal_layer_id="0" axis', 'internal_layer_id="7" axis'),
-    good=_GOOD,
+    bad=GOOD.replace('internal_layer_id="0" axis', 'internal_layer_id="7" axis'),
+    good=GOOD,
 )
 
 
@@ -159,6 +160,8 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
 
 def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
     """How many slices an axis of ``size`` gives: (|end - start| + 1) // part_size, both ends counted from the end below 0."""
+    if entry.part_size == 0 and not isinstance(size, int):
+        return None
     if entry.part_size == 0:
         raise PORT_MAP_BROKEN.fault(
             "`part_size` is 0: no number of slices covers the input, and OpenVINO ends with a division by zero",
@@ -181,13 +184,13 @@ def _from_front(place: int, size: MaybeDim) -> MaybeDim:
     return place if place >= 0 else None if size is None else size + place
 
 
-def sliced(x: Tensor, entry: PortMapEntry, index: int) -> tuple[Tensor, MaybeDim]:
-    """What an iteration gets of an input that is sliced, and how many slices there are."""
+def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
+    """What an iteration gets of an input that is sliced, and how many slices there are where they are ``counted``."""
     if x.shape is None:
         return Tensor(x.dtype), None
     axis = axis_of(entry.axis or 0, len(x.shape), "the axis of a port map", input=index)
     shape = (*x.shape[:axis], max(0, entry.part_size), *x.shape[axis + 1 :])
-    return Tensor(x.dtype, shape), iterations(x.shape[axis], entry)
+    return Tensor(x.dtype, shape), iterations(x.shape[axis], entry) if counted else None
 
 
 def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
@@ -255,6 +258,16 @@ def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type 
             )
         )
     return result
+
+
+def stated_parameters(body: Graph) -> dict[int, Tensor]:
+    """The types that the Parameters of a body state, by their positions."""
+    places = {value: position for position, value in enumerate(body.inputs)}
+    return {
+        places[node.outputs[0]]: Tensor(_stated_type(node), _stated_shape(node))
+        for node in body.nodes
+        if node.op == "Parameter" and node.outputs and node.outputs[0] is not None and node.outputs[0] in places
+    }
 
 
 def _is_stated_type(node: Node, known: Tensor) -> bool:

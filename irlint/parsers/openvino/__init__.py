@@ -352,7 +352,8 @@ class _GraphReader:
 
     def _port_map_entry(self, element: Element, layer: Layer) -> PortMapEntry:
         internal = self.layers.number(element, "internal_layer_id", layer)
-        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib else ()
+        told = element.tag == "output" and element.get("purpose") == "execution_condition"
+        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib and not told else ()
         numbers = {
             name: number
             for name in names

@@ -1,0 +1,333 @@
+"""OpenVINO's If, TensorIterator and Loop: their port maps tie their ports to those of their bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, product, same
+from irlint.findings.faults import Severity
+from irlint.findings.statements import warn
+from irlint.model import Graph
+from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
+from irlint.ops import Context, openvino
+from irlint.ops.kernels.bodies import (
+    CONTROL_INPUT,
+    DEEPEST_SEARCH,
+    carried,
+    check_same_types,
+    joined,
+    nesting,
+    outside,
+    passing,
+    single,
+    truth,
+)
+from irlint.ops.kernels.iterations import (
+    COUNTS,
+    TRUTHS,
+    Cut,
+    check_condition,
+    check_cuts,
+    check_iteration_number,
+)
+from irlint.ops.kernels.port_maps import (
+    PORT_MAP_BROKEN,
+    Entries,
+    Ties,
+    check_as_stated,
+    check_each_once,
+    check_inputs_mapped,
+    check_outputs_mapped,
+    concatenated,
+    given,
+    merged_inputs,
+    of_stated_types,
+    ordered,
+    same_iterations,
+    sliced,
+    stated_parameters,
+    tied,
+)
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry
+from irlint.records import record
+
+BackEdges = Sequence[BackEdge]
+
+
+def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refused: bool = False) -> None:
+    """Makes sure that a condition or a trip count can be one value.
+
+    An If takes the first element of any type; where others are ``refused``, that is by the plugin that compiles the model.
+    """
+    fault = single(Tensor(known.dtype), what, kinds, input=index)
+    if fault is not None:
+        if refused:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+    if known.shape is None or (len(known.shape) <= 1 and same(product(known.shape), 1) is not False):
+        return
+    fault = CONTROL_INPUT.fault(
+        f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
+        help=f"reshape {what} to a scalar",
+        input=index,
+    )
+    if (
+        (refused and isinstance(product(known.shape), int))
+        or len(known.shape) > 1
+        or known.value is not None
+        or 0 in known.shape
+    ):
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
+
+
+@openvino("If", since=8)
+def ov_if(
+    condition: Tensor,
+    *inputs: Tensor | None,
+    then_body: Graph,
+    else_body: Graph,
+    then_port_map: Entries = (),
+    else_port_map: Entries = (),
+    context: Context,
+) -> tuple[Type | None, ...]:
+    """OpenVINO If-8: the outputs of the branch that runs; what differs between two possible branches is unknown."""
+    _check_flag(condition, "the condition", ("bool",), index=0)
+    every = (condition, *inputs)
+    chosen = truth(condition)
+    longer = max(then_port_map, else_port_map, key=lambda entries: len(ordered(entries, "output")))
+    check_outputs_mapped(longer, context.outputs, "then_body" if longer is then_port_map else "else_body")
+    thens = _branch(then_body, "then_body", then_port_map, inputs=every, context=context, runs=chosen)
+    elses = _branch(
+        else_body,
+        "else_body",
+        else_port_map,
+        inputs=every,
+        context=context,
+        runs=None if chosen is None else not chosen,
+    )
+    if chosen is not None:
+        return thens if chosen else elses
+    check_same_types(thens, elses, "then_body", second="else_body")
+    return tuple(_joined_or_scalar(a, b) for a, b in zip(thens, elses))
+
+
+def _branch(
+    body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
+) -> tuple[Type | None, ...]:
+    """The outputs of a branch that always runs, never, or perhaps (None).
+
+    Where the condition is a constant, OpenVINO only reads the branch that never runs, with the types that its Parameters
+    state, and infers nothing for an output that an else branch does not give.
+    """
+    ties = tied(body, name)
+    arguments: list[Type | None] = [None] * len(body.inputs)
+    for entry in ordered(entries, "input"):
+        place = ties.parameter(entry)
+        if runs is not False:
+            arguments[place] = given(entry, inputs)[1]
+    places = [ties.result(entry) for entry in ordered(entries, "output")]
+    check_each_once(places, name)
+    if runs is False:
+        context.run(body, arguments)
+        return ()
+    check_as_stated(body, arguments, context)
+    if runs is None or name == "then_body":
+        check_outputs_mapped(entries, context.outputs, name)
+    outputs = context.run(body, arguments, maybe=runs is None)
+    missing = context.outputs - len(places)
+    return (*(outputs[place] for place in places), *(UNKNOWN,) * missing)
+
+
+def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
+    """``joined``, where OpenVINO takes a scalar beside a tensor of one axis as one of one element."""
+    tensors = (a, b)
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and sorted((a.rank or 0, b.rank or 0)) == [0, 1]:
+        if a.shape is not None and b.shape is not None:
+            tensors = (Tensor(a.dtype, a.shape or (1,)), Tensor(b.dtype, b.shape or (1,)))
+    return joined(*tensors)
+
+
+@openvino("TensorIterator")
+def tensor_iterator(
+    *inputs: Tensor | None, body: Graph, port_map: Entries = (), back_edges: BackEdges = (), context: Context
+) -> tuple[Type | None, ...]:
+    """OpenVINO TensorIterator-1: as many iterations as the sliced inputs have slices."""
+    inputs = inputs[: _connected(context)]
+    check_inputs_mapped(port_map, 0, len(inputs))
+    run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
+    counts = check_cuts(run.cuts, inputs, ())
+    outputs, trips = run.outputs, same_iterations(run.counts)
+    results: list[Type | None] = []
+    ties = tied(body, "body")
+    found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
+    if all(entry.axis is None for entry in ordered(port_map, "input")):
+        trips = next((_uncounted(entry) for entry in found if entry.axis is not None), None)
+    for entry in found:
+        known = outputs[ties.result(entry)]
+        if entry.axis is not None and isinstance(known, Tensor):
+            _expect_axis_of_scalar(known, entry)
+            known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
+        results.append(known)
+    check_cuts(_joined(found, results, outputs, ties), (*inputs, *results), counts)
+    return tuple(results)
+
+
+def _joined(
+    found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], ties: Ties
+) -> list[Cut]:
+    """The outputs that are joined of slices."""
+    return [
+        Cut(entry, result, outputs[ties.result(entry)])
+        for entry, result in zip(found, results)
+        if entry.axis is not None
+    ]
+
+
+def _connected(context: Context) -> int:
+    """The number of inputs without the last ones to which no edge leads, of which IR 10 has some."""
+    inputs = context.node.inputs
+    return max((index for index, value in enumerate(inputs, 1) if value is not None), default=0)
+
+
+def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
+    """Makes sure that scalars are stacked along axis 0, the one axis that OpenVINO takes for them."""
+    if known.shape == () and entry.axis != 0:
+        raise PORT_MAP_BROKEN.fault(
+            f'layer {entry.internal_layer_id} of the body gives a scalar, and the port map stacks it along axis="{entry.axis}"',
+            help='write axis="0"',
+        )
+
+
+def _uncounted(entry: PortMapEntry) -> int | None:
+    """The iterations that the library takes from its first output with an axis, where no input is sliced."""
+    return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
+
+
+def _opened(x: Tensor, place: int, context: Context) -> Tensor:
+    if x.shape is None or 0 not in x.shape:
+        return x
+    dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
+    return Tensor(x.dtype, tuple(dims))
+
+
+@record
+class _Run:
+    """What a body gives in its last iteration, and how its inputs are cut: how many slices of ``part_size`` each has by its index."""
+
+    outputs: tuple[Type | None, ...]
+    counts: Sequence[tuple[int, MaybeDim]]
+    cuts: Sequence[Cut]
+
+
+def _iterated(
+    body: Graph,
+    inputs: Sequence[Tensor | None],
+    entries: Entries,
+    *,
+    back_edges: BackEdges,
+    context: Context,
+    opens: bool = False,
+) -> _Run:
+    """What a body gives in its last iteration, and how its inputs are cut.
+
+    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow, and Parameters take the
+    element types that they are given: so the library's Loop has it.
+    """
+    ties = tied(body, "body")
+    merged = merged_inputs(entries, back_edges, ties)
+    arguments: list[Type | None] = [None] * len(body.inputs)
+    counts: list[tuple[int, MaybeDim]] = []
+    cuts: list[tuple[PortMapEntry, Tensor, int]] = []
+    for entry in ordered(entries, "input"):
+        index, x = given(entry, inputs)
+        place = ties.parameter(entry)
+        if entry.axis is not None:
+            whole = x
+            x, count = sliced(x, entry, index, counted=not opens)
+            counts.append((index, count))
+            cuts.append((entry, whole, place))
+        arguments[place] = _opened(x, place, context) if opens and place in merged else x
+    if not opens:
+        arguments = of_stated_types(body, arguments)
+    check_as_stated(body, arguments, context)
+    places = [place for place in merged if arguments[place] is not None]
+
+    def run(state: Sequence[Type | None], quiet: bool = True) -> tuple[Type | None, ...]:
+        values = list(arguments)
+        for place, known in zip(places, state):
+            values[place] = known
+        return context.run(body, values, quiet=quiet)
+
+    def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
+        outputs = run(state)
+        return tuple(outputs[merged[place]] for place in places)
+
+    initial = tuple(arguments[place] for place in places)
+    state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
+    state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
+    if state != initial and nesting(body) <= DEEPEST_SEARCH:
+        run(
+            [Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], quiet=False
+        )
+    own = passing(state, initial)
+    outputs = tuple(outside(known, own) for known in run(state, quiet=False))
+    return _Run(outputs, counts, [Cut(entry, whole, arguments[place]) for entry, whole, place in cuts])
+
+
+@openvino("Loop", since=5)
+def ov_loop(
+    trip_count: Tensor,
+    execution_condition: Tensor,
+    *inputs: Tensor | None,
+    body: Graph,
+    port_map: Entries = (),
+    back_edges: BackEdges = (),
+    context: Context,
+) -> tuple[Type | None, ...]:
+    """OpenVINO Loop-5: iterations until the trip count is reached or the body's condition is false."""
+    _check_flag(trip_count, "the trip count", COUNTS, index=0, refused=True)
+    _check_flag(execution_condition, "the condition", TRUTHS, index=1, refused=True)
+    every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
+    check_inputs_mapped(port_map, 2, len(every))
+    ties = tied(body, "body")
+    check_iteration_number(port_map, back_edges, ties, stated_parameters(body))
+    conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
+    if not conditions:
+        context.run(body, [None] * len(body.inputs))
+        raise PORT_MAP_BROKEN.fault(
+            'the port map has no output with purpose="execution_condition": '
+            "OpenVINO infers nothing for the outputs of such a Loop",
+            help="add an <output> with that purpose for the Result that tells whether to go on",
+        )
+    run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
+    outputs = run.outputs
+    again = outputs[ties.result(conditions[0])]
+    check_condition(again)
+    trips = _ov_trips(trip_count, truth(again))
+    results: list[Type | None] = []
+    found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
+    for entry in found:
+        known = outputs[ties.result(entry)]
+        if isinstance(known, Tensor) and truth(execution_condition) is False:
+            known = Tensor(known.dtype)
+        elif isinstance(known, Tensor) and entry.axis is not None:
+            shape = known.shape or (1,)
+            size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
+            known = concatenated(known, entry, product((trips, size)))
+        results.append(known)
+    check_cuts([*run.cuts, *_joined(found, results, outputs, ties)], (*every, *results))
+    return tuple(results)
+
+
+def _ov_trips(trip_count: Tensor, after: bool | None) -> MaybeDim:
+    """How often the body runs; None where its condition may end it early, or nothing else does."""
+    if after is False:
+        return 1
+    count = trip_count.scalar
+    if after is None or count is None:
+        return None
+    count = int(count) if isinstance(count, float) else count
+    if isinstance(count, int):
+        return None if count in (-1, 2**63 - 1) else max(0, count)
+    return count

@@ -1,0 +1,166 @@
+"""The ports of a Loop and a TensorIterator that are cut, joined or special: what OpenVINO refuses to load, irlint refuses."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from cases.ir_documents import edge, net
+from oracles.openvino_worker import compiles
+
+import irlint
+
+pytestmark = pytest.mark.oracle
+
+WEIGHTS = struct.pack("<4q", 5, 1, -3, 0) + b"\1" + b"\0" * 7
+OPEN = '<port id="{}"/>'
+
+
+def constant(id: int, type: str, shape: str, offset: int, size: int) -> str:
+    data = f'<data element_type="{type}" shape="{shape}" offset="{offset}" size="{size}"/>'
+    return f'<layer id="{id}" name="k{id}" type="Const" version="opset1">{data}{outputs(0)}</layer>'
+
+
+def parameter(id: int, shape: str, type: str = "f32") -> str:
+    data = f'<data shape="{shape}" element_type="{type}"/>'
+    return f'<layer id="{id}" name="p{id}" type="Parameter" version="opset1">{data}{outputs(0)}</layer>'
+
+
+def result(id: int) -> str:
+    return f'<layer id="{id}" name="r{id}" type="Result" version="opset1"><input><port id="0"/></input></layer>'
+
+
+def outputs(*ids: int) -> str:
+    return "<output>" + "".join(f'<port id="{id}" precision="UNSPECIFIED"/>' for id in ids) + "</output>"
+
+
+def relu(id: int) -> str:
+    return (
+        f'<layer id="{id}" name="n{id}" type="Relu" version="opset1"><input><port id="0"/></input>{outputs(1)}</layer>'
+    )
+
+
+def port(side: str, external: int, internal: int, more: str = "") -> str:
+    return f'<{side} external_port_id="{external}" internal_layer_id="{internal}" {more}/>'
+
+
+NUMBER = port("input", -1, 0, 'purpose="current_iteration"')
+CARRIED = port("input", 2, 1)
+AGAIN = port("output", -1, 5, 'purpose="execution_condition"')
+LAST = port("output", 3, 6)
+BACK = '<edge from-layer="6" to-layer="1"/>'
+
+
+def loop(
+    ports: str = NUMBER + CARRIED + AGAIN + LAST,
+    back: str = BACK,
+    *,
+    trips: str = constant(0, "i64", "", 0, 8),
+    condition: str = constant(1, "boolean", "", 32, 1),
+    number: str = parameter(0, "", "i64"),
+    again: str = constant(3, "boolean", "", 32, 1),
+    x: str = "1,3",
+    count: tuple[int, int] = (3, 1),
+    version: int = 11,
+) -> str:
+    """A Loop that carries x through a Relu."""
+    layers = number + parameter(1, x) + again + relu(4) + result(6) + result(5)
+    body = (
+        f"<body><layers>{layers}</layers><edges>{edge(1, 0, 4, 0)}{edge(4, 1, 6, 0)}{edge(3, 0, 5, 0)}</edges></body>"
+    )
+    given = "".join(map(OPEN.format, range(count[0])))
+    node = (
+        f'<layer id="9" name="loop" type="Loop" version="opset5"><input>{given}</input>'
+        f"{outputs(*range(3, 3 + count[1]))}<port_map>{ports}</port_map><back_edges>{back}</back_edges>{body}</layer>"
+    )
+    edges = [edge(0, 0, 9, 0), edge(1, 0, 9, 1), edge(2, 0, 9, 2), edge(9, 3, 10, 0)]
+    return net([trips, condition, parameter(2, x), node, result(10)], edges, version)
+
+
+def joined(more: str = "") -> str:
+    return NUMBER + CARRIED + AGAIN + port("output", 3, 6, f'axis="0" {more}')
+
+
+def cut(more: str, out: str = "", *, x: str = "6,3", count: tuple[int, int] = (1, 1), version: int = 11) -> str:
+    """A TensorIterator that cuts x and joins its slices."""
+    body = (
+        f"<layers>{parameter(1, '1,3')}{relu(4)}{result(6)}</layers><edges>{edge(1, 0, 4, 0)}{edge(4, 1, 6, 0)}</edges>"
+    )
+    ports = port("input", 0, 1, more) + port("output", 1, 6, out)
+    given = "".join(map(OPEN.format, [0, *range(5, 4 + count[0])]))
+    node = (
+        f'<layer id="9" name="t" type="TensorIterator" version="opset1"><input>{given}</input>{outputs(*range(1, 1 + count[1]))}'
+        f"<port_map>{ports}</port_map><body>{body}</body></layer>"
+    )
+    return net([parameter(2, x), node, result(10)], [edge(2, 0, 9, 0), edge(9, 1, 10, 0)], version)
+
+
+REFUSED = {
+    "IRL392": {
+        "number of two axes": loop(number=parameter(0, "1,1", "i64")),
+        "two numbers": loop(number=parameter(0, "2", "i64")),
+        "number of an unknown size": loop(number=parameter(0, "?", "i64")),
+        "number of a float": loop(number=parameter(0, "", "f32")),
+        "trips of u8": loop(trips=constant(0, "u8", "", 0, 1)),
+        "condition of i64": loop(condition=constant(1, "i64", "", 0, 8)),
+        "two conditions in the body": loop(again=constant(3, "boolean", "2", 32, 2)),
+        "condition of a float in the body": loop(again=constant(3, "f32", "", 0, 4)),
+    },
+    "IRL395": {
+        "number for no layer": loop(NUMBER.replace('id="0"', 'id="8"') + CARRIED + AGAIN + LAST),
+        "number for a Relu": loop(NUMBER.replace('id="0"', 'id="4"') + CARRIED + AGAIN + LAST),
+        "number from an input": loop(NUMBER.replace("-1", "2") + CARRIED + AGAIN + LAST),
+        "number along an axis": loop(NUMBER.replace("/>", ' axis="0"/>') + CARRIED + AGAIN + LAST),
+        "back edge to the number": loop(back=BACK + BACK.replace('to-layer="1"', 'to-layer="0"')),
+        "no condition": loop(NUMBER + CARRIED + LAST),
+        "stride of 0": loop(joined('stride="0"')),
+        "stride of 0 in a TensorIterator": cut('axis="0" stride="0"'),
+    },
+    "IRL153": {
+        "joined of other slices": loop(joined('stride="2"')),
+        "joined of a body of two": loop(joined(), x="2,3"),
+        "no trip": loop(joined(), trips=constant(0, "i64", "", 24, 8)),
+        "trips below 0": loop(joined(), trips=constant(0, "i64", "", 16, 8)),
+        "a stride that does not fit": cut('axis="0" stride="4" part_size="4"'),
+        "start behind the end": cut('axis="0" start="3" end="2"'),
+        "backward from the front": cut('axis="0" stride="-1"'),
+        "another number of slices": cut('axis="0"', 'axis="0" end="5"'),
+    },
+}
+TAKEN = {
+    "loop": loop(),
+    "joined": loop(joined()),
+    "number of one element": loop(number=parameter(0, "1", "i32")),
+    "number of u16": loop(number=parameter(0, "", "u16")),
+    "condition of u8": loop(again=constant(3, "u8", "", 32, 1)),
+    "trips below 0 and nothing joined": loop(trips=constant(0, "i64", "", 16, 8)),
+    "double back edge": loop(back=BACK * 2),
+    "axis of the condition": loop(NUMBER + CARRIED + AGAIN.replace("/>", ' axis="x"/>') + LAST),
+    "another output in version 10": loop(count=(3, 2), version=10),
+    "another output in version 10 of a TensorIterator": cut('axis="0"', 'axis="0"', count=(1, 2), version=10),
+    "another input in version 10 of a TensorIterator": cut('axis="0"', 'axis="0"', count=(2, 1), version=10),
+    "cut and joined": cut('axis="0"', 'axis="0"'),
+    "backward": cut('axis="0" start="-1" end="0" stride="-1"', 'axis="0"'),
+    "stride of 0 and open sizes": cut('axis="0" stride="0"', x="?,3"),
+    "parts of another size": cut('axis="0" stride="3" part_size="2"'),
+}
+
+
+def errors(text: str, folder: Path) -> set[str]:
+    path = folder / "m.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(WEIGHTS)
+    return {each.rule.code for each in irlint.check(path).findings if each.severity.value == "error"}
+
+
+@pytest.mark.parametrize(("code", "name"), [(code, name) for code, texts in REFUSED.items() for name in texts])
+def test_what_is_refused(code: str, name: str, tmp_path: Path) -> None:
+    assert errors(REFUSED[code][name], tmp_path) == {code}
+    assert not compiles(REFUSED[code][name].encode(), WEIGHTS)
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken(name: str, tmp_path: Path) -> None:
+    assert errors(TAKEN[name], tmp_path) == set()
+    assert compiles(TAKEN[name].encode(), WEIGHTS)
