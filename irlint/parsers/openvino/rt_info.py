@@ -30,7 +30,7 @@ RT_INFO_VALUE = Rule(
     why="OpenVINO reads layouts, and what a model's inputs were before it was converted, from rt_info, and refuses a model of "
     "version 11 in which one of them cannot be read, or in which a layout has not as many axes as the input.",
     mend="Correct the value, or remove the attribute: the model computes the same without it.",
-    bad=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1;x"/></rt_info>'),
+    bad=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="x,0"/></rt_info>'),
     good=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1,0"/></rt_info>'),
 )
 
