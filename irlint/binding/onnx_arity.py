@@ -9,17 +9,19 @@ from irlint.model import Node
 from irlint.ops import Operator
 from irlint.ops.signatures import signature
 from irlint.records import record
-from irlint.schemas import MICROSOFT, OfficialSchema, runtime_version
+from irlint.schemas import MICROSOFT, OfficialSchema, official, official_versions, runtime_version
 
 
 @record
 class Arity:
-    """How many inputs an operator takes, their names, and which of them may be left out."""
+    """How many inputs an operator takes, their names, and which of them may be left out; ``later`` is the opset from which on it
+    takes those that the node has, 0 for none."""
 
     names: list[str]
     lowest: int
     highest: int
     optional: list[bool]
+    later: int = 0
 
 
 def arity_faults(
@@ -29,7 +31,13 @@ def arity_faults(
     in ``moved`` is not missing."""
     if schema is not None:
         optional = [formal.option != "single" for formal in schema.inputs]
-        arity = Arity([formal.name for formal in schema.inputs], schema.min_input, schema.max_input, optional)
+        arity = Arity(
+            [formal.name for formal in schema.inputs],
+            schema.min_input,
+            schema.max_input,
+            optional,
+            _opset_with(len(node.inputs), schema),
+        )
         faults = _input_faults(node, arity, {name.casefold() for name in moved})
         return faults + _gaps_among_many(node, schema) + _output_faults(node, schema)
     if operator is None:
@@ -47,7 +55,8 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
         return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operator takes {counts(lowest, highest)} ({', '.join(names)})",
-                help=f"remove the inputs from index {highest} on",
+                help=(f"import opset {arity.later}, which has them, or " if arity.later else "")
+                + f"remove the inputs from index {highest} on",
                 input=highest,
             )
         ]
@@ -66,6 +75,17 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
             )
         ]
     return []
+
+
+def _opset_with(count: int, schema: OfficialSchema) -> int:
+    """The first opset after that of a schema in which the operator takes ``count`` inputs, 0 for none or where it does."""
+    if count <= schema.max_input or schema.domain == MICROSOFT:
+        return 0
+    for since in official_versions(schema.name, schema.domain):
+        later = official(schema.name, since, schema.domain) if since > schema.since else None
+        if later is not None and later.max_input >= count:
+            return since
+    return 0
 
 
 def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:

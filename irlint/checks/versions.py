@@ -133,10 +133,17 @@ def problems(known: Known) -> list[Problem]:
     found += _opsets(model.imports, "", used)
     for function in model.functions.values():
         found += _opsets(function.opsets.items(), function.graph.path, frozenset())
+    another = None
+    if any(problem.is_error for problem in known.problems):
+        from irlint.inference.opsets import of_another_opset
+
+        others = of_another_opset(known)
+        another = next((each for each in others if each.domain == ""), None)
+        found += others
     if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
         from irlint.checks.early_opsets import without_kernel
 
-        found += [Problem(fault) for fault in without_kernel(model, RUNTIME)]
+        found += [Problem(fault, because=another) for fault in without_kernel(model, RUNTIME)]
     return found
 
 

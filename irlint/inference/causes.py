@@ -23,7 +23,7 @@ from irlint.model.tensor import Tensor, Type
 from irlint.records import replaced
 
 #: Families of rules (`findings.faults.FAMILIES`).
-STRUCTURE, TYPES, OPERATORS = "structure", "element-types", "operators"
+STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
 DECLARED, WEIGHTS = "declarations", "weights"
 
 
@@ -124,7 +124,7 @@ class _Facts:
         if node is None:
             return None
         wrong_import = self.imports.get((_importer(problem.graph), node.domain))
-        if wrong_import is not None and _is_of_the_opset(problem):
+        if wrong_import is not None and _is_of_the_opset(problem, wrong_import):
             return wrong_import
         return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
 
@@ -316,10 +316,21 @@ def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None
         misspelled = next((each for each in unknown if each.fault.role == "attribute"), None)
         if misspelled is not None:
             return misspelled
+        surplus = next((each for each in others if _has_too_many_inputs(each)), None)
+        if surplus is not None:
+            return surplus
     foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
     if problem.is_error or not any(each.fault.role != "attribute" for each in foreign):
         return None
     return next((each for each in others if each.fault.rule is INPUT_COUNT and each.is_error), None)
+
+
+def _has_too_many_inputs(problem: Problem) -> bool:
+    """Whether a problem is that its node has too many inputs: those of the operator in another version."""
+    fault, node = problem.fault, problem.node
+    if fault.rule is not INPUT_COUNT or not problem.is_error or node is None or fault.input is None:
+        return False
+    return fault.input < len(node.inputs) and node.inputs[fault.input] is not None
 
 
 def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
@@ -330,10 +341,15 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
     return problem.by_rule and (problem.is_error or misspelled)
 
 
-def _is_of_the_opset(problem: Problem) -> bool:
-    """Whether another version of the domain would have another operator, or other inputs and attributes of it."""
-    fault = problem.fault
-    return fault.rule is MISSING_OPSET_IMPORT or (not problem.by_rule and fault.rule.family == OPERATORS)
+def _is_of_the_opset(problem: Problem, wrong_import: Problem) -> bool:
+    """Whether another version of the domain would have another operator, or other inputs, types and attributes of it; where it
+    is known of which nodes, they are those whose outputs the wrong import disputes."""
+    fault, node = problem.fault, problem.node
+    if wrong_import.disputes and (node is None or not set(node.outputs).intersection(wrong_import.disputes)):
+        return False
+    if fault.rule is MISSING_OPSET_IMPORT or (wrong_import.disputes and fault.rule.family in (TYPES, BROADCASTING)):
+        return True
+    return not problem.by_rule and fault.rule.family == OPERATORS and fault.rule is not UNKNOWN_OPERATOR
 
 
 def _importer(path: str) -> str:

@@ -44,9 +44,10 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None) -> Known:
     return _Walk(model, _overridden(model, shapes or {})).known(model.graph)
 
 
-def asked_again(known: Known, node: Node, inputs: Sequence[Type | None]) -> Answer | None:
-    """What the node's rule says for other inputs than those of the model; None where it cannot be asked."""
-    call = known.calls.get(node)
+def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
+    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None where it
+    cannot be asked."""
+    call = known.calls.get(node) if call is None else call
     if call is None or call.broken or call.operator is None:
         return None
     walk = _Walk(known.model, {}, known)

@@ -30,6 +30,16 @@ def used(node: Node) -> Iterator[Value]:
         yield from body.captured
 
 
+def used_values(graph: Graph) -> set[Value]:
+    """The values that nodes of a graph use, those that their bodies capture among them, and those that leave it."""
+    found = {value for node in graph.nodes for value in node.inputs if value is not None}
+    found.update(graph.outputs)
+    for node in graph.nodes:
+        for _, body in node.bodies:
+            found.update(body.captured)
+    return found
+
+
 def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
     producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}

@@ -192,5 +192,6 @@ RULES = {
     "IRL806": "checks.versions",
     "IRL807": "checks.versions",
     "IRL808": "checks.early_opsets",
+    "IRL809": "inference.opsets",
     "IRL810": "checks.versions",
 }

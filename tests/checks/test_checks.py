@@ -275,3 +275,29 @@ def test_names_and_shapes_of_the_interface(tmp_path: Path) -> None:
         assert not isinstance(engines.onnxruntime_verdict(model), str)
         with pytest.raises(onnx.checker.ValidationError):
             onnx.checker.check_model(model)
+
+
+NAMES = [
+    ("z = Relu (x) y = Neg (zz)", "define 'zz', or connect a value that nothing uses yet: 'z'"),
+    ("conv_out = Relu (x) y = Neg (conv_ouut)", "did you mean `conv_out`?"),
+    ("b1_conv = Relu (x) b3_conv = Relu (x) y = Add (b2_conv, b1_conv)", "connect a value that nothing uses yet: 'b3_conv'"),
+    ("y = Add (x, b)", "define 'b', or connect another value"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "help"), NAMES, ids=range(len(NAMES)))
+def test_what_is_meant_by_a_name_that_nothing_defines(nodes: str, help: str, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) {{ {nodes} }}")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL101"]
+    assert found.help.endswith(help)
+
+
+def test_few_names_are_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("difflib.get_close_matches", lambda name, names, **_: asked.append(name) or [])
+    nodes = " ".join(f"v{index} = Relu (missing{index}x)" for index in range(40))
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] v0) {{ {nodes} }}")
+    assert codes(model, tmp_path) == ["IRL101"] * 40
+    assert len(set(asked)) == 3

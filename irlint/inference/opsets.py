@@ -1,0 +1,174 @@
+"""For which opset the nodes of a model are written, where that is not the one that it imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.binding import Binder
+from irlint.binding.calls import (
+    ATTRIBUTE_KIND,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
+)
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Graph, Model, Node, Problem
+from irlint.ops.kernels.broadcast import SHAPES_DIFFER
+from irlint.records import replaced
+from irlint.schemas import OFFICIAL_DOMAINS, latest_opset, official, official_versions
+
+ANOTHER_OPSET = Rule(
+    "IRL809",
+    "nodes-of-another-opset",
+    Severity.ERROR,
+    "The nodes are written for another opset than the one that the model imports.",
+    why="""The opset version fixes which inputs and attributes each operator has. Several nodes that are wrong at the imported opset, and
+all nodes sound at another one, mean that the import is wrong and not the nodes: rewriting these would ruin a sound graph.""",
+    mend="Set the import to the opset that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 11]>
+g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = Unsqueeze (w, axes) }""",
+    good="""<ir_version: 8, opset_import: ["" : 13]>
+g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = Unsqueeze (w, axes) }""",
+    role="opset",
+)
+
+#: What is wrong with a node that is written for another opset.
+_RULES = (
+    ATTRIBUTE_KIND,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
+)
+
+#: So many nodes have to be wrong before the import is, another opset has to mend such a part of them, and so many groups of
+#: them are told.
+_FEWEST = 2
+_MOST = 0.9
+_SHOWN = 4
+
+
+def of_another_opset(known: Known) -> list[Problem]:
+    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one."""
+    wrong: dict[str, dict[Node, Problem]] = {}
+    for problem in known.problems:
+        node = problem.node
+        if node is not None and problem.is_error and is_of_an_opset(problem) and node.domain in OFFICIAL_DOMAINS:
+            if not problem.graph.startswith("function:"):
+                wrong.setdefault(node.domain, {}).setdefault(node, problem)
+    found = (_of_domain(domain, nodes, known) for domain, nodes in wrong.items() if len(nodes) >= _FEWEST)
+    return [problem for problem in found if problem is not None]
+
+
+def is_of_an_opset(problem: Problem) -> bool:
+    """Whether a problem is one that nodes have which are written for another opset."""
+    return problem.fault.rule is SHAPES_DIFFER or (problem.fault.rule in _RULES and not problem.by_rule)
+
+
+def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known) -> Problem | None:
+    imported = known.model.opsets.get(domain)
+    if imported is None or not 0 < imported <= latest_opset(domain):
+        return None
+    candidates = sorted({since for node in wrong for since in official_versions(node.op, domain)})
+    later = [since for since in candidates if since > imported]
+    earlier = [since - 1 for since in reversed(candidates) if 1 < since <= imported]
+    asked = _Asked(known)
+    best: tuple[int, dict[Node, Problem]] = (imported, {})
+    for opset in (*later, *earlier):
+        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
+        if len(healed) > len(best[1]):
+            best = opset, healed
+    opset, healed = best
+    if len(healed) < max(_FEWEST, _MOST * len(wrong)):
+        return None
+    others = [node for node in _nodes(known.model, domain) if node not in wrong]
+    if not all(asked.sound(node, opset) or not asked.sound(node, imported) for node in others):
+        return None
+    types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
+    return _problem((domain, imported, opset), {**types, **healed}, healed)
+
+
+def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
+    """The nodes of a domain whose element types are refused."""
+    for each in known.problems:
+        if each.node is not None and each.node.domain == domain and each.fault.rule.family == "element-types":
+            yield each.node, each
+
+
+class _Asked:
+    """What the nodes of a model are at other opsets; equal nodes are bound once."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.binder = Binder(known.model)
+
+    def sound(self, node: Node, opset: int) -> bool:
+        """Whether a node has the operator, inputs and attributes that it may have at an opset."""
+        _, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
+        return all(fault.severity is not Severity.ERROR for fault in faults)
+
+    def heals(self, node: Node, problem: Problem, opset: int) -> bool:
+        """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
+        if not problem.by_rule:
+            return self.sound(node, opset)
+        call, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
+        if any(fault.severity is Severity.ERROR for fault in faults):
+            return False
+        types = [None if value is None else self.known.types.get(value) for value in node.inputs]
+        answer = asked_again(self.known, node, types, call)
+        return answer is not None and answer.outputs is not None
+
+
+def _nodes(model: Model, domain: str) -> Iterator[Node]:
+    """The nodes of a domain in the main graph and its bodies, without calls of the model's own functions."""
+    waiting: list[Graph] = [] if model.graph is None else [model.graph]
+    while waiting:
+        for node in waiting.pop().nodes:
+            waiting += [body for _, body in node.bodies]
+            if node.domain == domain and (node.domain, node.op, node.overload) not in model.functions:
+                yield node
+
+
+def _problem(versions: tuple[str, int, int], nodes: Iterable[Node], wrong: Mapping[Node, Problem]) -> Problem:
+    domain, imported, opset = versions
+    counts: dict[str, list[int]] = {}
+    for node, problem in wrong.items():
+        text = f"{node.op}{_form(node, problem.fault, official(node.op, opset, domain))}"
+        entry = counts.setdefault(text, [_begin(node, opset), 0])
+        entry[1] += 1
+    told = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
+    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    name = domain or "ai.onnx"
+    fault = ANOTHER_OPSET.fault(
+        f"the model imports opset {imported} of {name}, and its nodes are written for opset {opset} or "
+        f"{'later' if opset > imported else 'earlier'}: {', '.join(told[:_SHOWN])}{more}",
+        help=f"import opset {opset} of {name}",
+    )
+    values = tuple(value for node in nodes for value in node.outputs if value is not None)
+    return Problem(fault, domain=domain, disputes=values)
+
+
+def _begin(node: Node, opset: int) -> int:
+    """The version of the operator that the node is written for."""
+    versions = [since for since in official_versions(node.op, node.domain) if since <= opset]
+    return versions[-1] if versions else opset
+
+
+def _form(node: Node, fault: Fault, schema: object) -> str:
+    """What of a node another opset has, as the end of its name."""
+    if fault.rule is INPUT_COUNT:
+        names: Sequence[str] = [formal.name for formal in getattr(schema, "inputs", ())]
+        index = fault.input
+        if index is not None and index < len(node.inputs) and index < len(names):
+            return f" with {names[index]} as an input"
+        return f" with {len(node.inputs)} inputs"
+    if fault.rule is OUTPUT_COUNT:
+        return f" with {len(node.outputs)} outputs"
+    if fault.attribute is None:
+        return "" if fault.rule is not SHAPES_DIFFER else " with inputs of different shapes"
+    return f" {'without' if fault.rule is MISSING_ATTRIBUTE else 'with'} the attribute `{fault.attribute}`"
