@@ -280,7 +280,10 @@ def test_names_and_shapes_of_the_interface(tmp_path: Path) -> None:
 NAMES = [
     ("z = Relu (x) y = Neg (zz)", "define 'zz', or connect a value that nothing uses yet: 'z'"),
     ("conv_out = Relu (x) y = Neg (conv_ouut)", "did you mean `conv_out`?"),
-    ("b1_conv = Relu (x) b3_conv = Relu (x) y = Add (b2_conv, b1_conv)", "connect a value that nothing uses yet: 'b3_conv'"),
+    (
+        "b1_conv = Relu (x) b3_conv = Relu (x) y = Add (b2_conv, b1_conv)",
+        "connect a value that nothing uses yet: 'b3_conv'",
+    ),
     ("y = Add (x, b)", "define 'b', or connect another value"),
 ]
 
