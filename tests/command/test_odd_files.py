@@ -147,9 +147,10 @@ def test_names_that_steer_a_terminal(encoding: str, tmp_path: Path) -> None:
 
 def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     outputs = [f"--output={form}={tmp_path / form}" for form in FORMS]
+    models = [path for path in sorted(FIXTURES.glob("*/bad/*")) if path.suffix != ".bin"][::3]
     first, second = (
         (
-            run("onnx/bad", "openvino/bad", "-v", *outputs, cwd=FIXTURES, **seed).stdout,
+            run(*models, "-v", *outputs, cwd=FIXTURES, **seed).stdout,
             {form: (tmp_path / form).read_bytes() for form in FORMS},
         )
         for seed in ({}, {"PYTHONHASHSEED": "1"})
