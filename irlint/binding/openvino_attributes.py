@@ -83,7 +83,7 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
         return
     if remark:
         reading.faults.append(_misread(written, text, remark, Severity.WARNING))
-    if value is None:
+    if value is None and not annotation.startswith("DType"):
         value = operator.absent.get(name, None if default is REQUIRED else default)
     reading.arguments[name] = value
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from math import isinf
+
 from irlint.binding.calls import choices, listed
 from irlint.lazy_typing import Any
 from irlint.ops import Operator
+
+BLANKS = " \t\n\v\f\r"
+DIGITS = frozenset("0123456789")
+
+#: The first number that is too large for 32 bits.
+LARGEST_FLOAT = 3.4028235677973366e38
 
 
 def read_text(text: str, name: str, annotation: str, operator: Operator) -> tuple[Any, str]:
     """The text of the parameter ``name`` as its annotation says, and what the library passes over in it, "" for nothing.
 
-    The value is None where the library passes over all of it. Raises ValueError where it refuses the text.
+    The value is None where the library passes over all of it, and for a dynamic element type. Raises ValueError where it refuses the text.
     """
     kind = annotation.removesuffix(" | None")
     strict = name in operator.strict
@@ -19,9 +27,7 @@ def read_text(text: str, name: str, annotation: str, operator: Operator) -> tupl
     if kind == "bool":
         return _truth(text)
     if kind in ("Ints", "Floats"):
-        parts = text.split(",") if text.strip() else []
-        read = [_number(part, "int" if kind == "Ints" else "float", unsigned=strict) for part in parts]
-        return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
+        return _numbers(text, "int" if kind == "Ints" else "float", unsigned=strict)
     if kind == "DType":
         from irlint.parsers.openvino.types import element_type
 
@@ -55,27 +61,57 @@ def _truth(text: str) -> tuple[bool | None, str]:
     return None, "it has to be true or false, and OpenVINO passes over anything else"
 
 
-def _number(text: str, kind: str, *, unsigned: bool = False) -> tuple[int | float, str]:
-    """The number that a text begins with; an ``int`` has no plus sign, and an unsigned one no minus sign either."""
-    stripped = text.lstrip()
-    end = len(stripped)
-    while end and (number := _whole(stripped, end) if kind == "int" else _real(stripped, end)) is None:
-        end -= 1
-    if not end or (kind == "int" and not -(2**63) <= number < 2**63):  # type: ignore[operator]
-        raise ValueError("it has to be a whole number" if kind == "int" else "it has to be a number")
+def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float, ...], str]:
+    """The numbers between commas; one comma may follow the last. Real ones are of 32 bits."""
+    parts = text.removesuffix(",").split(",") if text else []
+    read = [_number(part, kind, unsigned=unsigned, largest=LARGEST_FLOAT) for part in parts]
+    return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
+
+
+def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = float("inf")) -> tuple[int | float, str]:
+    """The number that a text begins with, as C++ streams read it; an ``int`` has no plus sign, and an unsigned one no minus
+    sign either. Infinite and no numbers are "inf", "-inf" and "nan", and nothing else."""
+    stripped = text.lstrip(BLANKS)
+    length = _whole(stripped) if kind == "int" else _real(stripped)
+    wanted = "it has to be a whole number" if kind == "int" else "it has to be a number"
+    if not length:
+        raise ValueError(wanted)
+    number = int(stripped[:length]) if kind == "int" else float(stripped[:length])
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise ValueError(f"{wanted} of 64 bits")
+    if isinstance(number, float) and "inf" not in stripped[:length] and (isinf(number) or abs(number) >= largest):
+        raise ValueError(f"{wanted} of {32 if largest == LARGEST_FLOAT else 64} bits")
     if unsigned and stripped.startswith("-"):
         raise ValueError("it has to be a whole number of at least 0")
-    assert number is not None
-    return number, "" if not stripped[end:].strip() else f"OpenVINO reads {number} and passes over the rest"
+    return number, "" if not stripped[length:].strip(BLANKS) else f"OpenVINO reads {number} and passes over the rest"
 
 
-def _whole(text: str, end: int) -> int | None:
-    digits = text[1:end] if text.startswith("-") else text[:end]
-    return int(text[:end]) if digits.isascii() and digits.isdecimal() else None
+def _whole(text: str) -> int:
+    """How many characters a whole number takes at the beginning of a text, 0 where there is none."""
+    sign = 1 if text.startswith("-") else 0
+    digits = _digits(text, sign)
+    return digits if digits > sign else 0
 
 
-def _real(text: str, end: int) -> float | None:
-    try:
-        return float(text[:end]) if "_" not in text[:end] else None
-    except ValueError:
-        return None
+def _real(text: str) -> int:
+    """How many characters a real number takes at the beginning of a text, 0 where there is none, or its exponent is not whole."""
+    if text.rstrip(BLANKS) in ("inf", "-inf", "nan"):
+        return len(text.rstrip(BLANKS))
+    sign = 1 if text.startswith(("-", "+")) else 0
+    end = _digits(text, sign)
+    count = end - sign
+    if text[end : end + 1] == ".":
+        count += _digits(text, end + 1) - end - 1
+        end = _digits(text, end + 1)
+    if not count or text[end : end + 1] not in ("e", "E"):
+        return end if count else 0
+    start = end + 1 + (text[end + 1 : end + 2] in ("+", "-"))
+    exponent = _digits(text, start)
+    return exponent if exponent > start else 0
+
+
+def _digits(text: str, start: int) -> int:
+    """Where the decimal digits end that begin at ``start``."""
+    while text[start : start + 1] in DIGITS:
+        start += 1
+    return start

@@ -56,7 +56,12 @@ def _every(chosen: set[str]) -> Iterator[tuple[str, Case]]:
 
 
 def _said(engine: str, asked: dict[str, Case]) -> list[tuple[str, str]]:
-    return list(zip(asked, answers(engine, [document(case.model) for case in asked.values()]), strict=True))
+    """What an engine says of each; OpenVINO compiles what it reads although irlint finds an error in it."""
+    said = dict(zip(asked, answers(engine, [document(case.model) for case in asked.values()]), strict=True))
+    if engine == "openvino":
+        read = [place for place, text in said.items() if differing(engine, asked[place].expected, text) == "takes"]
+        said |= zip(read, answers("compiled", [document(asked[place].model) for place in read]), strict=True)
+    return list(said.items())
 
 
 def _difference(engine: str, place: str, case: Case, said: str) -> str:

@@ -19,7 +19,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def answers(engine: str, documents: Sequence[Document]) -> list[str]:
-    """What ``openvino``, ``onnxruntime`` or ``inference`` says of each: the types of its outputs, or ``refuses …``, ``fails …``,
+    """What ``openvino``, ``compiled``, ``onnxruntime`` or ``inference`` says of each: the types of its outputs, or ``refuses …``, ``fails …``,
     ``lacks …`` with the reason, or ``crashes``."""
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,12 @@ def spelled(name: str) -> str:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-def openvino() -> Callable[[Document], str]:
+def compiled() -> Callable[[Document], str]:
+    """What OpenVINO says that has to compile the model, too."""
+    return openvino(compiles=True)
+
+
+def openvino(compiles: bool = False) -> Callable[[Document], str]:
     import numpy as np
     import openvino
     from cases.models import OV_NAMES
@@ -61,6 +66,11 @@ def openvino() -> Callable[[Document], str]:
             model = core.read_model(xml, openvino.Tensor(np.frombuffer(weights or b"\0", np.uint8)))
         except Exception as error:
             return f"refuses {reason(error)}"
+        if compiles:
+            try:
+                core.compile_model(model, "CPU")
+            except Exception as error:
+                return f"refuses {reason(error)}"
         return " ".join(map(typed, model.outputs))
 
     def typed(output: Any) -> str:
@@ -172,6 +182,7 @@ def onnxruntime() -> Callable[[Document], str]:
 
 
 if __name__ == "__main__":
-    engine = {"openvino": openvino, "inference": inference, "onnxruntime": onnxruntime}[sys.argv[1]]()
+    engines = {"openvino": openvino, "compiled": compiled, "inference": inference, "onnxruntime": onnxruntime}
+    engine = engines[sys.argv[1]]()
     for document in pickle.loads(Path(sys.argv[2]).read_bytes())[int(sys.argv[3]) :]:
         print(json.dumps(engine(document)), flush=True)

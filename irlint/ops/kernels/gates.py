@@ -58,7 +58,8 @@ ACTIVATIONS_MISMATCH = Rule(
     Severity.ERROR,
     "The activations of a recurrent operator are too few or too many, or one is unknown.",
     why="""Each direction needs its own: three in LSTM, two in GRU, one in RNN. Runtimes refuse the model when they load it. In
-OpenVINO the sequences have no activations unless they are written: without them the model is read, but not compiled.""",
+OpenVINO the sequences have no activations unless they are written: without them, or with others than relu, sigmoid and tanh,
+the model is read, but not compiled.""",
     mend="Write the activations of every direction, one after the other.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
@@ -99,7 +100,10 @@ KNOWN_ACTIVATIONS = frozenset(
         "softplus",
     ]
 )
-OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu", "hardsigmoid"])
+OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu"])
+
+#: What OpenVINO reads in a cell, and does not compile.
+OV_ONLY_READ = frozenset(["hardsigmoid"])
 
 
 @record
@@ -295,11 +299,10 @@ class OpenvinoCell:
     clip: float = 0.0
 
     def names(self, default: tuple[str, ...] = ()) -> list[str]:
-        """The names in ``activations``, the ``default`` where it is left out."""
+        """The names in ``activations``, empty ones left out; the ``default`` where it is not written."""
         if self.activations is None:
             return list(default)
-        text = self.activations
-        return [part.strip() for part in text.split(",")] if text.strip() else []
+        return [name for part in self.activations.split(",") if (name := part.strip(" \t\n\v\f\r"))]
 
 
 def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:

@@ -197,7 +197,6 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
             ATTRIBUTE_OUT_OF_RANGE.fault(
                 "attribute `output_type` is absent: the specification takes i64 then, and OpenVINO refuses the layer",
                 help='write output_type="i64"',
-                severity=Severity.WARNING,
             )
         )
         return shape_contents(data.shape, "int64")

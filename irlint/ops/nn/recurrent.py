@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from irlint.dims import product, same
-from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -13,6 +12,7 @@ from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.gates import (
     ACTIVATIONS_MISMATCH,
     OV_ACTIVATIONS,
+    OV_ONLY_READ,
     WEIGHTS_MISMATCH,
     Direction,
     Kind,
@@ -180,7 +180,8 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     names, wanted = cell.names(layer.kind.activations), len(layer.kind.activations)
     if len(names) < wanted:
         check_activations(names, layer.kind, directions=1, known=OV_ACTIVATIONS)
-    check_activation_names(names[:wanted], OV_ACTIVATIONS)
+    check_activation_names(names[:wanted], OV_ACTIVATIONS | OV_ONLY_READ)
+    _check_compiled(names, layer.kind)
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
 
@@ -267,29 +268,29 @@ def ov_rnn_cell(
 def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     dtype = layer.dtype()
     batch, steps, hidden = layer.checked(cell.hidden_size)
-    names = cell.names()
-    wanted = len(layer.kind.activations)
-    if len(names) < wanted:
-        written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
-        warn(
-            ACTIVATIONS_MISMATCH.fault(
-                f"`activations` {written}; OpenVINO reads the layer and refuses to compile it without {wanted}",
-                help=f'write `activations`, such as "{",".join(("sigmoid", "tanh", "tanh")[3 - wanted :])}"',
-                severity=Severity.WARNING,
-            )
-        )
-    unknown = [name for name in names if name.lower() not in OV_ACTIVATIONS]
-    if unknown:
-        warn(
-            ACTIVATIONS_MISMATCH.fault(
-                f'`activations` has "{unknown[0]}"; OpenVINO knows {", ".join(sorted(OV_ACTIVATIONS))}',
-                help="use one of the activations that OpenVINO knows",
-                attribute="activations",
-                severity=Severity.WARNING,
-            )
-        )
+    _check_compiled(cell.names(), layer.kind)
     state = Tensor(dtype, (batch, layer.directions, hidden))
     return (Tensor(dtype, (batch, layer.directions, steps, hidden)), *(state for _ in layer.states))
+
+
+def _check_compiled(names: list[str], kind: Kind) -> None:
+    """The activations that OpenVINO looks at only when it compiles the layer. States an ``ACTIVATIONS_MISMATCH`` fault."""
+    wanted = len(kind.activations)
+    unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]
+    if len(names) < wanted:
+        written = f"has {counted(len(names), 'entry', 'entries')}" if names else "is missing or empty"
+        message = f"`activations` {written}; OpenVINO reads the layer and refuses to compile it without {wanted}"
+    elif unknown:
+        message = f'`activations` has "{unknown[0]}", with which OpenVINO reads the layer and refuses to compile it'
+    else:
+        return
+    warn(
+        ACTIVATIONS_MISMATCH.fault(
+            message,
+            help=f"write {wanted} of {', '.join(sorted(OV_ACTIVATIONS))}",
+            attribute="activations",
+        )
+    )
 
 
 def _count(direction: str) -> int:

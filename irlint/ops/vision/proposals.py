@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Rule, Severity
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
@@ -31,6 +32,8 @@ is read from the wrong places.""",
     bad=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,72,14,14"), ("f32", "3")), "300,5"),
     good=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,36,14,14"), ("f32", "3")), "300,5"),
 )
+
+Framework = Literal["", "tensorflow"]
 
 # --- Proposal ---------------------------------------------------------------------------------------------------------
 
@@ -72,7 +75,13 @@ def _proposed(
         counted: Axes = (batch, ("2 for each of the anchors that `ratio` and `scale` give", 2 * anchors), *free)
         advised(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
     _expect_image_shape(image_shape)
-    return product((images, _limit(post_nms_topn)))
+    if post_nms_topn < 0:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `post_nms_topn` is {post_nms_topn}; OpenVINO reads the layer and refuses to compile it",
+            help="write how many regions an image gives at most",
+            attribute="post_nms_topn",
+        )
+    return product((images, post_nms_topn))
 
 
 def _expect_image_shape(image_shape: Tensor) -> None:
@@ -87,7 +96,7 @@ def _expect_image_shape(image_shape: Tensor) -> None:
     )
 
 
-@openvino("Proposal", until=3, absent=_PROPOSAL_ABSENT)
+@openvino("Proposal", until=3, absent=_PROPOSAL_ABSENT, strict=("framework",))
 def ov_proposal_1(
     class_probs: Tensor,
     bbox_deltas: Tensor,
@@ -106,7 +115,7 @@ def ov_proposal_1(
     normalize: bool = False,
     box_size_scale: float = 1.0,
     box_coordinate_scale: float = 1.0,
-    framework: str = "",
+    framework: Framework = "",
 ) -> Tensor:
     """OpenVINO Proposal-1: regions [images * post_nms_topn, 5]."""
     count = _proposed(
@@ -115,7 +124,13 @@ def ov_proposal_1(
     return Tensor(class_probs.dtype, (count, 5))
 
 
-@openvino("Proposal", since=4, absent=_PROPOSAL_ABSENT, labels={"experimental": 6, "extension": 6})
+@openvino(
+    "Proposal",
+    since=4,
+    absent=_PROPOSAL_ABSENT,
+    strict=("framework",),
+    labels={"experimental": 6, "extension": 6},
+)
 def ov_proposal_4(
     class_probs: Tensor,
     bbox_deltas: Tensor,
@@ -134,7 +149,7 @@ def ov_proposal_4(
     normalize: bool = False,
     box_size_scale: float = 1.0,
     box_coordinate_scale: float = 1.0,
-    framework: str = "",
+    framework: Framework = "",
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO Proposal-4: the regions and their probabilities."""
     count = _proposed(

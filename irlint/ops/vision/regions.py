@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
@@ -60,6 +61,7 @@ Pooling = Literal["avg", "max"]
 CoordinateMode = Literal["half_pixel", "output_half_pixel"]
 AlignedMode = Literal["asymmetric", "half_pixel_for_nn", "half_pixel"]
 Sampling = Literal["max", "bilinear"]
+DeformableMode = Literal["bilinear_deformable"]
 
 _IMAGES_AND_CHANNELS: tuple[tuple[str, MaybeDim], ...] = (
     ("the number of images", None),
@@ -230,20 +232,37 @@ def ov_roi_pooling(
     pooled_w: int | None = None,
     spatial_scale: float,
     method: Sampling = "max",
-    output_size: Ints = (),
-    output_roi: Ints = (),
+    output_size: Ints | None = None,
+    output_roi: Ints | None = None,
 ) -> Tensor:
     """OpenVINO ROIPooling-2 (labelled opset1): [regions, channels, pooled_h, pooled_w]."""
     expect_type(feat, 0, FLOATS)
     expect_type(coords, 1, FLOATS)
     _expect_scale(spatial_scale)
-    height, width = output_roi or output_size or (0, 0)
+    height, width = _height_and_width(output_roi, output_size)
     pooled = (
-        _extent(height if pooled_h is None else pooled_h, "pooled_h", None),
-        _extent(width if pooled_w is None else pooled_w, "pooled_w", None),
+        _compiled_extent(height if pooled_h is None else pooled_h, "pooled_h"),
+        _compiled_extent(width if pooled_w is None else pooled_w, "pooled_w"),
     )
     dtype = common_type((feat, coords))
     return Tensor(dtype, (_of_regions(coords, 1, 5), _channels(feat), *pooled))
+
+
+def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints:
+    """What ``output_roi`` says, without it ``output_size``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    name, sizes = ("output_size", output_size) if output_roi is None else ("output_roi", output_roi)
+    if sizes is None or len(sizes) == 2:
+        return sizes or (0, 0)
+    raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `{name}` has {counted(len(sizes), 'entry', 'entries')}; the operation takes 2",
+        help="write the height and the width, or `pooled_h` and `pooled_w` instead",
+        attribute=name,
+    )
+
+
+def _compiled_extent(pooled: int, name: str) -> MaybeDim:
+    """A size of ROIPooling's result; less than -1 is 0 to OpenVINO, which refuses 0 itself and does not compile -1."""
+    return _extent(pooled, name, Severity.WARNING if pooled < -1 else None)
 
 
 @openvino(
@@ -297,7 +316,7 @@ def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fa
     )
 
 
-@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, fills_in=True)
+@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, fills_in=True, strict=("mode",))
 def ov_deformable_ps_roi_pooling(
     input: Tensor,
     coords: Tensor,
@@ -306,7 +325,7 @@ def ov_deformable_ps_roi_pooling(
     output_dim: int,
     spatial_scale: float,
     group_size: int = 1,
-    mode: str = "bilinear_deformable",
+    mode: DeformableMode = "bilinear_deformable",
     spatial_bins_x: int = 1,
     spatial_bins_y: int = 1,
     trans_std: float = 1.0,
