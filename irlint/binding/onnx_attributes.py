@@ -67,14 +67,27 @@ def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> 
 
 
 def _missing(schema: OfficialSchema | None, known: Signature | None, present: set[str]) -> list[Fault]:
+    """The faults of attributes that are not there: the schema requires them, or the rule has no default to go on with."""
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
-    if schema is None and known is not None:
-        required = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
+    if known is not None:
+        wanted = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
+        required += [name for name in wanted if name not in required]
     return [
-        MISSING_ATTRIBUTE.fault(f"the required attribute `{name}` is missing", help=f"write `{name}`", attribute=name)
+        MISSING_ATTRIBUTE.fault(
+            f"the required attribute `{name}` is missing" + (_OPTIONAL if _is_optional(schema, name) else ""),
+            help=f"write `{name}`",
+            attribute=name,
+        )
         for name in required
         if name not in present
     ]
+
+
+_OPTIONAL = ": the schema calls it optional and states no default, and ONNX Runtime refuses the node without it"
+
+
+def _is_optional(schema: OfficialSchema | None, name: str) -> bool:
+    return schema is not None and not schema.attributes.get(name, ("", True))[1]
 
 
 def of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:

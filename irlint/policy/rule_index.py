@@ -159,7 +159,7 @@ RULES = {
     "IRL515": "ops.nn.training",
     "IRL516": "ops.nn.training",
     "IRL517": "ops.ml.encoders",
-    "IRL518": "ops.ml.trees",
+    "IRL518": "ops.ml.tree_lists",
     "IRL519": "parsers.faults",
     "IRL520": "parsers.onnx.attribute_faults",
     "IRL521": "parsers.onnx.attribute_faults",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irlint.dims import MaybeDim, Shape, product, total
+from irlint.dims import MaybeDim, Shape, product
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
@@ -18,6 +18,7 @@ from irlint.ops.kernels.attributes import (
     LISTS_INCONSISTENT,
     entry_count,
     expect_parallel,
+    expect_range,
     the_one_of,
 )
 from irlint.ops.kernels.axes import Floats, Ints
@@ -95,9 +96,10 @@ def binarizer(x: Tensor, *, threshold: float = 0.0) -> Tensor:
 
 
 @onnx("FeatureVectorizer", since=1, domain=ML)
-def feature_vectorizer(*x: Tensor, inputdimensions: Ints | None = None) -> Tensor:
+def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
     """ai.onnx.ml FeatureVectorizer-1: all features of a row side by side, cut or padded to ``inputdimensions``."""
     expect_parallel({"inputdimensions": entry_count(inputdimensions), "X": len(x)})
+    expect_range(inputdimensions, 0, "inputdimensions")
     rows: MaybeDim = None
     for index, each in enumerate(x):
         expect_rank(each, index, least=1)
@@ -109,10 +111,7 @@ def feature_vectorizer(*x: Tensor, inputdimensions: Ints | None = None) -> Tenso
                 input=index,
             )
         rows = narrower(rows, found)
-    if inputdimensions:
-        return Tensor("float32", (rows, sum(inputdimensions)))
-    known = [rows_and_features(each.shape)[1] if each.shape and len(each.shape) < 3 else None for each in x]
-    return Tensor("float32", (rows, total(known)))
+    return Tensor("float32", (rows, sum(inputdimensions)))
 
 
 @onnx("Imputer", since=1, domain=ML)

@@ -7,7 +7,13 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, LISTS_INCONSISTENT, the_one_of
+from irlint.ops.kernels.attributes import (
+    ATTRIBUTE_OUT_OF_RANGE,
+    LISTS_INCONSISTENT,
+    expect_parallel,
+    expect_range,
+    the_one_of,
+)
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
@@ -50,7 +56,7 @@ def linear_classifier(
     classlabels_ints: Ints | None = None,
     classlabels_strings: Strings | None = None,
     coefficients: Floats,
-    intercepts: Floats | None = None,
+    intercepts: Floats,
     multi_class: int = 0,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
@@ -61,10 +67,8 @@ def linear_classifier(
         the_one_of(classlabels_ints=classlabels_ints, classlabels_strings=classlabels_strings)
     rows = rows_and_features(x.shape)[0]
     label = Tensor(label_type(classlabels_strings), (rows,))
-    if not intercepts:
-        return label, Tensor("float32", (rows, labels or None))
     classes = len(intercepts)
-    if (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
+    if not classes or (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
         raise LISTS_INCONSISTENT.fault(
             f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} coefficients: expected are "
             "a label for each intercept (two for one), and as many coefficients for each",
@@ -98,22 +102,35 @@ def svm_classifier(
     *,
     classlabels_ints: Ints | None = None,
     classlabels_strings: Strings | None = None,
-    coefficients: Floats | None = None,
-    kernel_params: Floats | None = None,
+    coefficients: Floats,
+    kernel_params: Floats,
     kernel_type: Kernel = "LINEAR",
     post_transform: PostTransform = "NONE",
     prob_a: Floats | None = None,
     prob_b: Floats | None = None,
-    rho: Floats | None = None,
+    rho: Floats,
     support_vectors: Floats | None = None,
     vectors_per_class: Ints | None = None,
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml SVMClassifier-1: a label for each row, and a score for each class, or for each pair of classes."""
     expect_rank(x, 0, 1, 2)
+    if not classlabels_ints and not classlabels_strings:
+        the_one_of(classlabels_ints=classlabels_ints, classlabels_strings=classlabels_strings)
     classes = len(classlabels_strings or classlabels_ints or ())
+    _expect_kernel_params(kernel_params)
+    expect_parallel({"prob_a": len(prob_a or ()), "prob_b": len(prob_b or ())})
+    expect_range(vectors_per_class or (), 0, "vectors_per_class")
     vectors = sum(vectors_per_class or ())
-    if vectors and support_vectors:
-        _expect_exactly(x, len(support_vectors) // vectors)
+    if vectors:
+        _check_vectors(
+            x, classes, vectors_per_class or (), coefficients=coefficients, support_vectors=support_vectors or ()
+        )
+        pairs = classes * (classes - 1) // 2
+        _expect_entries("rho", len(rho), pairs, "one for each pair of classes")
+        if prob_a:
+            _expect_entries("prob_a", len(prob_a), pairs, "one for each pair of classes")
+    else:
+        _expect_exactly(x, len(coefficients) // classes, "the coefficients of a class have")
     columns: int | None = classes or None
     if vectors and not prob_a and classes:
         columns = classes * (classes - 1) // 2 if classes > 2 else 2
@@ -121,33 +138,87 @@ def svm_classifier(
     return Tensor(label_type(classlabels_strings), (rows,)), Tensor("float32", (rows, columns))
 
 
+def _check_vectors(
+    x: Tensor, classes: int, vectors_per_class: Ints, *, coefficients: Floats, support_vectors: Floats
+) -> None:
+    vectors = sum(vectors_per_class)
+    if len(vectors_per_class) != classes:
+        raise LISTS_INCONSISTENT.fault(
+            f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are {counted(classes, 'class', 'classes')}: "
+            "expected is one of each",
+            help="give `vectors_per_class` an entry for each class label",
+            attribute="vectors_per_class",
+        )
+    _expect_entries(
+        "coefficients",
+        len(coefficients),
+        (classes - 1) * vectors,
+        f"{classes - 1} for each of {vectors} support vectors",
+    )
+    _expect_whole_vectors(support_vectors, vectors)
+    _expect_exactly(x, len(support_vectors) // vectors)
+
+
+def _expect_kernel_params(kernel_params: Floats) -> None:
+    if len(kernel_params) not in (0, 3):
+        raise LISTS_INCONSISTENT.fault(
+            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected are none or three: gamma, coef0 and degree",
+            help="write gamma, coef0 and degree",
+            attribute="kernel_params",
+        )
+
+
+def _expect_entries(name: str, count: int, least: int, what: str) -> None:
+    if count < least:
+        raise LISTS_INCONSISTENT.fault(
+            f"`{name}` has {counted(count, 'entry', 'entries')}; expected are at least {least}, {what}",
+            help=f"give `{name}` {counted(least, 'entry', 'entries')}",
+            attribute=name,
+        )
+
+
+def _expect_whole_vectors(support_vectors: Floats, vectors: int) -> None:
+    if not support_vectors or len(support_vectors) % vectors:
+        raise LISTS_INCONSISTENT.fault(
+            f"`support_vectors` has {counted(len(support_vectors), 'number')} for {counted(vectors, 'vector')}: expected are equally many for each",
+            help="give each support vector a number for every feature",
+            attribute="support_vectors",
+        )
+
+
 @onnx("SVMRegressor", since=1, domain=ML)
 def svm_regressor(
     x: Tensor,
     *,
-    coefficients: Floats | None = None,
-    kernel_params: Floats | None = None,
+    coefficients: Floats,
+    kernel_params: Floats,
     kernel_type: Kernel = "LINEAR",
     n_supports: int = 0,
     one_class: int = 0,
     post_transform: PostTransform = "NONE",
-    rho: Floats | None = None,
+    rho: Floats,
     support_vectors: Floats | None = None,
 ) -> Tensor:
     """ai.onnx.ml SVMRegressor-1: a number for each row."""
     expect_rank(x, 0, 1, 2)
-    if n_supports > 0 and support_vectors:
-        _expect_exactly(x, len(support_vectors) // n_supports)
+    _expect_kernel_params(kernel_params)
+    _expect_entries("rho", len(rho), 1, "what is added to the result")
+    if n_supports > 0:
+        _expect_entries("coefficients", len(coefficients), n_supports, "one for each support vector")
+        _expect_whole_vectors(support_vectors or (), n_supports)
+        _expect_exactly(x, len(support_vectors or ()) // n_supports)
+    else:
+        _expect_exactly(x, len(coefficients), "there are coefficients for")
     return predicted(x, 1)
 
 
-def _expect_exactly(x: Tensor, features: int) -> None:
+def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has") -> None:
     found = rows_and_features(x.shape)[1]
-    if agree(found, features, "a support vector has an entry for every feature"):
+    if agree(found, features, "each feature has its coefficient"):
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 is {found} features, and a support vector has {features}: expected is one number",
+        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected is one number",
         help=f"give the node {features} features",
         input=0,
         marks=((0, axis),),

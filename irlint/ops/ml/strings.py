@@ -72,7 +72,7 @@ def string_concat(x: Tensor, y: Tensor) -> Tensor:
 
 
 @onnx("RegexFullMatch", since=20)
-def regex_full_match(x: Tensor, *, pattern: str | None = None) -> Tensor:
+def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
     """ONNX RegexFullMatch-20: whether each string matches."""
     return Tensor("bool", x.shape)
 
@@ -166,6 +166,12 @@ def _check_pool(counts: Ints, size: int) -> None:
             raise LISTS_INCONSISTENT.fault(
                 f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has {counted(size, 'entry', 'entries')}",
                 help="let `ngram_counts` rise from 0 to at most the size of the pool",
+                attribute="ngram_counts",
+            )
+        if (end - begin) % length:
+            raise LISTS_INCONSISTENT.fault(
+                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are no whole {length}-grams",
+                help=f"give the {length}-grams a multiple of {length} items",
                 attribute="ngram_counts",
             )
 

@@ -1,0 +1,284 @@
+"""What ensembles of trees ask of the lists that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import reaches, warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops.kernels.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
+from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.ml.encoders import FEATURES_MISMATCH, Entries, Strings
+from irlint.ops.signatures import group
+from irlint.records import record
+
+Lists = Mapping[str, Entries]
+
+#: A tree and one of its nodes, by their ids.
+Place = tuple[int, int]
+
+TREE_MALFORMED = Rule(
+    "IRL518",
+    "tree-malformed",
+    Severity.ERROR,
+    "A tree ensemble names a node, a mode, a class or a target that it does not have.",
+    why="""The nodes of all trees stand in lists: a branch names the nodes that follow it, a leaf the class or target that it
+votes for. ONNX Runtime refuses the model where one of them is not there.""",
+    mend="Export the ensemble again; the message names the entry that leads nowhere.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],
+nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0], nodes_values = [0.5, 0.0, 0.0],
+nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"], nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [7, 0, 0],
+target_treeids = [0, 0], target_nodeids = [1, 2], target_ids = [0, 0], target_weights = [1.0, 2.0]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],
+nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0], nodes_values = [0.5, 0.0, 0.0],
+nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"], nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0],
+target_treeids = [0, 0], target_nodeids = [1, 2], target_ids = [0, 0], target_weights = [1.0, 2.0]> (x) }""",
+)
+
+NODE_MODES = frozenset(
+    ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"]
+)
+
+
+@group
+@record
+class TreeNodes:
+    """The lists of ai.onnx.ml's first tree ensembles: an entry of each for one node."""
+
+    nodes_falsenodeids: Ints | None = None
+    nodes_featureids: Ints | None = None
+    nodes_hitrates: Floats | None = None
+    nodes_missing_value_tracks_true: Ints | None = None
+    nodes_modes: Strings | None = None
+    nodes_nodeids: Ints | None = None
+    nodes_treeids: Ints | None = None
+    nodes_truenodeids: Ints | None = None
+    nodes_values: Floats | None = None
+
+
+def check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
+    """Makes sure that the table has every feature that a branch asks for."""
+    asked = [feature for feature, branches in zip(features, asks) if branches]
+    if min(asked, default=0) < 0:
+        raise TREE_MALFORMED.fault(
+            f"attribute `nodes_featureids` holds {min(asked)} for a branch; features are numbered from 0",
+            help="let each branch name the feature that it compares",
+            attribute="nodes_featureids",
+        )
+    most = max(asked, default=-1)
+    found = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
+    if not reaches(found, most + 1, "there is every feature that a branch asks for"):
+        raise FEATURES_MISMATCH.fault(
+            f"axis 1 of input 0 is {found} features, and a branch asks for feature {most}, the {most + 1}th",
+            help=f"give the node at least {most + 1} features",
+            input=0,
+            marks=((0, 1),),
+        )
+
+
+def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
+    wrong = next((entry for entry in ids if not 0 <= entry < count), None)
+    if wrong is not None:
+        raise TREE_MALFORMED.fault(
+            f"attribute `{name}` holds {wrong}, and there are {count} {things}: allowed is 0 to {count - 1}",
+            help=f"let every leaf vote for one of the {count} {things}",
+            attribute=name,
+        )
+
+
+def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
+    """Makes sure that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
+
+    ``values`` and ``hitrates`` stand for the lists of these names where they are tensors. Raises a fault.
+    """
+    ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
+    expect_parallel(
+        {
+            "nodes_nodeids": len(ids),
+            "nodes_treeids": len(trees),
+            "nodes_featureids": len(nodes.nodes_featureids or ()),
+            "nodes_modes": len(modes),
+            "nodes_truenodeids": len(nodes.nodes_truenodeids or ()),
+            "nodes_falsenodeids": len(nodes.nodes_falsenodeids or ()),
+            "nodes_values": entry_count(nodes.nodes_values or values or ()),
+        }
+    )
+    _check_side_lists(
+        len(ids),
+        nodes_hitrates=nodes.nodes_hitrates or hitrates,
+        nodes_missing_value_tracks_true=nodes.nodes_missing_value_tracks_true,
+    )
+    for mode in dict.fromkeys(modes):
+        if mode not in NODE_MODES:
+            raise TREE_MALFORMED.fault(
+                f'attribute `nodes_modes` holds "{mode}"; allowed are {", ".join(sorted(NODE_MODES))}',
+                help="use one of these modes",
+                attribute="nodes_modes",
+            )
+    _check_branches(nodes)
+    check_features(x, nodes.nodes_featureids or (), [mode != "LEAF" for mode in modes])
+
+
+def _check_side_lists(count: int, **lists: Entries) -> None:
+    """Warns of lists that runtimes read as far as they go."""
+    for name, entries in lists.items():
+        found = entry_count(entries)
+        if found and found != count:
+            warn(
+                LISTS_INCONSISTENT.fault(
+                    f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: expected is one of each",
+                    help=f"give `{name}` {counted(count, 'entry', 'entries')}",
+                    attribute=name,
+                    severity=Severity.WARNING,
+                )
+            )
+
+
+def _check_branches(nodes: TreeNodes) -> None:
+    """Makes sure that each branch leads to nodes of its tree that are there, and in no circle. Raises a fault."""
+    places = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
+    twice = _first_twice(places)
+    if twice is not None:
+        raise _malformed(
+            f"tree {twice[0]} has node {twice[1]} twice", "nodes_nodeids", "give each node of a tree its own id"
+        )
+    leads: dict[Place, tuple[Place, ...]] = dict.fromkeys(places, ())
+    for name, targets in (
+        ("nodes_truenodeids", nodes.nodes_truenodeids or ()),
+        ("nodes_falsenodeids", nodes.nodes_falsenodeids or ()),
+    ):
+        for (tree, node), mode, target in zip(places, nodes.nodes_modes or (), targets):
+            if mode == "LEAF":
+                continue
+            told = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
+            if (tree, target) not in leads:
+                raise _malformed(
+                    f"{told}, which the tree does not have", name, f"let `{name}` name nodes of the same tree"
+                )
+            if not 0 <= target < len(places):
+                raise _malformed(
+                    f"{told}; ONNX Runtime takes ids from 0 to {len(places) - 1}, as many as there are nodes",
+                    name,
+                    "number the nodes from 0",
+                )
+            if target == node:
+                raise _malformed(f"{told}, itself", name, "let each branch lead to a later node")
+            leads[tree, node] += ((tree, target),)
+    roots = {tree: (tree, node) for tree, node in reversed(places)}
+    for tree, root in roots.items():
+        circle = _circle(root, leads)
+        if circle is not None:
+            raise _malformed(
+                f"node {circle[1]} of tree {tree} can be reached from itself: the tree has no end",
+                "nodes_truenodeids",
+                "let no branch lead back",
+            )
+
+
+def _malformed(message: str, attribute: str, help: str) -> Fault:
+    return TREE_MALFORMED.fault(message, help=help, attribute=attribute)
+
+
+def _first_twice(places: Sequence[Place]) -> Place | None:
+    seen: set[Place] = set()
+    for place in places:
+        if place in seen:
+            return place
+        seen.add(place)
+    return None
+
+
+def _circle(root: Place, leads: Mapping[Place, Sequence[Place]]) -> Place | None:
+    """The first node that is found to lead back to itself, of those that can be reached from ``root``."""
+    open_, done = {root}, set[Place]()
+    stack = [(root, iter(leads[root]))]
+    while stack:
+        place, rest = stack[-1]
+        follower = next(rest, None)
+        if follower is None:
+            stack.pop()
+            open_.discard(place)
+            done.add(place)
+        elif follower in open_:
+            return follower
+        elif follower not in done:
+            open_.add(follower)
+            stack.append((follower, iter(leads[follower])))
+    return None
+
+
+def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
+    """Makes sure that what is voted, is voted by nodes that are there, and with a weight each."""
+    counts = {
+        name: entry_count(entries) if isinstance(entries, Tensor) else len(entries or ())
+        for name, entries in votes.items()
+    }
+    expect_parallel(counts)
+    there = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
+    trees, ids = votes[f"{kind}_treeids"], votes[f"{kind}_nodeids"]
+    assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
+    for tree, node in zip(trees or (), ids or ()):
+        if (tree, node) not in there:
+            raise _malformed(
+                f"`{kind}_treeids` and `{kind}_nodeids` name node {node} of tree {tree}, which is not there",
+                f"{kind}_nodeids",
+                "let only nodes that are there vote",
+            )
+
+
+def check_base_values(values: Entries, count: int, things: str, *, fewest: int) -> None:
+    """Makes sure that there are no base values, or one for each class or target; from ``fewest`` of these on."""
+    found = entry_count(values) or 0
+    if found in (0, count) or (count < fewest and found <= 2):
+        return
+    raise LISTS_INCONSISTENT.fault(
+        f"`base_values` has {counted(found, 'entry', 'entries')} and there are {count} {things}: expected is one for each, or none",
+        help=f"give `base_values` {counted(count, 'entry', 'entries')}, or leave it out",
+        attribute="base_values",
+    )
+
+
+def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
+    if x.dtype is not None and tensor.dtype is not None and x.dtype != tensor.dtype:
+        raise LISTS_INCONSISTENT.fault(
+            f"input 0 is {x.dtype} {shape_text(x.shape)} and attribute `{name}` is {tensor.dtype}: "
+            "expected is one element type",
+            help=f"give `{name}` as {x.dtype}, or cast input 0",
+            attribute=name,
+        )
+
+
+def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
+    """Makes sure that each place is one of a branch, or of a leaf where ``leaves`` says so."""
+    for place, leaf in zip(places, leaves):
+        if not 0 <= place < counts[bool(leaf)]:
+            kind = "leaf" if leaf else "branch"
+            raise TREE_MALFORMED.fault(
+                f"attribute `{name}` leads to {kind} {place}, and there are {counts[bool(leaf)]}",
+                help=f"let `{name}` name a {kind} that is there",
+                attribute=name,
+            )
+
+
+def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
+    """Makes sure that each branch is reached once at most from each of the ``roots``.
+
+    Each of the ``sides`` says where the branches lead, and which of these places are leaves. Raises a fault.
+    """
+    for root in roots:
+        seen: set[int] = set()
+        open_ = [root]
+        while open_:
+            branch = open_.pop()
+            if branch in seen:
+                raise _malformed(
+                    f"branch {branch} is reached twice from root {root}: branches that lead back to it, or share it, make no tree",
+                    "nodes_truenodeids",
+                    "let one branch lead to each",
+                )
+            seen.add(branch)
+            open_ += [places[branch] for places, leaves in sides if not leaves[branch]]
