@@ -92,6 +92,53 @@ def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity
     return False
 
 
+#: What RE2 has and Python's expressions have not, or otherwise.
+_ONLY_RE2 = (
+    "\\p",
+    "\\P",
+    "\\Q",
+    "\\E",
+    "\\C",
+    "\\z",
+    "\\x{",
+    "\\a",
+    "[[:",
+    "[^[:",
+    "(?U",
+    "(?<",
+    "(?^",
+    "(?-",
+    "(?i",
+    "(?m",
+    "(?s",
+    "(?P",
+)
+#: What Python's expressions have and RE2 has not.
+_NEVER_RE2 = {"(?=": "looks ahead", "(?!": "looks ahead", "(?<=": "looks back", "(?<!": "looks back"}
+
+
+def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
+    """Makes sure that RE2 reads a regular expression of at least so many characters, as far as that is known.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
+    import re
+
+    wrong = f"is empty; expected is at least {least}" if len(pattern) < least else ""
+    plain = pattern.replace("\\\\", "").replace("\\(", "")
+    if "[" not in plain:
+        wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2.items() if text in plain), wrong)
+    if not wrong and not any(text in pattern for text in _ONLY_RE2):
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            wrong = f"is no regular expression: {error}"
+    if wrong:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in the syntax of RE2", attribute=name
+        )
+
+
 def numbered_type(number: int, context: Context, attribute: str = "dtype", *, output: int = 0) -> str:
     """The element type that an ONNX attribute names by its number in TensorProto.DataType.
 

@@ -95,13 +95,14 @@ def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
     """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they take."""
     runtime = schema.domain == MICROSOFT
+    varies = runtime and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else "an opset"
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
         help=f"cast input {index} to one of these types, or use {other} whose operator takes {key}",
         input=index,
-        severity=Severity.WARNING if runtime and key in SMALL_FLOATS and formal.types & FLOATS else None,
+        severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
 
 

@@ -6,6 +6,7 @@ from irlint.dims import MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
@@ -356,13 +357,19 @@ def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None
     return shape
 
 
+GemmActivation = Literal[
+    "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid", "Elu", "Selu", "Celu", "Softplus", "Softsign", "ThresholdedRelu",
+    "ScaledTanh", "ParametricSoftplus",
+]  # fmt: skip
+
+
 @onnx("FusedGemm", domain=MICROSOFT)
 def fused_gemm(
     a: Tensor,
     b: Tensor,
     c: Tensor | None = None,
     *,
-    activation: str | None = None,
+    activation: GemmActivation,
     activation_alpha: float | None = None,
     activation_beta: float | None = None,
     activation_gamma: float | None = None,

@@ -10,7 +10,13 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, LISTS_INCONSISTENT, expect_parallel, the_one_of
+from irlint.ops.kernels.attributes import (
+    ATTRIBUTE_OUT_OF_RANGE,
+    LISTS_INCONSISTENT,
+    expect_parallel,
+    expect_regex,
+    the_one_of,
+)
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.broadcast import broadcast, merged
 from irlint.ops.kernels.element_types import common_type, expect_type
@@ -74,6 +80,7 @@ def string_concat(x: Tensor, y: Tensor) -> Tensor:
 @onnx("RegexFullMatch", since=20)
 def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
     """ONNX RegexFullMatch-20: whether each string matches."""
+    expect_regex(pattern, "pattern")
     return Tensor("bool", x.shape)
 
 

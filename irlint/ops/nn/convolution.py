@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from irlint.dims import Shape, product
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import expect_range
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
@@ -44,6 +45,23 @@ def conv(
     return Tensor(X.dtype, convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape))
 
 
+FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish"]
+
+#: How many numbers an activation takes, where it takes any.
+_PARAMS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
+
+
+def _expect_params(activation: str | None, params: Floats | None) -> None:
+    wanted = _PARAMS.get(activation or "")
+    if wanted is None or len(params or ()) == wanted:
+        return
+    raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `activation_params` has {counted(len(params or ()), 'entry', 'entries')}; {activation} takes {wanted}",
+        help=f"write {counted(wanted, 'number')}",
+        attribute="activation_params",
+    )
+
+
 @onnx("FusedConv", domain=MICROSOFT)
 @onnx("NhwcFusedConv", domain=MICROSOFT)
 def fused_conv(
@@ -55,11 +73,12 @@ def fused_conv(
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: str = "",
+    activation: FusedActivation | None = None,
     activation_params: Floats | None = None,
     context: Context,
 ) -> Tensor:
     """com.microsoft FusedConv and NhwcFusedConv: Z, of the output's shape, is added before the activation."""
+    _expect_params(activation, activation_params)
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, first=first)
@@ -78,7 +97,7 @@ def nhwc_conv(
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: str = "",
+    activation: FusedActivation | None = None,
     activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft NhwcConv, com.ms.internal.nhwc Conv: the channels are the last axis of X and Y."""
@@ -97,10 +116,11 @@ def nchwc_conv(
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: str = "",
+    activation: FusedActivation | None = None,
     activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft.nchwc Conv: channels in blocks, so that their number is not judged."""
+    _expect_params(activation, activation_params)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
 

@@ -123,8 +123,8 @@ def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int 
 
 
 def expect_epsilon(epsilon: float) -> None:
-    """Makes sure that ``epsilon`` is not negative. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
-    if epsilon < 0:
+    """Makes sure that ``epsilon`` is a number of at least 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    if not epsilon >= 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
             help="use a small positive number, such as 1e-05",

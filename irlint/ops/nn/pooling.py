@@ -7,10 +7,11 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.expectations import expect_one
 from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
 from irlint.ops.kernels.windows import (
     WINDOW_EXCEEDS_INPUT,
@@ -30,6 +31,7 @@ from irlint.ops.kernels.windows import (
     spanned,
     window_sizes,
 )
+from irlint.ops.quantized.parameters import expect_zero_points
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 DType = str
@@ -165,8 +167,8 @@ def max_pool_with_mask(
 def qlinear_average_pool(
     X: Tensor,
     x_scale: Tensor,
-    x_zero_point: Tensor | None,
-    y_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    y_scale: Tensor = UNKNOWN,
     y_zero_point: Tensor | None = None,
     *,
     auto_pad: AutoPad = "NOTSET",
@@ -179,7 +181,15 @@ def qlinear_average_pool(
     context: Context,
 ) -> Tensor:
     """com.microsoft QLinearAveragePool."""
-    expect_scales(x_scale, x_zero_point, y_scale, y_zero_point)
+    parameters = (
+        (1, "x_scale", x_scale),
+        (2, "x_zero_point", x_zero_point),
+        (3, "y_scale", y_scale),
+        (4, "y_zero_point", y_zero_point),
+    )
+    expect_zero_points(context, parameters[1], parameters[3])
+    for index, name, tensor in parameters:
+        expect_one(tensor, index, name, scalar=True)
     first = 1 if channels_last or context.node.domain == NHWC else 2
     window = OnnxWindow(auto_pad, pads=pads, strides=strides)
     return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first))

@@ -9,6 +9,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head, require_heads
 
 
@@ -42,7 +43,7 @@ def rotary_embedding(
                 severity=Severity.WARNING,
             )
         )
-    lead = (("positions", None),) if position_ids is not None else lengths
+    lead = (("max_position_id_plus_1", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
     for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
         check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
     check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))

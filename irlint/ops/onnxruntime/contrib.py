@@ -8,7 +8,14 @@ from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, without_rule
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range, numbered_type
+from irlint.ops.kernels.attributes import (
+    ATTRIBUTE_OUT_OF_RANGE,
+    expect_attribute,
+    expect_range,
+    expect_regex,
+    numbered_type,
+    the_one_of,
+)
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.bodies import BODY_TYPES, check_arity, check_input_types
 from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
@@ -135,6 +142,7 @@ def sampling(
 @onnx("NGramRepeatBlock", domain=MICROSOFT)
 def ngram_repeat_block(input_ids: Tensor, scores: Tensor, *, ngram_size: int) -> Tensor:
     """com.microsoft NGramRepeatBlock-1: the scores."""
+    expect_attribute(ngram_size, 1, "ngram_size")
     return Tensor(scores.dtype, scores.shape)
 
 
@@ -150,6 +158,19 @@ def tokenizer(
 ) -> Tensor:
     """com.microsoft Tokenizer-1: the tokens of each string on a new last axis; of no strings there is no such axis."""
     expect_rank(x, 0, 1, 2)
+    expect_attribute(mincharnum, 1, "mincharnum")
+    if separators is None and tokenexp is None:
+        the_one_of(separators=separators, tokenexp=tokenexp)
+    if tokenexp is not None:
+        expect_regex(tokenexp, "tokenexp", least=1)
+    for separator in separators or ():
+        expect_regex(separator, "separators")
+    if separators == ("",) and mincharnum > 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `mincharnum` is {mincharnum} and the only separator is empty: every token is one character",
+            help="write 1, or separators",
+            attribute="mincharnum",
+        )
     if x.shape is None:
         return Tensor("string")
     if any(same(dim, 0) for dim in x.shape):
@@ -406,12 +427,12 @@ def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> T
 def nchwc_upsample(
     X: Tensor,
     *,
-    scales: Ints | None = None,
-    mode: str = "nearest",
-    coordinate_transformation_mode: str = "asymmetric",
+    scales: Ints,
+    mode: Literal["nearest", "linear"] = "nearest",
+    coordinate_transformation_mode: Literal["asymmetric", "align_corners", "half_pixel"] = "asymmetric",
 ) -> Tensor:
     """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
-    if X.shape is None or scales is None:
+    if X.shape is None:
         return Tensor(X.dtype)
     per_axis(scales, len(X.shape), "scales")
     expect_range(scales, 1, "scales")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import agree, warn
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
@@ -157,7 +158,12 @@ def qordered_layer_normalization(
 
 @onnx("GatedRMSNorm", domain=MICROSOFT)
 def gated_rms_norm(
-    x: Tensor, scale: Tensor, gate: Tensor, *, activation: str = "silu", epsilon: float = 1e-5
+    x: Tensor,
+    scale: Tensor,
+    gate: Tensor,
+    *,
+    activation: Literal["silu", "swish", "sigmoid"] = "silu",
+    epsilon: float = 1e-5,
 ) -> Tensor:
     """ONNX Runtime's GatedRMSNorm."""
     return Tensor(x.dtype, x.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, largest, product
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
 from irlint.ops.kernels.expectations import Expected, check
@@ -68,6 +69,9 @@ def _cache_length(
     return length
 
 
+CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
+
+
 @onnx("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(
     query: Tensor,
@@ -89,7 +93,7 @@ def group_query_attention(
     *,
     causal: int = 1,
     do_rotary: int = 0,
-    k_quant_type: str = "NONE",
+    k_quant_type: CacheQuantization = "NONE",
     kv_cache_bit_width: int = 0,
     kv_num_heads: int,
     local_window_size: int = -1,
@@ -101,7 +105,7 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     smooth_softmax: int = -1,
     softcap: float = 0.0,
-    v_quant_type: str = "NONE",
+    v_quant_type: CacheQuantization = "NONE",
 ) -> tuple[Tensor, ...]:
     """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
     alone = past_key is None and past_value is None
@@ -183,7 +187,7 @@ def paged_attention(
     do_rotary: int = 0,
     is_causal: int = 1,
     k_cache_dtype: str = "",
-    k_quant_type: str = "NONE",
+    k_quant_type: CacheQuantization = "NONE",
     kv_cache_layout: str = "SEPARATE",
     kv_num_heads: int,
     local_window_size: int = -1,
@@ -195,7 +199,7 @@ def paged_attention(
     softcap: float = 0.0,
     v_cache_dtype: str = "",
     v_head_size: int = 0,
-    v_quant_type: str = "NONE",
+    v_quant_type: CacheQuantization = "NONE",
 ) -> tuple[Tensor, ...]:
     """com.microsoft PagedAttention: [token_count, hidden_size]; the caches keep their shapes."""
     check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, floordiv, product, total
-from irlint.findings.statements import divides
+from irlint.findings.statements import divides, reaches
+from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.shape_inputs import number
 from irlint.ops.kernels.sizes import narrower, size
@@ -175,6 +177,9 @@ def _embedded(
     return y, Tensor("int32", (batch,)), y
 
 
+ExpertActivation = Literal["relu", "gelu", "silu", "swiglu", "identity"]
+
+
 @onnx("MoE", domain=MICROSOFT)
 def mixture_of_experts(
     input: Tensor,
@@ -188,7 +193,7 @@ def mixture_of_experts(
     *,
     activation_alpha: float = 1.0,
     activation_beta: float = 0.0,
-    activation_type: str = "relu",
+    activation_type: ExpertActivation = "relu",
     k: int = 1,
     normalize_routing_weights: int = 0,
     swiglu_fusion: int = 0,
@@ -196,6 +201,7 @@ def mixture_of_experts(
     use_sparse_mixer: int = 0,
 ) -> Tensor:
     """com.microsoft MoE: the shape of the input."""
+    _check_chosen(router_probs, k)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
 
@@ -227,7 +233,7 @@ def quantized_mixture_of_experts(
     accuracy_level: int = 0,
     activation_alpha: float = 1.0,
     activation_beta: float = 0.0,
-    activation_type: str = "relu",
+    activation_type: ExpertActivation = "relu",
     block_size: int = 0,
     expert_weight_bits: int = 4,
     fc1_expert_weight_bits: int | None = None,
@@ -244,6 +250,18 @@ def quantized_mixture_of_experts(
     """com.microsoft QMoE: the shape of the input."""
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
+
+
+def _check_chosen(router_probs: Tensor, k: int) -> None:
+    """Makes sure that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    expect_attribute(k, 1, "k")
+    experts = size(router_probs, 1, 2)
+    if not reaches(experts, k, "there are as many experts as are chosen"):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `k` is {k}, and there are {experts} experts: axis 1 of input 1 is {experts}",
+            help=f"choose at most {experts} experts",
+            attribute="k",
+        )
 
 
 def _check_router(input: Tensor, router_probs: Tensor) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from irlint.dims import MaybeDim, Shape, ceildiv, same, total
+from irlint.dims import MaybeDim, Shape, ceildiv, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import UNKNOWN, Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.indexing.gathering import gather
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import broadcast, merged
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, common_type
-from irlint.ops.kernels.expectations import expect_one
-from irlint.ops.kernels.shape_inputs import length, stated_shape
-from irlint.ops.layout.joining import concatenated
-from irlint.ops.math.reduction import reduced
+from irlint.ops.kernels.axes import axis_of
+from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.schemas import MICROSOFT
 
 SCALE_MISMATCH = Rule(
@@ -50,21 +43,6 @@ g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = Quanti
 g (float[1,3,8] x, float[3] scale, int8[3] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
 )
 
-INPUTS_NOT_TRIPLES = Rule(
-    "IRL372",
-    "quantized-inputs-not-triples",
-    Severity.ERROR,
-    "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
-    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another count.",
-    mend="List each input as tensor, scale, zero point.",
-    bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
-g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
-{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
-g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
-{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
-)
-
 
 # --- scales and zero points -------------------------------------------------------------------------------------------
 
@@ -78,6 +56,8 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
         return
     if _is_single(scale):
         _judge_single_zero(scale, zero)
+        if block_size and (x is None or len(x) != len(scale)):
+            warn(_blocks_of_one(scale, block_size))
         return
     if x is not None:
         if block_size:
@@ -86,6 +66,16 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
             _judge_per_axis(x, scale, axis)
     if zero is not None:
         merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
+
+
+def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
+    return SCALE_MISMATCH.fault(
+        f"attribute `block_size` is {block_size} and input 1 is {shape_text(scale)}, a single scale: the specification uses the "
+        'attribute "only for blocked quantization", ONNX Runtime fails at it',
+        help="leave `block_size` out, or give a scale for each block",
+        input=1,
+        severity=Severity.WARNING,
+    )
 
 
 def _is_single(scale: Shape) -> bool:
@@ -241,8 +231,20 @@ def quantize_23(
     context: Context,
 ) -> Tensor:
     """ONNX QuantizeLinear-23."""
+    if x.dtype is not None and y_scale.dtype is not None and x.dtype != y_scale.dtype:
+        warn(_scale_of_another_type(x.dtype, y_scale.dtype))
     dtype = numbered_type(output_dtype, context, "output_dtype") if output_dtype else None
     return _quantized(x, y_scale, y_zero_point, axis=axis, block_size=block_size, dtype=dtype)
+
+
+def _scale_of_another_type(dtype: str, scale: str) -> Fault:
+    return ELEMENT_TYPES_DIFFER.fault(
+        f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows types of their own since opset 23, "
+        "ONNX Runtime fails at them",
+        help=f"convert the scale to {dtype}",
+        input=1,
+        severity=Severity.WARNING,
+    )
 
 
 # --- DequantizeLinear -------------------------------------------------------------------------------------------------
@@ -327,143 +329,3 @@ def _levels_fault(levels: int) -> Fault:
         attribute="levels",
         severity=Severity.WARNING,
     )
-
-
-# --- com.microsoft ----------------------------------------------------------------------------------------------------
-
-
-def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
-    for index, what, tensor in parameters:
-        expect_one(tensor, index, what, scalar=scalar)
-
-
-@onnx("QLinearAdd", "QLinearMul", domain=MICROSOFT)
-def qlinear_arithmetic(
-    A: Tensor,
-    A_scale: Tensor,
-    A_zero_point: Tensor | None = None,
-    B: Tensor = UNKNOWN,
-    B_scale: Tensor = UNKNOWN,
-    B_zero_point: Tensor | None = None,
-    C_scale: Tensor = UNKNOWN,
-    C_zero_point: Tensor | None = None,
-) -> Tensor:
-    """ONNX Runtime's QLinearAdd and QLinearMul: A and B are broadcast together."""
-    _expect_single(
-        (
-            (1, "A_scale", A_scale),
-            (2, "A_zero_point", A_zero_point),
-            (4, "B_scale", B_scale),
-            (5, "B_zero_point", B_zero_point),
-            (6, "C_scale", C_scale),
-            (7, "C_zero_point", C_zero_point),
-        ),
-        scalar=True,
-    )
-    return Tensor(A.dtype or B.dtype, _broadcast_at(((0, A.shape), (3, B.shape))))
-
-
-def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
-    """The shapes broadcast together, each known by the index of its input."""
-    if any(shape is None for _, shape in shapes):
-        return None
-    spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
-    for index, shape in shapes:
-        spaced[index] = shape
-    return broadcast(spaced)
-
-
-@onnx("QLinearWhere", domain=MICROSOFT)
-def qlinear_where(
-    condition: Tensor,
-    X: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor,
-    Y: Tensor,
-    y_scale: Tensor,
-    y_zero_point: Tensor,
-    z_scale: Tensor,
-    z_zero_point: Tensor,
-) -> Tensor:
-    """ONNX Runtime's QLinearWhere."""
-    return Tensor(X.dtype or Y.dtype, _broadcast_at(((0, condition.shape), (1, X.shape), (4, Y.shape))))
-
-
-@onnx("MulInteger", domain=MICROSOFT)
-def mul_integer(
-    A: Tensor, A_zero_point: Tensor | None = None, B: Tensor = UNKNOWN, B_zero_point: Tensor | None = None
-) -> Tensor:
-    """ONNX Runtime's MulInteger: int32 products of integers without their zero points."""
-    _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
-    return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
-
-
-@onnx("QLinearConcat", domain=MICROSOFT)
-def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
-    """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
-    if len(inputs) % 3 or not inputs:
-        raise INPUTS_NOT_TRIPLES.fault(
-            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
-            help="list each input as tensor, scale, zero point",
-        )
-    spaced = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
-    shape = concatenated([None, None, *spaced], axis)
-    if shape is not None:
-        place = axis_of(axis, len(shape))
-        along = total(None if each is None else each[place] for each in spaced[::3])
-        shape = (*shape[:place], along, *shape[place + 1 :])
-    return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
-
-
-@onnx("QLinearReduceMean", domain=MICROSOFT)
-def qlinear_reduce_mean(
-    data: Tensor,
-    data_scale: Tensor,
-    data_zero_point: Tensor | None = None,
-    reduced_scale: Tensor = UNKNOWN,
-    reduced_zero_point: Tensor | None = None,
-    *,
-    axes: Ints,
-    keepdims: int,
-) -> Tensor:
-    """ONNX Runtime's QLinearReduceMean."""
-    return Tensor(data.dtype, reduced(data.shape, axes, bool(keepdims)))
-
-
-@onnx("GatherBlockQuantized", domain=MICROSOFT)
-def gather_block_quantized(
-    data: Tensor,
-    indices: Tensor,
-    scales: Tensor,
-    zero_points: Tensor | None = None,
-    *,
-    gather_axis: int = 0,
-    quantize_axis: int = 1,
-    block_size: int = 128,
-    bits: int = 4,
-) -> Tensor:
-    """ONNX Runtime's GatherBlockQuantized: a Gather of entries that are stored in few bits, several to a byte."""
-    if data.shape is None:
-        return Tensor(scales.dtype)
-    packed = 8 // bits if data.dtype == "uint8" and bits in (2, 4) else 1
-    last = None if data.shape[-1] is None or data.dtype is None else data.shape[-1] * packed
-    stored = Tensor(data.dtype, (*data.shape[:-1], last))
-    return Tensor(scales.dtype, gather(stored, indices, axis=gather_axis).shape)
-
-
-@onnx("QuantizeBFP", domain=MICROSOFT)
-def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of what was packed."""
-    listed = Tensor("int64", (x.rank,))
-    return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
-
-
-@onnx("DequantizeBFP", domain=MICROSOFT, unread={"shape": None, "strides": None})
-def dequantize_bfp(
-    x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
-) -> Tensor:
-    """ONNX Runtime's DequantizeBFP: what QuantizeBFP packed, in the shape that input 1 states."""
-    result = stated_shape(shape, 1)
-    if result is None and length(strides) is not None:
-        result = (None,) * (length(strides) or 0)
-    return Tensor(numbered_type(dtype, context), result)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from irlint.dims import Dim, MaybeDim, Shape, ceildiv, product, same
-from irlint.findings.statements import agree
+from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, product, same
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.broadcast import stretched
-from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, biased, expect_length, general_product, multiplied
+from irlint.ops.kernels.sizes import dim_of
+from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, biased, general_product, multiplied
+from irlint.ops.quantized.parameters import (
+    expect_by_column,
+    expect_by_row,
+    expect_one_number,
+    expect_one_of,
+    expect_one_shape,
+)
 from irlint.schemas import MICROSOFT
 
 
@@ -19,19 +28,9 @@ def matmul_integer(
 ) -> Tensor:
     """ONNX MatMulInteger-10; a zero point is for all of its input, each row of A or each column of B."""
     shape = multiplied(a.shape, b.shape)
-    _per_row(a_zero_point, 2, a.shape, what="a zero point of A")
-    _per_column(b_zero_point, 3, b.shape, what="a zero point of B")
+    expect_by_row(a, (2, "a_zero_point", a_zero_point))
+    expect_by_column(b, (3, "b_zero_point", b_zero_point))
     return Tensor("int32", shape)
-
-
-def _per_row(x: Tensor | None, index: int, matrix: Shape | None, *, what: str) -> None:
-    if x is not None and matrix is not None:
-        expect_length(x.shape, index, matrix[-2] if len(matrix) > 1 else 1, what=what)
-
-
-def _per_column(x: Tensor | None, index: int, matrix: Shape | None, *, what: str, transposed: bool = False) -> None:
-    if x is not None and matrix is not None:
-        expect_length(x.shape, index, matrix[-2 if transposed else -1] if len(matrix) > 1 else 1, what=what)
 
 
 @onnx("QLinearMatMul", since=10)
@@ -47,10 +46,9 @@ def qlinear_matmul(
 ) -> Tensor:
     """ONNX QLinearMatMul-10 and 21; the result has the type of its zero point."""
     shape = multiplied(a.shape, b.shape, inputs=(0, 3))
-    for x, index in ((a_scale, 1), (a_zero_point, 2)):
-        _per_row(x, index, a.shape, what="a scale or zero point of a")
-    for x, index in ((b_scale, 4), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, what="a scale or zero point of b")
+    expect_by_row(a, (1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
+    expect_by_column(b, (4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))
+    expect_one_number((6, "y_scale", y_scale), (7, "y_zero_point", y_zero_point))
     return Tensor(y_zero_point.dtype, shape)
 
 
@@ -98,8 +96,12 @@ def qgemm(
 ) -> Tensor:
     """ONNX Runtime's quantized Gemm: float32 where no scale for the result is given."""
     shape = general_product(a, b, bool(transA), transpose_b=bool(transB), inputs=(0, 3))
-    for x, index in ((b_scale, 4), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, what="a scale or zero point of B", transposed=bool(transB))
+    expect_one_number((1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
+    columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if transB else 1]
+    for parameter in ((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point)):
+        expect_one_of(parameter, (), (1,), (columns,), what="one for all of B or each of its columns")
+    expect_one_shape((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))
+    expect_one_number((7, "y_scale", y_scale), (8, "y_zero_point", y_zero_point))
     if c is not None:
         stretched(shape, c.shape, 6, what="input 6 (C)")
     return Tensor("float32" if y_scale is None or y_zero_point is None else y_zero_point.dtype, shape)
@@ -125,9 +127,36 @@ def matmul_integer_to_float(
 ) -> Tensor:
     """ONNX Runtime's MatMulIntegerToFloat: the result has the type of the scales."""
     shape = multiplied(a.shape, b.shape)
-    for x, index in ((b_scale, 3), (b_zero_point, 5)):
-        _per_column(x, index, b.shape, what="a scale or zero point of B")
+    if a_scale.shape is not None and len(a_scale.shape) == 1 and same(a_scale.shape[0], 1) is False:
+        expect_one_of((2, "a_scale", a_scale), (dim_of(a.shape, -1),), what="one for each column of A")
+        warn(_per_column_of_a(a_scale))
+    else:
+        expect_one_number((2, "a_scale", _flat(a_scale)))
+    expect_one_number((4, "a_zero_point", a_zero_point))
+    expect_by_column(b, (3, "b_scale", _flat(b_scale)), (5, "b_zero_point", b_zero_point))
+    _expect_bias(bias, 6, shape)
     return Tensor(a_scale.dtype or b_scale.dtype, biased(shape, bias, 6))
+
+
+def _flat(scale: Tensor) -> Tensor:
+    """A scale that is broadcast: one of one element has any number of axes."""
+    single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
+    return Tensor(scale.dtype, ()) if single else scale
+
+
+def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
+    if bias is not None and bias.shape is not None and shape and isinstance(shape[-1], int):
+        _expect_count(bias, index, shape[-1], what="the bias, one element for each column,")
+
+
+def _per_column_of_a(a_scale: Tensor) -> Fault:
+    return OPERAND_SHAPE.fault(
+        f'input 2 (a_scale) is {shape_text(a_scale.shape)}: ONNX Runtime\'s documents allow "a scalar or a 1-D tensor", and it fails '
+        "at anything but a single number",
+        help="quantize the whole of A by one number",
+        input=2,
+        severity=Severity.WARNING,
+    )
 
 
 @onnx("DynamicQuantizeMatMul", domain=MICROSOFT)
@@ -136,15 +165,19 @@ def dynamic_quantize_matmul(
 ) -> Tensor:
     """ONNX Runtime's DynamicQuantizeMatMul."""
     shape = multiplied(a.shape, b.shape)
-    for x, index in ((b_scale, 2), (b_zero_point, 3)):
-        _per_column(x, index, b.shape, what="a scale or zero point of B")
+    expect_by_column(b, (2, "b_scale", _flat(b_scale)), (3, "b_zero_point", b_zero_point))
+    _expect_bias(bias, 4, shape)
     return Tensor(a.dtype, biased(shape, bias, 4))
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
     """The product with weights of which only the sizes are known. Raises a ``MATMUL_MISMATCH`` fault."""
-    if a is None or not a:
+    if a is None:
         return None
+    if not a:
+        raise OPERAND_SHAPE.fault(
+            "input 0 is a scalar; the product sums over its last axis", help="give input 0 an axis", input=0
+        )
     if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 is the inner size of the weights"):
         raise MATMUL_MISMATCH.fault(
             f"axis {len(a) - 1} of input 0, {shape_text(a)}, is {a[-1]}, and {what} says {inner}",
@@ -162,6 +195,21 @@ def _expect_count(x: Tensor, index: int, count: Dim, *, what: str) -> None:
             help="check the attributes against the weights that were packed",
             input=index,
         )
+
+
+def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
+    """Raises an ``OPERAND_SHAPE`` fault where there are too few elements, and warns where there are more."""
+    found = product(x.shape) if x.shape is not None else None
+    if same(found, count) is not False:
+        return
+    fault = OPERAND_SHAPE.fault(
+        f"input {index} is {shape_text(x.shape)} with {counted(found, 'element')}; {what} has {count}",
+        help="check the attributes against the weights that were packed",
+        input=index,
+    )
+    if at_least(found, count) is False:
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
 
 
 @onnx("MatMulNBits", domain=MICROSOFT)
@@ -191,8 +239,23 @@ def matmul_nbits(
     blocks = -(-K // block_size)
     if not weight_prepacked:
         _expect_count(b, 1, N * blocks * (block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
+        expect_one_of((1, "B", b), (N, blocks, block_size * bits // 8), what=f"a packed [{N}, {K}] of {bits} bits")
         _expect_count(scales, 2, N * blocks, what=f"one scale for each of {blocks} blocks in {N} columns")
-    return Tensor(a.dtype or scales.dtype, biased(shape, bias, 5))
+        expect_one_of(
+            (2, "scales", scales), (N * blocks,), (N, blocks), what=f"one for each of {blocks} blocks in {N} columns"
+        )
+        _check_zero_points(zero_points, N, blocks, bits=bits)
+        expect_one_of((4, "g_idx", g_idx), (K,), (blocks * block_size,), what="the group of each row of the weights")
+    expect_one_of((5, "bias", bias), (N,), what="one for each column")
+    return Tensor(a.dtype or scales.dtype, shape)
+
+
+def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *, bits: int) -> None:
+    if zero_points is None or zero_points.dtype is None:
+        return
+    packed = -(-blocks * bits // 8) if zero_points.dtype == "uint8" else blocks
+    what = f"one for each of {blocks} blocks in {columns} columns" + (f", packed to {bits} bits" if bits < 8 else "")
+    expect_one_of((3, "zero_points", zero_points), (columns * packed,), (columns, packed), what=what)
 
 
 @onnx("MatMulBnb4", domain=MICROSOFT)
@@ -210,9 +273,17 @@ def matmul_bnb4(
 ) -> Tensor:
     """ONNX Runtime's MatMulBnb4: weights of 4 bits, [N, K], flattened and packed in pairs."""
     inner, columns = (K, N) if transB else (N, K)
-    _expect_count(b, 1, (N * K + 1) // 2, what=f"a packed [{N}, {K}] of 4 bits")
-    if block_size > 0:
-        _expect_count(absmax, 2, ceildiv(N * K, block_size), what=f"one scale for each block of {block_size}")
+    expect_attribute(quant_type, 0, "quant_type", most=1)
+    expect_attribute(K, 1, "K")
+    expect_attribute(N, 1, "N")
+    if block_size not in (16, 32, 64, 128, 256):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `block_size` is {block_size}; ONNX Runtime takes 16, 32, 64, 128 and 256",
+            help="use the block size that the weights were packed with",
+            attribute="block_size",
+        )
+    _expect_room(b, 1, (N * K + 1) // 2, what=f"a packed [{N}, {K}] of 4 bits")
+    _expect_room(absmax, 2, -(-N * K // block_size), what=f"one scale for each block of {block_size}")
     return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
@@ -226,4 +297,10 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
             help="give it the values [K, N]",
             input=2,
         )
-    return Tensor(a.dtype, by_packed_weights(a.shape, sizes[0], sizes[1], what="B_shape"))
+    inner, columns = sizes
+    if isinstance(inner, int) and isinstance(columns, int):
+        blocks, each = ceildiv(inner, 32), 21 if blk_quant_type else 20
+        _expect_count(
+            b, 1, columns * blocks * each, what=f"B of [{inner}, {columns}] in blocks of 32, {each} bytes each,"
+        )
+    return Tensor(a.dtype, by_packed_weights(a.shape, inner, columns, what="B_shape"))

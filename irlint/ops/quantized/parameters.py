@@ -1,0 +1,151 @@
+"""What operators on quantized tensors ask of the shapes of their scales and zero points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context
+from irlint.ops.kernels.sizes import dim_of
+from irlint.ops.math.linear import OPERAND_SHAPE
+
+Parameter = tuple[int, str, Tensor | None]
+
+ZERO_POINT_LEFT_OUT = Rule(
+    "IRL373",
+    "quantization-zero-point-left-out",
+    Severity.ERROR,
+    "A zero point is left out by the empty name where ONNX Runtime wants one.",
+    why="""The schema of the operator calls the zero point optional, and ONNX Runtime looks for its type all the same: it
+refuses the model when it loads it. Only at the end of the inputs may one be missing.""",
+    mend="Write a zero point of 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, z, b, s, z, s, z) }""",
+)
+
+
+def expect_zero_points(context: Context, *parameters: Parameter) -> None:
+    """Makes sure that no zero point is left out before the last input. Raises a ``ZERO_POINT_LEFT_OUT`` fault."""
+    for index, name, tensor in parameters:
+        if tensor is None and index < len(context.node.inputs):
+            raise ZERO_POINT_LEFT_OUT.fault(
+                f"input {index} ({name}) is left out, and ONNX Runtime takes its type from there",
+                help=f"write a zero point of 0 as input {index}",
+                input=index,
+            )
+
+
+def is_single(shape: Shape | None) -> bool:
+    """Whether a shape can be that of a scalar or of a list of one element."""
+    return not shape or (len(shape) == 1 and same(shape[0], 1) is not False)
+
+
+def expect_one_number(*parameters: Parameter) -> None:
+    """Makes sure that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
+    for index, name, tensor in parameters:
+        if tensor is not None and not is_single(tensor.shape):
+            raise OPERAND_SHAPE.fault(
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one element",
+                help=f"make input {index} a scalar",
+                input=index,
+            )
+
+
+def warn_of_many(*parameters: Parameter) -> None:
+    """Warns of scales and zero points that are not single, of which ONNX Runtime takes the first number."""
+    for parameter in parameters:
+        try:
+            expect_one_number(parameter)
+        except Fault as fault:
+            warn(fault.lowered(Severity.WARNING))
+
+
+def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
+    """Makes sure that what is given for a left operand is one number, or one for each row.
+
+    The specification allows rows, which ONNX Runtime fails at: that is a warning. Raises an ``OPERAND_SHAPE`` fault.
+    """
+    for index, name, tensor in parameters:
+        if tensor is None or is_single(tensor.shape):
+            continue
+        rows = dim_of(matrix.shape, -2) if matrix.shape is None or len(matrix.shape) > 1 else 1
+        wanted = None if matrix.shape is None else ((rows,), (*matrix.shape[:-1], 1))
+        fits = wanted is None or any(_fits(tensor.shape, shape) for shape in wanted)
+        fault = OPERAND_SHAPE.fault(
+            f"input {index} ({name}) is {shape_text(tensor.shape)}; "
+            + (
+                'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but a single number'
+                if fits
+                else f"expected is a scalar, or one for each of {rows} rows"
+            ),
+            help="quantize the whole of it by one number",
+            input=index,
+            severity=Severity.WARNING if fits else None,
+        )
+        if not fits:
+            raise fault
+        warn(fault)
+
+
+def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
+    """Makes sure that what is given for a right operand is one number, a list of one for each column of a matrix, or for
+    stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
+    """
+    for index, name, tensor in parameters:
+        if tensor is None or tensor.shape is None or is_single(tensor.shape) or matrix.shape is None:
+            continue
+        if len(matrix.shape) < 2:
+            expect_one_number((index, name, tensor))
+        columns = matrix.shape[-1]
+        stacked = (*matrix.shape[:-2], 1, columns)
+        if len(tensor.shape) == 1 and len(matrix.shape) == 2:
+            wanted: Shape = (columns,)
+        else:
+            wanted = stacked
+        if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
+            raise OPERAND_SHAPE.fault(
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or one for each of {columns} "
+                f"columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
+                help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
+                input=index,
+            )
+
+
+def expect_one_shape(first: Parameter, second: Parameter) -> None:
+    """Makes sure that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
+    (index, name, scale), (other, called, zero) = first, second
+    if scale is None or zero is None or scale.shape is None or zero.shape is None:
+        return
+    if not _agrees(zero.shape, scale.shape, f"inputs {index} and {other} have one shape"):
+        raise OPERAND_SHAPE.fault(
+            f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is {shape_text(zero.shape)}: "
+            "expected is one shape",
+            help=f"give input {other} the shape {shape_text(scale.shape)}",
+            input=other,
+        )
+
+
+def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) -> None:
+    """Makes sure that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
+    index, name, tensor = parameter
+    if tensor is None or tensor.shape is None or any(_fits(tensor.shape, tuple(shape)) for shape in shapes):
+        return
+    wanted = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
+    raise OPERAND_SHAPE.fault(
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is {wanted}, {what}",
+        help=f"give input {index} the shape {wanted}",
+        input=index,
+    )
+
+
+def _fits(shape: Shape | None, wanted: Shape) -> bool:
+    return shape is None or (len(shape) == len(wanted) and all(same(a, b) is not False for a, b in zip(shape, wanted)))
+
+
+def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
+    return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))

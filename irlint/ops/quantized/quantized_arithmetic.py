@@ -1,0 +1,238 @@
+"""ONNX Runtime's arithmetic on quantized tensors, and its packed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Shape, ceildiv, total
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.model.tensor import UNKNOWN, Tensor
+from irlint.ops import Context, onnx
+from irlint.ops.indexing.gathering import gather
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.broadcast import broadcast
+from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.shape_inputs import length, stated_shape
+from irlint.ops.layout.joining import concatenated
+from irlint.ops.math.reduction import reduced
+from irlint.ops.quantized.parameters import expect_one_number, expect_one_of, expect_zero_points, warn_of_many
+from irlint.schemas import MICROSOFT
+
+INPUTS_NOT_TRIPLES = Rule(
+    "IRL372",
+    "quantized-inputs-not-triples",
+    Severity.ERROR,
+    "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
+    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another count.",
+    mend="List each input as tensor, scale, zero point.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
+{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
+{ y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
+)
+
+
+def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
+    for index, what, tensor in parameters:
+        expect_one(tensor, index, what, scalar=scalar)
+
+
+@onnx("QLinearAdd", "QLinearMul", domain=MICROSOFT)
+def qlinear_arithmetic(
+    A: Tensor,
+    A_scale: Tensor,
+    A_zero_point: Tensor | None = None,
+    B: Tensor = UNKNOWN,
+    B_scale: Tensor = UNKNOWN,
+    B_zero_point: Tensor | None = None,
+    C_scale: Tensor = UNKNOWN,
+    C_zero_point: Tensor | None = None,
+    *,
+    context: Context,
+) -> Tensor:
+    """ONNX Runtime's QLinearAdd and QLinearMul: A and B are broadcast together."""
+    expect_zero_points(
+        context, (2, "A_zero_point", A_zero_point), (5, "B_zero_point", B_zero_point), (7, "C_zero_point", C_zero_point)
+    )
+    _expect_single(
+        (
+            (1, "A_scale", A_scale),
+            (2, "A_zero_point", A_zero_point),
+            (4, "B_scale", B_scale),
+            (5, "B_zero_point", B_zero_point),
+            (6, "C_scale", C_scale),
+            (7, "C_zero_point", C_zero_point),
+        ),
+        scalar=True,
+    )
+    return Tensor(A.dtype or B.dtype, _broadcast_at(((0, A.shape), (3, B.shape))))
+
+
+def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
+    """The shapes broadcast together, each known by the index of its input."""
+    if any(shape is None for _, shape in shapes):
+        return None
+    spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
+    for index, shape in shapes:
+        spaced[index] = shape
+    return broadcast(spaced)
+
+
+@onnx("QLinearWhere", domain=MICROSOFT)
+def qlinear_where(
+    condition: Tensor,
+    X: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    Y: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    z_scale: Tensor,
+    z_zero_point: Tensor,
+) -> Tensor:
+    """ONNX Runtime's QLinearWhere."""
+    warn_of_many((2, "x_scale", x_scale), (3, "x_zero_point", x_zero_point), (5, "y_scale", y_scale))
+    warn_of_many((6, "y_zero_point", y_zero_point), (7, "z_scale", z_scale), (8, "z_zero_point", z_zero_point))
+    return Tensor(X.dtype or Y.dtype, _broadcast_at(((0, condition.shape), (1, X.shape), (4, Y.shape))))
+
+
+@onnx("MulInteger", domain=MICROSOFT)
+def mul_integer(
+    A: Tensor,
+    A_zero_point: Tensor | None = None,
+    B: Tensor = UNKNOWN,
+    B_zero_point: Tensor | None = None,
+    *,
+    context: Context,
+) -> Tensor:
+    """ONNX Runtime's MulInteger: int32 products of integers without their zero points."""
+    expect_zero_points(context, (1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point))
+    _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
+    return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
+
+
+@onnx("QLinearConcat", domain=MICROSOFT)
+def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis: int) -> Tensor:
+    """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
+    if len(inputs) % 3 or not inputs:
+        raise INPUTS_NOT_TRIPLES.fault(
+            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
+            help="list each input as tensor, scale, zero point",
+        )
+    _check_triples(Y_zero_point, inputs)
+    warn_of_many((0, "Y_scale", Y_scale), (1, "Y_zero_point", Y_zero_point))
+    spaced = [None if position % 3 else tensor.shape for position, tensor in enumerate(inputs)]
+    shape = concatenated([None, None, *spaced], axis)
+    if shape is not None:
+        place = axis_of(axis, len(shape))
+        along = total(None if each is None else each[place] for each in spaced[::3])
+        shape = (*shape[:place], along, *shape[place + 1 :])
+    return Tensor(Y_zero_point.dtype or common_type(inputs[::3], first=2), shape)
+
+
+def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
+    """Makes sure that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault."""
+    for position, tensor in enumerate(inputs):
+        index = position + 2
+        if position % 3 == 1:
+            expect_type(tensor, index, ("float32",))
+        elif Y_zero_point.dtype is not None:
+            expect_type(tensor, index, (Y_zero_point.dtype,))
+        if position % 3:
+            judge = expect_one_number if tensor.value is not None else warn_of_many
+            judge((index, "scale" if position % 3 == 1 else "zero point", tensor))
+
+
+@onnx("QLinearReduceMean", domain=MICROSOFT)
+def qlinear_reduce_mean(
+    data: Tensor,
+    data_scale: Tensor,
+    data_zero_point: Tensor | None = None,
+    reduced_scale: Tensor = UNKNOWN,
+    reduced_zero_point: Tensor | None = None,
+    *,
+    axes: Ints,
+    keepdims: int,
+) -> Tensor:
+    """ONNX Runtime's QLinearReduceMean."""
+    return Tensor(data.dtype, reduced(data.shape, axes, bool(keepdims)))
+
+
+@onnx("GatherBlockQuantized", domain=MICROSOFT)
+def gather_block_quantized(
+    data: Tensor,
+    indices: Tensor,
+    scales: Tensor,
+    zero_points: Tensor | None = None,
+    *,
+    gather_axis: int = 0,
+    quantize_axis: int = 1,
+    block_size: int = 128,
+    bits: int = 4,
+) -> Tensor:
+    """ONNX Runtime's GatherBlockQuantized: a Gather of entries that are stored in few bits, several to a byte."""
+    packed = _packed(data, bits)
+    if block_size < 16 or block_size & (block_size - 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",
+            help="use the block size that the data was quantized with",
+            attribute="block_size",
+        )
+    if data.shape is None:
+        return Tensor(scales.dtype)
+    expect_rank(data, 0, least=2, what="data")
+    last = None if data.shape[-1] is None or packed is None else data.shape[-1] * packed
+    stored = Tensor(data.dtype, (*data.shape[:-1], last))
+    along, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
+    if data.dtype == "uint8" and (along != 0 or (along == blocked and packed != 1)):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: of packed bytes rows are gathered, "
+            "axis 0, and another axis is quantized",
+            help="gather on axis 0 and quantize on the last axis",
+            attribute="gather_axis",
+        )
+    assert stored.shape is not None
+    wanted = tuple(
+        dim if axis != blocked or dim is None else ceildiv(dim, block_size) for axis, dim in enumerate(stored.shape)
+    )
+    expect_one_of((2, "scales", scales), wanted, what=f"one for each block of {block_size} on axis {blocked}")
+    if zero_points is not None:
+        own = (*wanted[:-1], None if packed is None or wanted[-1] is None else ceildiv(wanted[-1], packed))
+        expect_one_of((3, "zero_points", zero_points), own, what="one for each scale, packed as the data")
+    return Tensor(scales.dtype, gather(stored, indices, axis=gather_axis).shape)
+
+
+def _packed(data: Tensor, bits: int) -> int | None:
+    """How many elements an entry of the data holds, None where that is open. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    if data.dtype is None or data.dtype != "uint8":
+        return None if data.dtype is None else 1
+    if bits not in (2, 4, 8):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `bits` is {bits}; of uint8 it has to be 2, 4 or 8",
+            help="use the number of bits that an element has",
+            attribute="bits",
+        )
+    return 8 // bits
+
+
+@onnx("QuantizeBFP", domain=MICROSOFT)
+def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of what was packed."""
+    listed = Tensor("int64", (x.rank,))
+    return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
+
+
+@onnx("DequantizeBFP", domain=MICROSOFT, unread={"shape": None, "strides": None})
+def dequantize_bfp(
+    x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
+) -> Tensor:
+    """ONNX Runtime's DequantizeBFP: what QuantizeBFP packed, in the shape that input 1 states."""
+    result = stated_shape(shape, 1)
+    if result is None and length(strides) is not None:
+        result = (None,) * (length(strides) or 0)
+    return Tensor(numbered_type(dtype, context), result)
