@@ -113,8 +113,12 @@ _ONLY_RE2 = (
     "(?s",
     "(?P",
 )
-#: What Python's expressions have and RE2 has not.
-_NEVER_RE2 = {"(?=": "looks ahead", "(?!": "looks ahead", "(?<=": "looks back", "(?<!": "looks back"}
+#: What Python's expressions have and RE2 has not, where no class of characters is in the way.
+_NEVER_RE2 = (
+    (r"\(\?<?[=!]", "looks ahead or back"),
+    (r"\\[1-9]", "refers back to a group"),
+    (r"[*+?]\+", "repeats a repetition"),
+)
 
 
 def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
@@ -125,9 +129,9 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
     import re
 
     wrong = f"is empty; expected is at least {least}" if len(pattern) < least else ""
-    plain = pattern.replace("\\\\", "").replace("\\(", "")
-    if "[" not in plain:
-        wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2.items() if text in plain), wrong)
+    if "[" not in pattern:
+        plain = re.sub(r"\\[^1-9]", "", pattern)
+        wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
     if not wrong and not any(text in pattern for text in _ONLY_RE2):
         try:
             re.compile(pattern)

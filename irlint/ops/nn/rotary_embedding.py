@@ -43,7 +43,7 @@ def rotary_embedding(
                 severity=Severity.WARNING,
             )
         )
-    lead = (("max_position_id_plus_1", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
+    lead = (("positions", dim_of(cos_cache.shape, 0)),) if position_ids is not None else lengths
     for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
         check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
     check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))

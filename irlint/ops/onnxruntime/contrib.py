@@ -28,6 +28,8 @@ from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC
 
+BlockedMode = Literal["nearest", "linear"]
+BlockedCoordinates = Literal["asymmetric", "align_corners", "half_pixel"]
 Metric = Literal["euclidean", "sqeuclidean"]
 Strings = tuple[str, ...]
 
@@ -161,7 +163,7 @@ def tokenizer(
     expect_attribute(mincharnum, 1, "mincharnum")
     if separators is None and tokenexp is None:
         the_one_of(separators=separators, tokenexp=tokenexp)
-    if tokenexp is not None:
+    if tokenexp is not None and separators is None:
         expect_regex(tokenexp, "tokenexp", least=1)
     for separator in separators or ():
         expect_regex(separator, "separators")
@@ -428,10 +430,22 @@ def nchwc_upsample(
     X: Tensor,
     *,
     scales: Ints,
-    mode: Literal["nearest", "linear"] = "nearest",
-    coordinate_transformation_mode: Literal["asymmetric", "align_corners", "half_pixel"] = "asymmetric",
+    mode: BlockedMode = "nearest",
+    coordinate_transformation_mode: BlockedCoordinates = "asymmetric",
 ) -> Tensor:
     """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
+    if mode == "nearest" and coordinate_transformation_mode != "asymmetric":
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; with mode nearest it is asymmetric",
+            help="leave it out",
+            attribute="coordinate_transformation_mode",
+        )
+    if any(scales[at : at + 1] not in ((), (1,)) for at in (0, 1)):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `scales` is {list(scales)}; batch and channels keep their size",
+            help="write 1 for the first two axes",
+            attribute="scales",
+        )
     if X.shape is None:
         return Tensor(X.dtype)
     per_axis(scales, len(X.shape), "scales")

@@ -10,6 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
+from irlint.ops.kernels.attributes import expect_attribute
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.nn.normalization import (
@@ -156,13 +157,16 @@ def qordered_layer_normalization(
     return Tensor(x.dtype, x.shape)
 
 
+GateActivation = Literal["silu", "swish", "sigmoid"]
+
+
 @onnx("GatedRMSNorm", domain=MICROSOFT)
 def gated_rms_norm(
     x: Tensor,
     scale: Tensor,
     gate: Tensor,
     *,
-    activation: Literal["silu", "swish", "sigmoid"] = "silu",
+    activation: GateActivation = "silu",
     epsilon: float = 1e-5,
 ) -> Tensor:
     """ONNX Runtime's GatedRMSNorm."""
@@ -174,4 +178,5 @@ def branchwise_rms_norm(
     x: Tensor, scale: Tensor | None = None, *, epsilon: float = 1e-5, num_branches: int = 0
 ) -> Tensor:
     """ONNX Runtime's BranchwiseRMSNorm."""
+    expect_attribute(num_branches, 0, "num_branches")
     return Tensor(x.dtype, x.shape)

@@ -6,6 +6,7 @@ from irlint.dims import MaybeDim, Shape, largest, product
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
+from irlint.ops.kernels.attributes import expect_attribute
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.shape_inputs import number
 from irlint.ops.kernels.sizes import narrower, size
@@ -108,6 +109,7 @@ def group_query_attention(
     v_quant_type: CacheQuantization = "NONE",
 ) -> tuple[Tensor, ...]:
     """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
+    expect_attribute(causal, 0, "causal", most=1)
     alone = past_key is None and past_value is None
     y, head = _grouped(query, key, value, num_heads=num_heads, kv_num_heads=kv_num_heads, one_length=alone)
     if (past_key is None) != (past_value is None):

@@ -31,6 +31,8 @@ def ms_rotary_embedding(
     scale: float = 1.0,
 ) -> Tensor:
     """com.microsoft RotaryEmbedding: the shape of the input; both tables hold half of what is rotated."""
+    expect_attribute(num_heads, 0, "num_heads")
+    expect_attribute(rotary_embedding_dim, 0, "rotary_embedding_dim")
     if input.rank not in (None, 3, 4):
         check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     if rotary_embedding_dim > 0 and num_heads == 0:

@@ -9,6 +9,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context
+from irlint.ops.kernels.broadcast import stretches
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import OPERAND_SHAPE
 
@@ -97,7 +98,11 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
     stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
     """
     for index, name, tensor in parameters:
-        if tensor is None or tensor.shape is None or is_single(tensor.shape) or matrix.shape is None:
+        if tensor is None or not tensor.shape or matrix.shape is None:
+            continue
+        if is_single(tensor.shape):
+            if len(matrix.shape) == 2:
+                stretches(tensor.shape[0], matrix.shape[-1], f"{name} is one number, or one for each column")
             continue
         if len(matrix.shape) < 2:
             expect_one_number((index, name, tensor))
