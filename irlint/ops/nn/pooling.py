@@ -31,7 +31,6 @@ from irlint.ops.kernels.windows import (
     spanned,
     window_sizes,
 )
-from irlint.ops.quantized.parameters import expect_zero_points
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 DType = str
@@ -181,6 +180,8 @@ def qlinear_average_pool(
     context: Context,
 ) -> Tensor:
     """com.microsoft QLinearAveragePool."""
+    from irlint.ops.quantized.parameters import expect_zero_points
+
     parameters = (
         (1, "x_scale", x_scale),
         (2, "x_zero_point", x_zero_point),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape, ceildiv, floordiv, product
-from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import agree, divides, warn
+from irlint.findings.statements import agree, divides
 from irlint.findings.wording import counted
-from irlint.model.tensor import UNKNOWN, Tensor, shape_text
-from irlint.ops import Context, onnx
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import merged, stretched
-from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.math.activation import along_axis, unchanged
 from irlint.ops.math.linear import OPERAND_SHAPE, expect_length
-from irlint.ops.quantized.parameters import ZERO_POINT_LEFT_OUT
 from irlint.schemas import MICROSOFT
 
 
@@ -131,78 +129,6 @@ def bitmask_bias_dropout(
 def bias_softmax(data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: int) -> Tensor:
     """ONNX Runtime's BiasSoftmax."""
     return along_axis(data, axis)
-
-
-def _expect_single(*parameters: Tensor | None) -> None:
-    """Makes sure that the scales and zero points, from input 1 on, are single numbers."""
-    for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
-        expect_one(parameters[index - 1], index, name)
-
-
-def _warn_of_missing(context: Context) -> None:
-    if len(context.node.inputs) == 4:
-        warn(
-            ZERO_POINT_LEFT_OUT.fault(
-                "there is no input 4 (Y_zero_point): the schema calls it optional, and ONNX Runtime crashes without it",
-                help="write a zero point of 0, or the empty name, as input 4",
-                input=3,
-                severity=Severity.WARNING,
-            )
-        )
-
-
-@onnx("QLinearSigmoid", domain=MICROSOFT)
-def qlinear_sigmoid(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None = None,
-    y_scale: Tensor = UNKNOWN,
-    y_zero_point: Tensor | None = None,
-    *,
-    context: Context,
-) -> Tensor:
-    """ONNX Runtime's QLinearSigmoid."""
-    _warn_of_missing(context)
-    _expect_single(x_scale, x_zero_point, y_scale, y_zero_point)
-    return unchanged(x)
-
-
-@onnx("QLinearLeakyRelu", domain=MICROSOFT)
-def qlinear_leaky_relu(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None = None,
-    y_scale: Tensor = UNKNOWN,
-    y_zero_point: Tensor | None = None,
-    *,
-    alpha: float = 0.01,
-    context: Context,
-) -> Tensor:
-    """ONNX Runtime's QLinearLeakyRelu."""
-    _warn_of_missing(context)
-    _expect_single(x_scale, x_zero_point, y_scale, y_zero_point)
-    return unchanged(x)
-
-
-@onnx("QLinearSoftmax", domain=MICROSOFT)
-def qlinear_softmax(
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None = None,
-    y_scale: Tensor = UNKNOWN,
-    y_zero_point: Tensor = UNKNOWN,
-    *,
-    axis: int = -1,
-    opset: int,
-) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax: of a scale that is no constant, and of the others, ONNX Runtime takes the first number."""
-    try:
-        _expect_single(x_scale, x_zero_point, y_scale, y_zero_point)
-    except Fault as fault:
-        if fault.input == 1 and x_scale.value is not None:
-            raise
-        warn(fault.lowered(Severity.WARNING))
-    return along_axis(x, axis)
 
 
 @onnx("QOrderedGelu", domain=MICROSOFT)

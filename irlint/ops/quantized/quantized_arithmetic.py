@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, ceildiv, total
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import UNKNOWN, Tensor
 from irlint.ops import Context, onnx
@@ -17,8 +18,15 @@ from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import length, stated_shape
 from irlint.ops.layout.joining import concatenated
+from irlint.ops.math.activation import along_axis, unchanged
 from irlint.ops.math.reduction import reduced
-from irlint.ops.quantized.parameters import expect_one_number, expect_one_of, expect_zero_points, warn_of_many
+from irlint.ops.quantized.parameters import (
+    ZERO_POINT_LEFT_OUT,
+    expect_one_number,
+    expect_one_of,
+    expect_zero_points,
+    warn_of_many,
+)
 from irlint.schemas import MICROSOFT
 
 INPUTS_NOT_TRIPLES = Rule(
@@ -236,3 +244,78 @@ def dequantize_bfp(
     if result is None and length(strides) is not None:
         result = (None,) * (length(strides) or 0)
     return Tensor(numbered_type(dtype, context), result)
+
+
+# --- tables of 256 results --------------------------------------------------------------------------------------------
+
+
+def _expect_single_numbers(*parameters: Tensor | None) -> None:
+    """Makes sure that the scales and zero points, from input 1 on, are single numbers."""
+    for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
+        expect_one(parameters[index - 1], index, name)
+
+
+def _warn_of_missing(context: Context) -> None:
+    if len(context.node.inputs) == 4:
+        warn(
+            ZERO_POINT_LEFT_OUT.fault(
+                "there is no input 4 (Y_zero_point): the schema calls it optional, and ONNX Runtime crashes without it",
+                help="write a zero point of 0, or the empty name, as input 4",
+                input=3,
+                severity=Severity.WARNING,
+            )
+        )
+
+
+@onnx("QLinearSigmoid", domain=MICROSOFT)
+def qlinear_sigmoid(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    y_scale: Tensor = UNKNOWN,
+    y_zero_point: Tensor | None = None,
+    *,
+    context: Context,
+) -> Tensor:
+    """ONNX Runtime's QLinearSigmoid."""
+    _warn_of_missing(context)
+    _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
+    return unchanged(x)
+
+
+@onnx("QLinearLeakyRelu", domain=MICROSOFT)
+def qlinear_leaky_relu(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    y_scale: Tensor = UNKNOWN,
+    y_zero_point: Tensor | None = None,
+    *,
+    alpha: float = 0.01,
+    context: Context,
+) -> Tensor:
+    """ONNX Runtime's QLinearLeakyRelu."""
+    _warn_of_missing(context)
+    _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
+    return unchanged(x)
+
+
+@onnx("QLinearSoftmax", domain=MICROSOFT)
+def qlinear_softmax(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor | None = None,
+    y_scale: Tensor = UNKNOWN,
+    y_zero_point: Tensor = UNKNOWN,
+    *,
+    axis: int = -1,
+    opset: int,
+) -> Tensor:
+    """ONNX Runtime's QLinearSoftmax: of a scale that is no constant, and of the others, ONNX Runtime takes the first number."""
+    try:
+        _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
+    except Fault as fault:
+        if fault.input == 1 and x_scale.value is not None:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+    return along_axis(x, axis)
