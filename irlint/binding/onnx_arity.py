@@ -54,7 +54,8 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
     if count > highest:
         return [
             INPUT_COUNT.fault(
-                f"{counted(count, 'input')}; the operator takes {counts(lowest, highest)} ({', '.join(names)})",
+                f"{counted(count, 'input')}; the operator takes "
+                + (f"{counts(lowest, highest)} ({', '.join(names)})" if highest else "none"),
                 help=(f"import opset {arity.later}, which has them, or " if arity.later else "")
                 + f"remove the inputs from index {highest} on",
                 input=highest,
@@ -69,7 +70,8 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
             return []
         return [
             INPUT_COUNT.fault(
-                f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} inputs",
+                f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} "
+                + ("input" if highest == lowest == 1 else "inputs"),
                 help=f"connect input {index} ({name})",
                 input=index,
             )

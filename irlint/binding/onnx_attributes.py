@@ -18,7 +18,15 @@ from irlint.lazy_typing import Any
 from irlint.model import Attribute, Constant, Node
 from irlint.ops import Operator
 from irlint.ops.signatures import REQUIRED, Signature, signature
-from irlint.schemas import MICROSOFT, OfficialSchema, of_runtime, official, official_versions, runtime_version
+from irlint.schemas import (
+    MICROSOFT,
+    OfficialSchema,
+    latest_opset,
+    of_runtime,
+    official,
+    official_versions,
+    runtime_version,
+)
 
 
 def onnx_attributes(
@@ -99,6 +107,11 @@ def of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:
     return tuple(name for name in unknown if any(other and name in other.attributes for other in others))
 
 
+def _opset(node: Node) -> int | str:
+    """The opset that a node is of: where the file imports none, the newest one that is known."""
+    return latest_opset(node.domain) if node.version is None else node.version
+
+
 def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> Fault:
     versions = official_versions(node.op, node.domain)
     having = [
@@ -112,7 +125,7 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
     passed = [f"`{name}`" for name in names if name.casefold() in inputs]
     text = ", ".join(f"`{name}`" for name in names)
     return UNKNOWN_ATTRIBUTE.fault(
-        f"no attribute {text} at opset {node.version}, only {'up to' if earlier else 'from'} opset {opset}"
+        f"no attribute {text} at opset {_opset(node)}, only {'up to' if earlier else 'from'} opset {opset}"
         + (f"; it takes {', '.join(passed)} as input" if passed else ""),
         help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
         attribute=names[0],
@@ -180,7 +193,7 @@ def _unknown(node: Node, name: str, schema: OfficialSchema, *, passed_over: bool
         return None
     names = ", ".join(f"`{key}`" for key in sorted(schema.attributes)) or "none"
     return UNKNOWN_ATTRIBUTE.fault(
-        f"no attribute `{name}` at opset {node.version}; the operator has {names}",
+        f"no attribute `{name}` at opset {_opset(node)}; the operator has {names}",
         help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
         attribute=name,
         severity=Severity.WARNING if passed_over else None,

@@ -16,6 +16,9 @@ def problems(known: Known) -> list[Problem]:
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
+    if not any(problem.is_error for problem in (*known.model.problems, *known.problems, *found)):
+        for name in known.format.last_checks:
+            found += import_module(f"{__name__}.{name}").problems(known)
     return found
 
 

@@ -25,7 +25,7 @@ it is a warning.""",
     bad="""<ir_version: 3, opset_import: ["" : 8]>
 g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
     good="""<ir_version: 4, opset_import: ["" : 8]>
-g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
+g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Add (x, b) }""",
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 
 from irlint.dims import Dim, Expr, Shape, TooComplex, evaluated, same, substituted, symbol, symbols
 from irlint.findings.statements import Relation
+from irlint.findings.wording import counted
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
 from irlint.records import NOTHING, record
@@ -83,7 +84,7 @@ def clashes(inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TE
     if inferred is None or declared is None or inferred == declared:
         return []
     if len(inferred) != len(declared):
-        return [f"{len(declared)} axes against {len(inferred)}"]
+        return [f"{counted(len(declared), 'axis', 'axes')} against {len(inferred)}"]
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, declared)) if a is not None and b is not None]
     found = [
         f"axis {axis} is {b} against {a}{_because(a, b, terms.least)}"

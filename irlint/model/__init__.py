@@ -160,7 +160,8 @@ class Graph:
     """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or that of a function.
 
     ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
-    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses.
+    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are names that
+    ``value_info`` declares and no value has.
     """
 
     path: str
@@ -171,6 +172,7 @@ class Graph:
     nodes: tuple[Node, ...]
     undefined: tuple[Value, ...] = ()
     captured: tuple[Value, ...] = ()
+    stray: tuple[str, ...] = ()
 
 
 @record(eq=False)

@@ -11,7 +11,7 @@ class Format:
 
     ``name`` is that of its modules in ``parsers``, ``binding`` and ``pictures``, and what the machine-readable reports call it;
     ``title`` is what people call it, and ``suffixes`` end the names of its files. ``checks`` are the modules of ``checks`` that
-    hold for it.
+    hold for it, and ``last_checks`` those that are asked where nothing is an error.
 
     ``input_node``, ``constant_node`` and ``output_node`` are the types of the nodes that stand for a graph's inputs, constants
     and outputs; None where these are no nodes. ``keeps_alive`` are the types of nodes that other nodes exist for: a runtime
@@ -30,6 +30,7 @@ class Format:
     title: str
     suffixes: tuple[str, ...]
     checks: tuple[str, ...]
+    last_checks: tuple[str, ...] = ()
     input_node: str | None = None
     constant_node: str | None = None
     output_node: str | None = None
@@ -61,6 +62,7 @@ ONNX = Format(
         "declared",
         "frozen",
     ),
+    last_checks=("hygiene",),
     constant_node="Constant",
     declared_types_hold=True,
 )

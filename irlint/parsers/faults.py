@@ -115,7 +115,7 @@ Half (a) => (b) { b = Add (a, a) }
 <domain: "f", opset_import: ["" : 21]>
 Half (a) => (b) { b = Neg (a) }""",
     good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
-g (float[2] x) => (float[2] y) { y = f.Half (x) }
+g (float[2] x) => (float[2] y) { z = f.Half (x) y = f.Other (z) }
 <domain: "f", opset_import: ["" : 21]>
 Half (a) => (b) { b = Add (a, a) }
 <domain: "f", opset_import: ["" : 21]>

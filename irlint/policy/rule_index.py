@@ -195,4 +195,10 @@ RULES = {
     "IRL808": "checks.early_opsets",
     "IRL809": "inference.opsets",
     "IRL810": "checks.versions",
+    "IRL901": "checks.hygiene",
+    "IRL902": "checks.hygiene",
+    "IRL903": "checks.hygiene",
+    "IRL904": "checks.hygiene",
+    "IRL905": "checks.hygiene",
+    "IRL906": "checks.hygiene",
 }

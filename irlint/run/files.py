@@ -219,7 +219,7 @@ def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
     except Exception as error:
-        return _crashed(path, f"{type(error).__name__}: {error}{_raised_at(error)}")
+        return _crashed(path, f"{type(error).__name__}: {_first_line(error)}{_raised_at(error)}")
 
 
 def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
@@ -295,6 +295,11 @@ def _what_is_at(path: str) -> str:
     if os.path.islink(path):
         return f"the link to {os.readlink(path)}"
     return "the folder" if os.path.isdir(path) else "the file"
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says, without the lists that some libraries add."""
+    return str(error).partition("\n")[0]
 
 
 def _lowered(text: str) -> str:

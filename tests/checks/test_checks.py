@@ -304,3 +304,40 @@ def test_few_names_are_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] v0) {{ {nodes} }}")
     assert codes(model, tmp_path) == ["IRL101"] * 40
     assert len(set(asked)) == 3
+
+
+#: Sound graphs, and the notes on what nothing uses.
+UNUSED = [
+    ("(float[2,3] x) => (float[2,3] y) <float[1] u = {1}, float[1] v = {1}> { y = Relu (x) }", ["IRL901"]),
+    ("(float[2,3] x, float[1] u, float[1] v) => (float[2,3] y) { y = Relu (x) }", ["IRL902"]),
+    ("(float[2,3] x) => (float[2,3] y) { y = Relu (x) a = Neg (x) b = Abs (a) c = Exp (y) }", ["IRL905"]),
+    ("(float[2,3] x) => (float[2,3] y) { y, k = Dropout (x) }", []),
+    (
+        "(float[2,3] x) => (float[2,3] y) { a, b = Split <axis = 1, num_outputs = 2> (x) y = Relu (x) z = Neg (a) }",
+        ["IRL905"],
+    ),
+    ("(float[2,3] x) => (float[2,3] y) <float[9] p, float[8] q> { y = Relu (x) }", ["IRL906"]),
+    (BRANCH.format("(float[2,3] a) <float[1] u = {1}> { a = Relu (x) d = Neg (x) }")[2:], ["IRL901", "IRL905"]),
+    (BRANCH.format("(float[2,3] a) { a = Relu (z) }")[2:].replace("=> (float[2,3] y)", "=> (float[2,3] y)", 1), []),
+    ("(float[2,3] x) => (float[2,3] y) <float[1] u = {1}> { y = Add (x, q) }", ["IRL101"]),
+    ("(float[2,3] x, float[4] w) => (float[2,3] y) <float[1] u = {1}> { y = Add (x, w) }", ["IRL201"]),
+    ("(float[2,3] x) => (float[2,3] y) <float[1] u = {1}, float[1] u = {2}> { y = Add (x, u) }", ["IRL102"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), UNUSED, ids=range(len(UNUSED)))
+def test_what_nothing_uses(text: str, expected: list[str], tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(HEAD.replace("17", "18") + "g " + text)
+    assert codes(model, tmp_path) == expected
+
+
+def test_imports_and_functions_that_nothing_uses(tmp_path: Path) -> None:
+    function = '<domain: "f", opset_import: ["" : 17]> F (a) => (b) { b = Neg (a) }'
+    graph = "g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }"
+    for imports, more, expected in (
+        ('"" : 17, "my" : 1, "com.microsoft" : 1', "", ["IRL904"]),
+        ('"" : 17, "f" : 1', function, ["IRL903"]),
+        ('"ai.onnx" : 17', "", []),
+    ):
+        model = onnx.parser.parse_model(f"<ir_version: 8, opset_import: [{imports}]>\n{graph}\n{more}")
+        assert codes(model, tmp_path) == expected

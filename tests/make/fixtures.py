@@ -71,7 +71,7 @@ def attention_block() -> onnx.ModelProto:
     """Self-attention with `batch` and `seq` symbolic: Shape, Gather, Unsqueeze, Concat and Reshape between MatMuls."""
     rng = np.random.default_rng(0)
     weights = [numpy_helper.from_array(rng.random((16, 16), np.float32), f"w{name}") for name in "qkvo"]
-    numbers = {"zero": 0, "one": 1, "heads": 4, "size": 4, "hidden": 16}
+    numbers = {"zero": 0, "heads": 4, "size": 4, "hidden": 16}
     constants = [numpy_helper.from_array(np.array([value], np.int64), name) for name, value in numbers.items()]
     constants += [numpy_helper.from_array(np.array(2.0, np.float32), "scale")]
     constants += [numpy_helper.from_array(np.array(value, np.int64), f"index{value}") for value in (0, 1)]

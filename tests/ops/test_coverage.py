@@ -36,7 +36,7 @@ UNREAD = {("Split-1", "split")}
 OF_THE_RUNTIME = {("LinearAttention", "state_window")}
 
 #: Versions that only ONNX Runtime has.
-OF_THE_RUNTIME_ALONE = {"LayerNormalization-1"}
+OF_THE_RUNTIME_ALONE = {"LayerNormalization-1", "MeanVarianceNormalization-1"}
 
 #: Defaults that are not the schema's: a misspelling in the schema; a default that only its text states.
 OTHER_DEFAULTS = {("GRU-1", "direction"), ("SequenceEmpty-11", "dtype")}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from irlint.dims import MaybeDim, Shape, at_least, largest
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
 from irlint.model import Graph
 from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text
 from irlint.ops import Context, onnx
@@ -113,7 +114,8 @@ def loop(
     scans = context.outputs - len(v_initial)
     if scans < 0:
         raise BODY_ARITY.fault(
-            f"the node carries {len(v_initial)} values and has {context.outputs} outputs; expected is one for each",
+            f"the node carries {counted(len(v_initial), 'value')} and has {counted(context.outputs, 'output')}; expected is one "
+            "for each",
             help="name an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"

@@ -214,7 +214,7 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
         return _equal_pieces(sizes[0], size)
     whole = total(sizes)
     if not agree(size, whole, f"the pieces cover axis {axis}"):
-        listed = " + ".join(map(str, sizes)) if len(sizes) <= 8 else "the sizes"
+        listed = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
         raise SPLIT_MISMATCH.fault(
             f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes have to add up to the axis",
             help=f"let the sizes in input 1 add up to {size}",

@@ -219,10 +219,11 @@ def stretched(
             clashes.append((offset + axis, axis))
     if clashes:
         axis, own = clashes[0]
+        allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"{what} is {shape_text(shape)} and cannot be stretched onto {shape_text(target)}: "
-            f"axis {axis} is {shape[own]}, which has to be 1 or {target[axis]}",
-            help=f"make axis {own} of {what} 1 or {target[axis]}",
+            f"axis {axis} is {shape[own]}, which has to be {allowed}",
+            help=f"make axis {own} of {what} {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
             remark="the second is stretched onto the first, and only from 1",

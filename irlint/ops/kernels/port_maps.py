@@ -127,7 +127,7 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
     found = ordered(entries, "output")
     if len(found) < count:
         raise PORT_MAP_BROKEN.fault(
-            f"the layer has {count} outputs and the port map of `{name}` ties {len(found)}",
+            f"the layer has {counted(count, 'output')} and the port map of `{name}` ties {len(found)}",
             help="add an <output> for each output of the layer",
         )
     return found

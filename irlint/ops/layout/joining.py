@@ -274,8 +274,8 @@ def _expect_count(found: int | None, context: Context, what: str) -> None:
     if found is None or found == context.outputs:
         return
     raise SPLIT_COUNT.fault(
-        f"{what} {found} parts and the node has {context.outputs} outputs",
-        help=f"state {context.outputs} sizes, or name {found} outputs",
+        f"{what} {counted(found, 'part')} and the node has {counted(context.outputs, 'output')}",
+        help=f"state {counted(context.outputs, 'size')}, or name {counted(found, 'output')}",
     )
 
 

@@ -132,8 +132,8 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
         )
     if context.outputs > count * (states + 1):
         raise GROUPS_UNEVEN.fault(
-            f"{context.outputs} outputs; the operator gives {states + 1} for each of {count} tensors",
-            help=f"name at most {count * (states + 1)} outputs",
+            f"{counted(context.outputs, 'output')}; the operator gives {states + 1} for each of {counted(count, 'tensor')}",
+            help=f"name at most {counted(count * (states + 1), 'output')}",
         )
     kept = (*inputs[:count], *inputs[2 * count :])
     return tuple(Tensor(x.dtype, x.shape) for x in kept)

@@ -250,6 +250,7 @@ class _Linker:
             nodes,
             tuple(links.undefined.values()),
             tuple(links.captured),
+            tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
         )
 
     def _function(self, record: FunctionRecord) -> Function:
@@ -440,6 +441,10 @@ class _Links:
         if name not in self.undefined:
             self.undefined[name] = Value(name, self.declared.get(name, ()))
         return self.undefined[name]
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name stands for a value of this graph or one around it, or is used without being defined."""
+        return not name or name in self.undefined or any(name in scope for scope in self.scopes)
 
     def body(self, graph: Graph) -> Graph:
         """The same graph, after noting what it captures from further out."""

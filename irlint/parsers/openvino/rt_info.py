@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.model import Place
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader, first_children
 from irlint.parsers.openvino.outputs import GOOD
@@ -145,7 +146,7 @@ def _layout(text: str, rank: int | None) -> str:
     if names == ["SCALAR"] and text.startswith("["):
         count = 0
     if rank is not None and (count > rank or (count < rank and "..." not in names)):
-        return f"it has {count} axes, and the value has {rank}"
+        return f"it has {counted(count, 'axis', 'axes')}, and the value has {rank}"
     return ""
 
 

@@ -1,0 +1,234 @@
+"""What an ONNX model carries and nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Graph, Model, Node, Problem, Value
+from irlint.model.order import graphs, used, used_values
+from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS
+
+UNUSED_INITIALIZER = Rule(
+    "IRL901",
+    "unused-initializer",
+    Severity.NOTE,
+    "Nothing uses an initializer.",
+    why="Its bytes are stored, shipped and loaded for nothing; sometimes it is a weight that an edit has left unconnected.",
+    mend="Remove it, or connect the node that it was meant for.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Add (x, w) }""",
+)
+
+
+UNUSED_INPUT = Rule(
+    "IRL902",
+    "unused-input",
+    Severity.NOTE,
+    "Nothing uses an input of the model.",
+    why="Whoever runs the model has to feed it all the same, and it changes nothing.",
+    mend="Remove it from the inputs, or connect the node that it was meant for.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
+)
+
+
+UNUSED_FUNCTION = Rule(
+    "IRL903",
+    "unused-function",
+    Severity.NOTE,
+    "No node calls a function of the model.",
+    why="It is stored and checked for nothing; what was meant to call it calls something else.",
+    mend="Remove the function, or call it by its domain, name and overload.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }
+<domain: "my", opset_import: ["" : 17]>
+F (a) => (b) { b = Neg (a) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "my" : 1]>
+g (float[2,3] x) => (float[2,3] y) { y = my.F (x) }
+<domain: "my", opset_import: ["" : 17]>
+F (a) => (b) { b = Neg (a) }""",
+)
+
+
+UNUSED_IMPORT = Rule(
+    "IRL904",
+    "unused-opset-import",
+    Severity.NOTE,
+    "No node is of a domain that the model imports.",
+    why="A runtime that does not know the domain, or not that version of it, may refuse the model for nothing.",
+    mend="Remove the import.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+)
+
+
+UNUSED_NODE = Rule(
+    "IRL905",
+    "node-without-use",
+    Severity.NOTE,
+    "Nodes lead to no output of their graph.",
+    why="Runtimes drop what they make, after they have loaded the weights; often an output of the model was forgotten.",
+    mend="Remove the nodes, or list what they make among the outputs.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y, float[2,3] w) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
+)
+
+
+STRAY_DECLARATION = Rule(
+    "IRL906",
+    "value-info-without-value",
+    Severity.NOTE,
+    "value_info declares a name that nothing makes.",
+    why="It is left over from a value that was renamed or removed, and tells nothing of the one that took its place.",
+    mend="Remove the entry, or give it the name of the value that it is about.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float[2,3] old> { z = Relu (x) y = Neg (z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float[2,3] z> { z = Relu (x) y = Neg (z) }""",
+)
+
+
+#: So many names are told.
+_SHOWN = 4
+
+
+def problems(known: Known) -> list[Problem]:
+    """What nothing uses, one problem for each kind and graph."""
+    model = known.model
+    every = list(graphs(model))
+    found: list[Problem] = []
+    for graph in every:
+        found += _values(graph)
+        found += _stray(graph)
+    return [*found, *_functions(model), *_imports(model, every)]
+
+
+def _values(graph: Graph) -> Iterator[Problem]:
+    """Initializers and nodes that nothing uses, and inputs of the main graph."""
+    needed = used_values(graph)
+    constants = [value for value in graph.constants if value not in needed and value.name]
+    if constants:
+        # Of two constants of one name, nodes use the last.
+        names = {value.name for value in needed}
+        constants = [value for value in constants if value.name not in names]
+    if constants:
+        told = f"{counted(len(constants), 'initializer')}: {_listed(value.name for value in constants)}"
+        yield _problem(UNUSED_INITIALIZER, f"nothing uses {told}", graph, constants[0].name)
+    inputs = [value for value in graph.inputs if value not in needed and value not in graph.constants and value.name]
+    if inputs and not graph.path:
+        told = f"{counted(len(inputs), 'input')}: {_listed(value.name for value in inputs)}"
+        yield _problem(UNUSED_INPUT, f"nothing uses {told}", graph, inputs[0].name)
+    ends = [node for node in graph.nodes if _is_unused(node, needed)]
+    if ends:
+        names = {value.name for value in needed}
+        ends = [node for node in ends if all(value is None or value.name not in names for value in node.outputs)]
+    if ends and graph.outputs:
+        yield from _nodes(graph, ends)
+
+
+def _is_unused(node: Node, needed: set[Value]) -> bool:
+    """Whether nothing uses what a node makes; one of another domain may be there for what it does."""
+    known = node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT
+    return known and bool(node.outputs) and needed.isdisjoint(node.outputs)
+
+
+def _nodes(graph: Graph, ends: list[Node]) -> Iterator[Problem]:
+    """The nodes that lead only to ``ends``, which nothing uses."""
+    dead = set(ends)
+    users: dict[Value, set[Node]] = {}
+    makers: dict[Value, Node] = {}
+    for node in graph.nodes:
+        for value in used(node):
+            users.setdefault(value, set()).add(node)
+        makers.update((value, node) for value in node.outputs if value is not None)
+    left = set(graph.outputs)
+    waiting = list(ends)
+    while waiting:
+        for value in used(waiting.pop()):
+            maker = makers.get(value)
+            if maker is None or maker in dead or not left.isdisjoint(maker.outputs):
+                continue
+            if all(users.get(each, set()) <= dead for each in maker.outputs if each is not None):
+                dead.add(maker)
+                waiting.append(maker)
+    names = _listed((node.label or node.op for node in graph.nodes if node in dead), many=len(dead))
+    text = f"{counted(len(dead), 'node')} {'leads' if len(dead) == 1 else 'lead'} to no output of the graph: {names}"
+    yield _problem(UNUSED_NODE, text, graph, None, ends[0])
+
+
+def _stray(graph: Graph) -> Iterator[Problem]:
+    """What ``value_info`` declares that is no value of the graph, nor of a body in it."""
+    if not graph.stray:
+        return
+    inner: set[str] = set()
+    waiting = [body for node in graph.nodes for _, body in node.bodies]
+    while waiting:
+        body = waiting.pop()
+        inner.update(value.name for value in (*body.inputs, *body.constants))
+        for node in body.nodes:
+            inner.update(value.name for value in node.outputs if value is not None)
+            waiting += [each for _, each in node.bodies]
+    names = [name for name in dict.fromkeys(graph.stray) if name not in inner]
+    if names:
+        text = f"value_info declares {counted(len(names), 'name')} that nothing makes: {_listed(names)}"
+        yield _problem(STRAY_DECLARATION, text, graph, names[0])
+
+
+def _functions(model: Model) -> Iterator[Problem]:
+    """The functions that no call leads to."""
+    if not model.functions:
+        return
+    assert model.graph is not None
+    called: set[tuple[str, str, str]] = set()
+    waiting = [model.graph]
+    while waiting:
+        for node in waiting.pop().nodes:
+            waiting += [body for _, body in node.bodies]
+            key = node.domain, node.op, node.overload
+            if key in model.functions and key not in called:
+                called.add(key)
+                waiting.append(model.functions[key].graph)
+    unused = [
+        f"{domain}.{name}".strip(".")
+        for domain, name, overload in model.functions
+        if (domain, name, overload) not in called
+    ]
+    if unused:
+        text = f"no node calls {counted(len(unused), 'function')} of the model: {_listed(unused)}"
+        yield _problem(UNUSED_FUNCTION, text, model.graph, None)
+
+
+def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
+    """The imports of domains that no node and no function has, but for ONNX's own."""
+    if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
+        return
+    assert model.graph is not None
+    present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}
+    if not present <= model.opsets.keys():
+        return
+    unused = [domain for domain, _ in model.imports if domain not in present and domain not in ("", "ai.onnx")]
+    if unused:
+        names = dict.fromkeys(unused)
+        text = f"the model imports {counted(len(names), 'domain')} that no node is of: {_listed(names)}"
+        yield _problem(UNUSED_IMPORT, text, model.graph, None)
+
+
+def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node | None = None) -> Problem:
+    return Problem(rule.fault(text, help=rule.advice), graph.path, node, value)
+
+
+def _listed(names: Iterable[str], many: int | None = None) -> str:
+    shown = list(names)
+    more = (len(shown) if many is None else many) - _SHOWN
+    return ", ".join(map(repr, shown[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
