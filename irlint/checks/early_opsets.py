@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Model
 from irlint.model.order import graphs
-from irlint.schemas import official
+from irlint.schemas import late_kernels, official
 
 NO_KERNEL = Rule(
     "IRL808",
@@ -23,22 +23,13 @@ g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
 )
 
-#: The opset with which ONNX Runtime's kernels of an operator begin, where the operator is older.
-_FIRST_KERNELS = {
-    7: "Add And AveragePool BatchNormalization Div Dropout Equal GRU Gemm Greater LSTM Less Mul Or PRelu Pow RNN Sub Upsample Xor",
-    6: "Abs Cast Ceil Clip Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Neg Reciprocal Relu Selu "
-    "Sigmoid Sqrt Sum Tanh Tile",
-    4: "Concat",
-    2: "GlobalLpPool LpPool Pad Split",
-}
-
 #: So many operators are named.
 _SHOWN = 8
 
 
 def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
     """One fault of all nodes of a model whose operators ``runtime`` does not run, in the opsets that they have."""
-    first = {name: opset for opset, names in _FIRST_KERNELS.items() for name in names.split()}
+    first = late_kernels()
     counts: dict[str, int] = {}
     opsets: dict[int, None] = {}
     for graph in graphs(model):

@@ -2,7 +2,7 @@
 
 ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few lines of
 it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer than the table
-is the installed package asked. ``onnxruntime.txt`` has those of the domain com.microsoft.
+is the installed package asked. ``onnxruntime.txt`` has those of the domain com.microsoft, and the opsets with which ONNX Runtime's kernels begin.
 """
 
 from __future__ import annotations
@@ -217,3 +217,9 @@ def installed_opset(domain: str) -> int:
     if domain == "ai.onnx.ml":
         return onnx.defs.onnx_ml_opset_version()
     return 0 if domain else onnx.defs.onnx_opset_version()
+
+
+def late_kernels() -> dict[str, int]:
+    """The operators of ai.onnx that are older than ONNX Runtime's first kernel of them, with the opset of that one."""
+    rows = (line.split() for line in _table("onnxruntime.txt").splitlines() if line.startswith("kernels "))
+    return {name: int(opset) for _, name, opset in rows}

@@ -71,7 +71,20 @@ def runtime_table() -> str:
     rows = [_row(schema, numbers) for schema in runtime_schemas()]
     lines = [f"ONNX Runtime {onnxruntime.__version__} operator schemas, laid out as those of ONNX"]
     lines += [f"types {number} {types}" for types, number in numbers.items()]
+    lines += [f"kernels {name} {opset}" for name, opset in late_kernels().items()]
     return "\n".join([*lines, *rows, ""])
+
+
+def late_kernels() -> dict[str, int]:
+    """The operators of ai.onnx that are older than ONNX Runtime's first CPU kernel of them, with the opset of that one."""
+    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_opkernel_def
+
+    first: dict[str, int] = {}
+    for kernel in get_all_opkernel_def():
+        if kernel.domain == "" and kernel.provider == "CPUExecutionProvider":
+            first[kernel.op_name] = min(first.get(kernel.op_name, kernel.version_range[0]), kernel.version_range[0])
+    since = {schema.name: schema.since for schema in reversed(schemas()) if schema.domain == ""}
+    return {name: first[name] for name in sorted(first) if since.get(name, first[name]) < first[name]}
 
 
 def _row(schema: OfficialSchema, numbers: dict[str, int]) -> str:
