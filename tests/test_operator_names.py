@@ -58,6 +58,16 @@ EXCEPTIONS = (
         "activations by their own names",
     ),
     ("Tanh", "ops/nn/recurrent.py", "activations by their own names"),
+    (
+        "Relu Tanh Sigmoid LeakyRelu HardSigmoid Elu Selu Celu Softplus Softsign ThresholdedRelu ScaledTanh ParametricSoftplus",
+        "ops/math/linear.py",
+        "the values of FusedGemm's attribute",
+    ),
+    (
+        "Relu Tanh Sigmoid LeakyRelu Clip HardSigmoid HardSwish",
+        "ops/nn/convolution.py",
+        "the values of FusedConv's attribute",
+    ),
     ("Shape", "dims/__init__.py", "the type of a shape"),
 )
 

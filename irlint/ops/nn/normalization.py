@@ -305,11 +305,22 @@ def instance_normalization_1(
     return instance_normalization(x, scale, b)
 
 
+#: float, float16, double and bfloat16, by their numbers in TensorProto.DataType.
+STASH_TYPES = frozenset({1, 10, 11, 16})
+
+
 @onnx("GroupNormalization", since=21)
 def group_normalization(
     x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int, stash_type: int = 1
 ) -> Tensor:
     """ONNX GroupNormalization-21: a scale and a bias for each channel."""
+    if stash_type not in STASH_TYPES:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `stash_type` is {stash_type}; the mean is worked out in a floating-point type: 1 (float), 10 (float16), "
+            "11 (double) or 16 (bfloat16)",
+            help="leave `stash_type` out, which stands for float",
+            attribute="stash_type",
+        )
     expect_rank(x, 0, least=2, what="X")
     parameters = ((1, "scale", _listed(scale, 1, "scale")), (2, "bias", _listed(bias, 2, "bias")))
     channels = channelled(x.shape, parameters, _channels(x.shape))
