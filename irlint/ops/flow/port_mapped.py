@@ -169,12 +169,12 @@ def tensor_iterator(
             _expect_axis_of_scalar(known, entry)
             known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
         results.append(known)
-    check_cuts(_joined(found, results, outputs, ties), (*inputs, *results), counts)
+    check_cuts(_joined(found, results, outputs, ties=ties), (*inputs, *results), counts)
     return tuple(results)
 
 
 def _joined(
-    found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], ties: Ties
+    found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], *, ties: Ties
 ) -> list[Cut]:
     """The outputs that are joined of slices."""
     return [
@@ -291,7 +291,7 @@ def ov_loop(
     every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
     check_inputs_mapped(port_map, 2, len(every))
     ties = tied(body, "body")
-    check_iteration_number(port_map, back_edges, ties, stated_parameters(body))
+    check_iteration_number(port_map, back_edges, ties, parameters=stated_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
     if not conditions:
         context.run(body, [None] * len(body.inputs))
@@ -316,7 +316,7 @@ def ov_loop(
             size = shape[entry.axis] if -len(shape) <= entry.axis < len(shape) else None
             known = concatenated(known, entry, product((trips, size)))
         results.append(known)
-    check_cuts([*run.cuts, *_joined(found, results, outputs, ties)], (*every, *results))
+    check_cuts([*run.cuts, *_joined(found, results, outputs, ties=ties)], (*every, *results))
     return tuple(results)
 
 

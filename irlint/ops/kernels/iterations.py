@@ -60,7 +60,7 @@ def check_cuts(
             continue
         check_stride(cut.entry)
         if cut.entry.kind == "output":
-            check_slice(whole, part, cut.entry, axis)
+            check_slice(whole, part, cut.entry, axis=axis)
         if counts is not None:
             result.append((cut.entry, slices(whole, cut.entry, axis)))
     check_same_slices(result)
@@ -84,7 +84,7 @@ def check_stride(entry: PortMapEntry) -> None:
         )
 
 
-def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, axis: int) -> None:
+def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
     """Makes sure that the body's value is one slice of the whole. Raises a ``SLICES_UNEVEN`` fault."""
     step = abs(entry.stride)
     if whole[axis] == 0 and entry.part_size > 0:
@@ -139,7 +139,7 @@ def _told(entry: PortMapEntry) -> str:
 
 
 def check_iteration_number(
-    entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, parameters: Mapping[int, Tensor]
+    entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
 ) -> None:
     """Makes sure that the Parameters that get the number of the iteration can have it; ``parameters`` are what they state."""
     for entry in entries:

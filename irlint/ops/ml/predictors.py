@@ -126,9 +126,9 @@ def svm_classifier(
             x, classes, vectors_per_class or (), coefficients=coefficients, support_vectors=support_vectors or ()
         )
         pairs = classes * (classes - 1) // 2
-        _expect_entries("rho", len(rho), pairs, "one for each pair of classes")
+        _expect_entries("rho", len(rho), pairs, what="one for each pair of classes")
         if prob_a:
-            _expect_entries("prob_a", len(prob_a), pairs, "one for each pair of classes")
+            _expect_entries("prob_a", len(prob_a), pairs, what="one for each pair of classes")
     else:
         _expect_exactly(x, len(coefficients) // classes, "the coefficients of a class have")
     columns: int | None = classes or None
@@ -153,7 +153,7 @@ def _check_vectors(
         "coefficients",
         len(coefficients),
         (classes - 1) * vectors,
-        f"{classes - 1} for each of {vectors} support vectors",
+        what=f"{classes - 1} for each of {vectors} support vectors",
     )
     _expect_whole_vectors(support_vectors, vectors)
     _expect_exactly(x, len(support_vectors) // vectors)
@@ -168,7 +168,7 @@ def _expect_kernel_params(kernel_params: Floats) -> None:
         )
 
 
-def _expect_entries(name: str, count: int, least: int, what: str) -> None:
+def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
     if count < least:
         raise LISTS_INCONSISTENT.fault(
             f"`{name}` has {counted(count, 'entry', 'entries')}; expected are at least {least}, {what}",
@@ -202,9 +202,9 @@ def svm_regressor(
     """ai.onnx.ml SVMRegressor-1: a number for each row."""
     expect_rank(x, 0, 1, 2)
     _expect_kernel_params(kernel_params)
-    _expect_entries("rho", len(rho), 1, "what is added to the result")
+    _expect_entries("rho", len(rho), 1, what="what is added to the result")
     if n_supports > 0:
-        _expect_entries("coefficients", len(coefficients), n_supports, "one for each support vector")
+        _expect_entries("coefficients", len(coefficients), n_supports, what="one for each support vector")
         _expect_whole_vectors(support_vectors or (), n_supports)
         _expect_exactly(x, len(support_vectors or ()) // n_supports)
     else:
