@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.dims import Shape, product, same
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, Type, shape_text, type_text
 from irlint.ops.kernels.bodies import CONTROL_INPUT, single
@@ -86,7 +87,7 @@ def check_stride(entry: PortMapEntry) -> None:
 
 def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
     """Makes sure that the body's value is one slice of the whole. Raises a ``SLICES_UNEVEN`` fault."""
-    step = abs(entry.stride)
+    step = _step(entry)
     if whole[axis] == 0 and entry.part_size > 0:
         raise SLICES_UNEVEN.fault(
             f"{_told(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO fails to join no slices",
@@ -101,9 +102,14 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
         )
 
 
+def _step(entry: PortMapEntry) -> int:
+    """How many elements a slice has; the plugin reads the stride as a number of 32 bits."""
+    return abs((entry.stride + 2**31) % 2**32 - 2**31)
+
+
 def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     """How many slices of its stride a port has. Raises a ``SLICES_UNEVEN`` fault."""
-    size, step = whole[axis], abs(entry.stride)
+    size, step = whole[axis], _step(entry)
     start, end = (place + (size + 1) * (place < 0) for place in (entry.start, entry.end))
     low, high = (end, start) if entry.stride < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
@@ -179,7 +185,11 @@ def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bo
     size = product(shape)
     wrong = same(size, 1) is False and (known.value is not None or not open_ended) if open_ended else size != 1
     if len(shape) > 1 or wrong:
-        raise CONTROL_INPUT.fault(
+        fault = CONTROL_INPUT.fault(
             f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
             help="reshape it to a scalar",
         )
+        if len(shape) == 1 and not open_ended and isinstance(size, int):
+            warn(fault.lowered(Severity.WARNING))
+            return
+        raise fault

@@ -114,6 +114,8 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     from lxml import etree
 
     try:
+        if b"<!ENTITY" in data:
+            raise ValueError("an entity of its own, which OpenVINO does not know")
         return _without_namespaces(etree.fromstring(data, _parser(etree))), []
     except (etree.XMLSyntaxError, ValueError) as error:
         refusal = error
@@ -176,10 +178,11 @@ def _parser(etree: Any, **options: bool) -> Any:
 
 
 def _without_namespaces(root: Element) -> Element:
-    """The same tree, with names that have no namespace: OpenVINO knows none."""
+    """The same tree, with names that have no namespace: OpenVINO knows none, and a prefix is part of a name to it."""
     if "{" in str(root.tag) or root.nsmap:
         for element in root.iter("*"):
-            element.tag = str(element.tag).rpartition("}")[2]
+            name = str(element.tag).rpartition("}")[2]
+            element.tag = f"{element.prefix}.{name}" if element.prefix else name
     return root
 
 

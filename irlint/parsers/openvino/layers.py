@@ -247,7 +247,8 @@ class LayerReader:
         text = element.text or ""
         if text == "-1":
             return None
-        text = text if text.strip() else "".join(element.itertext())
+        if not text.strip() and not len(element):
+            text = "".join(element.itertext())
         try:
             number, rest = leading_number(text)
         except ValueError:

@@ -71,10 +71,16 @@ def _shape(layer: Layer) -> tuple[bool, Shape | None]:
 
 
 def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[str, Element]:
-    """What OpenVINO refuses in mean values for an input of this shape, and where; "" for nothing."""
+    """What OpenVINO refuses in mean values for an input of this shape, and where; "" for nothing.
+
+    The channels are on axis 1, and on axis 0 of an input of 3 axes.
+    """
     if shape is None or not all(isinstance(size, int) for size in shape):
         return "the sizes of the input are open, and OpenVINO subtracts nothing from such an input", element
     sizes = [size for size in shape if isinstance(size, int)]
+    if len(sizes) < 2:
+        return f"an input of {counted(len(sizes), 'axis', 'axes')} has no channels", element
+    sizes = sizes if len(sizes) == 3 else sizes[1:]
     kinds: dict[str, set[int]] = {"value": set(), "size": set()}
     last = -1
     for channel in element.iterchildren("channel"):
@@ -96,8 +102,9 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
 
 
 def _remark_on_number(channels: set[int], sizes: Sequence[int]) -> str:
-    count = sizes[1] if len(sizes) > 1 else None
-    if not channels or count is None:
+    """What is wrong with the number of means, for an input of which ``sizes`` are those from the channels on."""
+    count = sizes[0]
+    if not channels:
         return ""
     if len(channels) != count:
         return f"it has {counted(len(channels), 'mean')}, and the input {counted(count, 'channel')}"
@@ -116,9 +123,9 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: Weights) -> st
         size, offset = whole(mean.attrib["size"]), whole(mean.attrib["offset"])
     except ValueError as error:
         return f"of a mean image, {error}"
-    needed = _BYTES * prod(sizes[2:])
+    needed = _BYTES * prod(sizes[1:])
     if size != needed:
-        return f"a mean image has {size} bytes, and {list(sizes[2:])} of float32 needs {needed}"
+        return f"a mean image has {size} bytes, and {list(sizes[1:])} of float32 needs {needed}"
     if weights.size is not None and offset + size > weights.size:
         return f"a mean image reaches to byte {offset + size} of {weights.name}, which has {weights.size}"
     return ""

@@ -99,10 +99,10 @@ def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -
             continue
         seen.add(name)
         written = "layout" if name == "layout" else "value"
-        remark = ATTRIBUTES[name](each.get(written) or "", rank) if each.get(written) is not None else ""
+        remark = ATTRIBUTES[name](each.get(written, ""), rank) if written in each.attrib or name in UNREADABLE else ""
         if remark:
             fault = RT_INFO_VALUE.fault(
-                f'{name} in an <rt_info> of {layer.text} is "{each.get(written)}": {remark}',
+                f'{name} in an <rt_info> of {layer.text} is "{each.get(written, "")}": {remark}',
                 help=f"correct {name}, or remove it",
                 attribute=written,
             )
@@ -174,6 +174,9 @@ def _is_name(text: str) -> bool:
     plain = text.replace("_", "a")
     return plain.isascii() and plain.isalnum()
 
+
+#: Those that OpenVINO cannot read from a file, whatever their value.
+UNREADABLE = frozenset(["nms_selected_indices"])
 
 #: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, and what tells what is wrong with their values.
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
