@@ -100,7 +100,7 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
         meant = _meant(written, operator, missing, unknown)
         if meant is not None:
             missing.remove(meant)
-            faults.append(_misspelled(written, operator, meant))
+            faults.append(_misspelled(node, written, operator, meant))
         elif len(unknown) > 1 and _is_foreign(node, written, parameters):
             foreign.append(written)
         else:
@@ -110,7 +110,7 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
     refused = [name for name in missing if name not in operator.absent]
     for names in (refused, [name for name in missing if name in operator.absent]):
         if names:
-            faults.append(_missing(operator, names))
+            faults.append(_missing(node, operator, names))
     return faults
 
 
@@ -127,24 +127,29 @@ def _meant(written: str, operator: Operator, missing: list[str], unknown: list[s
     return None
 
 
-def _misspelled(written: str, operator: Operator, meant: str) -> Fault:
+def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fault:
     spelled = operator.spelled.get(meant, meant)
-    taken = f", and OpenVINO takes {_absent(operator.absent[meant])} for it" if meant in operator.absent else ""
+    passed = meant in operator.absent and not _is_needed(node, operator)
+    taken = f", and OpenVINO takes {_absent(operator.absent[meant])} for it" if passed else ""
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
         help=f"did you mean `{spelled}`?",
         attribute=written,
         role="attribute",
-        severity=Severity.WARNING if meant in operator.absent else Severity.ERROR,
+        severity=Severity.WARNING if passed else Severity.ERROR,
     )
 
 
-def _missing(operator: Operator, names: list[str]) -> Fault:
+def _is_needed(node: Node, operator: Operator) -> bool:
+    return operator.needed is not None and operator.needed(node)
+
+
+def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     """The fault of required attributes that are missing: an error where OpenVINO takes nothing for them."""
     spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
     listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
     some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
-    if names[0] not in operator.absent:
+    if names[0] not in operator.absent or _is_needed(node, operator):
         return MISSING_ATTRIBUTE.fault(
             f"{some} missing", help=f"write {listed}", attribute=operator.spelled.get(names[0], names[0])
         )

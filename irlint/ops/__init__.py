@@ -61,6 +61,7 @@ class Operator:
     absent: Mapping[str, object] = NOTHING
     documented: Mapping[str, object] = NOTHING
     refused_without: Mapping[str, object] = NOTHING
+    needed: Callable[[Node], bool] | None = None
     legacy: tuple[str, ...] = ()
     strict: tuple[str, ...] = ()
     labels: Mapping[str, int] = NOTHING
@@ -158,6 +159,7 @@ def openvino(
     absent: Mapping[str, object] = NOTHING,
     documented: Mapping[str, object] = NOTHING,
     refused_without: Mapping[str, object] = NOTHING,
+    needed: Callable[[Node], bool] | None = None,
     legacy: tuple[str, ...] = (),
     strict: tuple[str, ...] = (),
     labels: Mapping[str, int] = NOTHING,
@@ -172,6 +174,7 @@ def openvino(
     * ``absent``: what the library takes where an attribute is not written that the specification requires.
     * ``documented``: the default of the specification, which the library does not take: it takes ``absent``.
     * ``refused_without``: the default of the specification where the library refuses the layer without the attribute.
+    * ``needed(node)``: whether the library refuses such a layer for want of an attribute that is ``absent``.
     * ``legacy``: attributes that older writers put on the operation, which has not got them.
     * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
 
@@ -201,6 +204,7 @@ def openvino(
                 absent=absent,
                 documented=documented,
                 refused_without=refused_without,
+                needed=needed,
                 legacy=legacy,
                 strict=strict,
                 labels=labels,

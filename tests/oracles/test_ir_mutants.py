@@ -35,10 +35,6 @@ MUTANTS = 10
 UNSEEN = (
     ("unsupported opset: (extension|$)", "an extension may register the operation"),
     (
-        "Output type must be i32 or i64",
-        "the specification has a default for it, and a warning says that OpenVINO has none",
-    ),
-    (
         r"node\.cpp:581:\nnode index",
         "a port without an edge is a warning where the operation may fill in its last inputs",
     ),

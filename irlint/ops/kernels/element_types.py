@@ -66,14 +66,22 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
     return dtype
 
 
+#: Whole numbers that OpenVINO stores and does not read where they decide a shape.
+UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
+
+
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str]) -> None:
     """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known.
 
     Raises an ``ELEMENT_TYPE_REFUSED`` fault.
     """
-    if tensor is None or tensor.dtype is None or tensor.dtype in allowed:
+    if tensor is None or tensor.dtype is None:
+        return
+    if tensor.dtype in allowed and not (index and tensor.dtype in UNREAD and "int64" in allowed):
         return
     names = ", ".join(sorted(allowed)) if len(allowed) <= 6 else _kinds(allowed)
+    if tensor.dtype in allowed:
+        names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
         f"input {index} is {tensor.dtype}; the operator takes {names}",
         help=f"convert input {index} to one of these types",

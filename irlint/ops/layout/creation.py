@@ -129,7 +129,21 @@ def ov_const(
     return UNKNOWN
 
 
-@openvino("Parameter", until=17, absent={"element_type": None, "shape": ""})
+def _is_static(node: Node) -> bool:
+    """Whether a Parameter states all of its sizes: then the plugin wants to know the type of its elements."""
+    from irlint.parsers.openvino.types import partial_shape
+
+    attribute = node.attributes.get("shape")
+    if "element_type" in node.attributes or attribute is None:
+        return False
+    try:
+        shape = partial_shape(attribute.value, "size")
+    except ValueError:
+        return False
+    return shape is not None and all(isinstance(size, int) for size in shape)
+
+
+@openvino("Parameter", until=17, absent={"element_type": None, "shape": ""}, needed=_is_static)
 def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
     """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds."""
     from irlint.parsers.openvino.types import odd_size, partial_shape

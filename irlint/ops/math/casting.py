@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
@@ -106,9 +108,44 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
 
 
-@openvino("Convert", until=17, absent={"destination_type": None})
+#: Element types that OpenVINO converts to hardly any others: for each of them those that it does, besides itself.
+_FROM: Mapping[str, frozenset[str]] = {
+    "string": frozenset(),
+    "nf4": frozenset({"bool", "bfloat16", "float16", "float32", "float64", "int4", "int8", "uint4", "uint8"}),
+    "float4_e2m1": frozenset({"bool", "bfloat16", "float16", "float32", "float64", "int4", "int8", "uint4", "uint8"}),
+    "float8_e8m0": frozenset({"bfloat16", "float16", "float32", "float64"}),
+}
+#: Those that it makes from hardly any others: only of these and of themselves.
+_INTO = frozenset({"bfloat16", "float16", "float32", "float64"})
+
+
+def _is_converted(dtype: str, into: str) -> bool:
+    """Whether OpenVINO converts elements of one type to the other."""
+    if dtype == into or dtype not in BITS | {"string": 8}:
+        return True
+    if into == "string":
+        return False
+    if into in _FROM and dtype not in _FROM:
+        return dtype in _INTO
+    return dtype not in _FROM or into in _FROM[dtype]
+
+
+@openvino("Convert", until=17, absent={"destination_type": None}, needed=lambda node: True)
 def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     """OpenVINO Convert-1."""
+    if destination_type is None:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            "attribute `destination_type` is dynamic, and OpenVINO converts to no such type",
+            help="write the type that the values are to have",
+            attribute="destination_type",
+        )
+    if x.dtype is not None and not _is_converted(x.dtype, destination_type):
+        raise NOT_CONVERTIBLE.fault(
+            f"input 0 is {x.dtype}, which OpenVINO does not convert to {destination_type}",
+            help="convert to float32 in between" if "string" not in (x.dtype, destination_type) else "remove the layer",
+            input=0,
+            attribute="destination_type",
+        )
     return retyped(x, destination_type)
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases.models import Input, ir_document, onnx_model
+from cases.models import onnx_model
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from oracles.engines import irlint_on_onnx, openvino_verdict
+from oracles.engines import irlint_on_onnx
 
 import irlint.ops.math.sampling
 from irlint.dims import Dim, symbol
-from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import stated
+from irlint.findings.faults import Fault
 from irlint.model.tensor import Tensor
 from irlint.ops.layout.creation import (
     constant_of_shape,
     filled,
     one_hot_shape,
-    ov_shape_of_typed,
     range_size,
     ranged,
     shape_contents,
@@ -60,14 +58,6 @@ def test_symbolic_shapes() -> None:
     assert constant_of_shape(Tensor("int64", (2,))).shape == (None, None)
     assert constant_of_shape(Tensor("int64", (None,))).shape is None
     assert filled((2,), "int64", 7).value == (7, 7)
-
-
-@pytest.mark.oracle
-def test_the_default_output_type_of_shape_of_is_disputed() -> None:
-    assert isinstance(openvino_verdict(*ir_document("ShapeOf", "opset3", [Input("float32", 2)])), str)
-    with stated() as statements:
-        assert ov_shape_of_typed(Tensor("float32", (2,))) == Tensor("int64", (1,), (2,))
-    assert [fault.severity for fault in statements.faults] == [Severity.WARNING]
 
 
 # --- ranges -----------------------------------------------------------------------------------------------------------
