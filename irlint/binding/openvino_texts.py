@@ -7,9 +7,7 @@ from math import isinf
 from irlint.binding.calls import choices, listed
 from irlint.lazy_typing import Any
 from irlint.ops import Operator
-
-BLANKS = " \t\n\v\f\r"
-DIGITS = frozenset("0123456789")
+from irlint.parsers.openvino.types import BLANKS, DIGITS
 
 #: The first number that is too large for 32 bits.
 LARGEST_FLOAT = 3.4028235677973366e38

@@ -10,7 +10,8 @@ from irlint.model import Place
 from irlint.records import record
 
 _LONGEST = 2**63 - 1
-_DIGITS = frozenset("0123456789")
+#: The digits of numbers; those of other scripts are none.
+DIGITS = frozenset("0123456789")
 
 #: What OpenVINO passes over around numbers and names; other blanks of Unicode are characters to it.
 BLANKS = " \t\n\v\f\r"
@@ -123,7 +124,7 @@ def leading_number(text: str) -> tuple[int, str]:
     stripped = text.lstrip(BLANKS)
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
-    while stripped[length : length + 1] in _DIGITS:
+    while stripped[length : length + 1] in DIGITS:
         length += 1
     return whole(stripped[:length]), stripped[length:].strip(BLANKS)
 
@@ -184,7 +185,7 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 def _bound(text: str) -> int:
     """The number that a text of digits and minus signs begins with, 0 where it begins with none. Raises ValueError for others."""
-    if not _DIGITS.issuperset(text.replace("-", "")):
+    if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
     sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text
     return int(f"{sign}{digits.partition('-')[0] or 0}")
