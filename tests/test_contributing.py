@@ -209,6 +209,7 @@ def test_additions_are_found() -> None:
         "ONNX operator",
         "OpenVINO operation",
         "rule",
+        "rule about whole graphs",
         "report form",
         "configuration key",
         "file format",
@@ -216,13 +217,15 @@ def test_additions_are_found() -> None:
     assert all(addition.edits and (addition.of("sh") or addition.of("console")) for addition in ADDITIONS)
 
 
-def test_rule_has_a_code_that_is_free() -> None:
+def test_rules_have_codes_that_are_free() -> None:
     from irlint.policy.rule_index import RULES
 
-    (added,) = (addition for addition in ADDITIONS if addition.name == "A rule")
-    codes = {code for block in added.edits for code in re.findall(r'^\+ +"(IRL\d{3})",$', block.text, re.M)}
-    assert len(codes) == 1
+    rules = [addition for addition in ADDITIONS if addition.name.startswith("A rule")]
+    text = "".join(block.text for addition in rules for block in addition.edits)
+    codes = set(re.findall(r'^\+? +"(IRL\d{3})",$', text, re.M))
+    assert len(codes) == len(rules) == 2
     assert not codes & RULES.keys(), "take the next free code for the example"
+
 
 
 def test_paths_exist() -> None:

@@ -165,6 +165,12 @@ def tokenizer(
         the_one_of(separators=separators, tokenexp=tokenexp)
     if tokenexp is not None and separators is None:
         expect_regex(tokenexp, "tokenexp", least=1)
+    if separators == ():
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            "attribute `separators` is an empty list; ONNX Runtime takes at least one expression",
+            help='write separators, or one empty text ([""]) for a token of each character',
+            attribute="separators",
+        )
     for separator in separators or ():
         expect_regex(separator, "separators")
     if separators == ("",) and mincharnum > 1:
