@@ -227,7 +227,6 @@ def test_rules_have_codes_that_are_free() -> None:
     assert not codes & RULES.keys(), "take the next free code for the example"
 
 
-
 def test_paths_exist() -> None:
     named = re.findall(r"`((?:irlint|tests|fixtures|\.github)/[\w./*-]+|[A-Z]+\.md)`", TEXT)
     assert len(named) > 15
