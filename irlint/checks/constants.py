@@ -12,6 +12,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used
+from irlint.model.tensor import shape_text
 from irlint.parsers.weights import byte_size
 from irlint.records import replaced
 
@@ -68,6 +69,32 @@ what leads back into the folder, but for tensors in bodies and in attributes of 
 )
 
 
+NOT_A_NUMBER = Rule(
+    "IRL734",
+    "constant-not-a-number",
+    Severity.WARNING,
+    "A constant holds what is not a number.",
+    why="""Whatever is computed with it is not a number either: the training diverged, or the file was damaged. Of large
+constants this is known with `--weights` only.""",
+    mend="Export the model again from weights that are sound.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float[2] w = {nan, 1.0}> { y = Mul (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float[2] w = {0.5, 1.0}> { y = Mul (x, w) }""",
+)
+
+
+INFINITE = Rule(
+    "IRL735",
+    "weights-infinite",
+    Severity.NOTE,
+    "A large constant holds infinite numbers.",
+    why="""Masks are infinite on purpose; weights are so where training diverged or a conversion to float16 overflowed. It is
+known with `--weights` only.""",
+    mend="Look whether it is a mask; else export the model again, with a wider type.",
+)
+
+
 def problems(known: Known) -> list[Problem]:
     """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
     that are no inputs, one problem for each graph.
@@ -83,6 +110,8 @@ def problems(known: Known) -> list[Problem]:
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
             found += _stated(graph, name, constant, node, unread=name in idle)
+            if name not in idle:
+                found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
                 linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
             if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
@@ -102,6 +131,31 @@ def problems(known: Known) -> list[Problem]:
     found += [_short_problem(file, cases) for file, cases in short.items()]
     found += [_linked_problem(file, entries) for file, entries in linked.items()]
     return found
+
+
+def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | None) -> Iterator[Problem]:
+    """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may separate."""
+    tensor = constant.tensor
+    if node is not None and node.op not in ("Constant", "Const"):
+        return
+    if tensor.value is not None:
+        nans, infinities = sum(entry != entry for entry in tensor.value), 0
+    elif tensor.extent is not None:
+        nans, infinities = tensor.extent.nans, tensor.extent.infinities
+    else:
+        return
+    elements = math.prod(tensor.shape or ())  # type: ignore[arg-type]
+    told = f"of the {counted(elements, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
+    if nans:
+        fault = NOT_A_NUMBER.fault(
+            f"{nans} {told} {'is' if nans == 1 else 'are'} not a number", help="export the weights again"
+        )
+        yield Problem(fault, graph.path, node, name, constant.place)
+    if infinities:
+        fault = INFINITE.fault(
+            f"{infinities} {told} {'is' if infinities == 1 else 'are'} infinite", help=INFINITE.advice
+        )
+        yield Problem(fault, graph.path, node, name, constant.place)
 
 
 #: ONNX Runtime refuses these whether or not something uses the constant.

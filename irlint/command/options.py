@@ -30,6 +30,7 @@ OWN = (
     Option("--output", "Also write the report to a file.", "texts", metavar="FORMAT=FILE", after="--format"),
     Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on"),
     Option("--update-baseline", "Write the baseline: new findings in, stale entries out.", "flag", after="--baseline"),
+    Option("--weights", "Read the large constants too: NaN, infinity, scales of 0, numbers lost in casts.", "flag"),
     Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag"),
     Option("--allow-empty", "Status 0 where there is nothing to check.", "flag"),
     Option("--stdin-filename", "Name of the model that comes on standard input (PATH is -).", "text", metavar="NAME"),

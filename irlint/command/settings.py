@@ -179,9 +179,9 @@ def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy |
     except ValueError as error:
         fail(f"--shape: {error}")
     if config is None:
-        return Settings(shapes, draw, options["verbose"], policy)
+        return Settings(shapes, draw, options["verbose"], policy, weights=options["weights"])
     models, skips = config["models"], config.skips_pointers
-    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips)
+    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, options["weights"])
 
 
 def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:

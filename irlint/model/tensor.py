@@ -84,17 +84,32 @@ Contents = tuple[Scalar, ...]
 
 
 @record
+class Extent:
+    """What numbers span of which none is kept: the least and the most of the finite ones, None where there are none, whether 0
+    is among them, and how many are not a number, or infinite.
+    """
+
+    least: float | None = None
+    most: float | None = None
+    has_zero: bool = False
+    nans: int = 0
+    infinities: int = 0
+
+
+@record
 class Tensor:
     """A dense tensor.
 
     ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an
     ``Expr`` or None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT``
-    elements; an entry is None where it is not known.
+    elements; an entry is None where it is not known. ``extent`` is there for a constant that is larger, where somebody wants
+    its weights to be read.
     """
 
     dtype: str | None = None
     shape: Shape | None = None
     value: Contents | None = None
+    extent: Extent | None = None
 
     @property
     def rank(self) -> int | None:

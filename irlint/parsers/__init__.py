@@ -72,8 +72,10 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
 )
 
 
-def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
+def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
     """The model in a file, by its contents first and its name second; ``data`` is its bytes if read.
+
+    With ``weights`` the numbers of large constants are looked through as well.
 
     A file that is no model gives one without a graph, whose problem says what it is. Raises OSError where the
     file cannot be opened.
@@ -83,6 +85,10 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     form = next((form for form in FORMATS if form.name == found), None)
     if form is not None:
         model: Model = parser(form).read(path, data)
+        if weights:
+            from irlint.parsers.extents import measure
+
+            measure(model, data)
         return model
     fault = _pointer_fault(path, head) if found == "lfs-pointer" else _stranger_fault(found)
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))

@@ -50,7 +50,7 @@ class Settings:
     """How files are checked: plain data that every process gets.
 
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
-    ``skip_pointers`` Git LFS pointers are no models.
+    ``skip_pointers`` Git LFS pointers are no models, with ``weights`` large constants are looked through.
     """
 
     shapes: Mapping[str, Shape]
@@ -60,6 +60,7 @@ class Settings:
     models: tuple[ModelShapes, ...] = ()
     root: str = ""
     skip_pointers: bool = False
+    weights: bool = False
 
 
 @record
@@ -226,7 +227,8 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
     shapes = {**_configured(settings, path), **settings.shapes}
-    return Outcome(*inspected(path, data, shapes, draw=settings.draw, every=settings.every, policy=settings.policy))
+    drawn = {"draw": settings.draw, "every": settings.every}
+    return Outcome(*inspected(path, data, shapes, policy=settings.policy, weights=settings.weights, **drawn))
 
 
 def _configured(settings: Settings, path: str) -> dict[str, Shape]:

@@ -30,13 +30,14 @@ def inspected(
     draw: bool = False,
     every: bool = False,
     policy: Policy | None = None,
+    weights: bool = False,
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
-    Names in ``shapes`` that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
+    With ``weights`` large constants are looked through. Names in ``shapes`` that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
     """
-    model = parsers.read(path, data)
+    model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
     known = inferred(model, {name: shape for name, shape in (shapes or {}).items() if name not in missing})
     found = _in_document_order(model, every_problem(known))

@@ -8,12 +8,13 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import BITS, FLOATS, NUMBERED_TYPES, SIGNED, Tensor, Type, shape_text
+from irlint.model.tensor import BITS, FLOATS, INTEGERS, NUMBERED_TYPES, SIGNED, UNSIGNED, Tensor, Type, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.kernels.contents import cast as converted
 from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.extents import extent
 
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
@@ -36,6 +37,51 @@ g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
 )
+
+
+LOST_IN_CAST = Rule(
+    "IRL733",
+    "constant-lost-in-cast",
+    Severity.WARNING,
+    "A constant is converted to a type that cannot hold it.",
+    why="""A number past the range of a floating-point type becomes infinite; one past the range of whole numbers becomes
+another number, a different one on each runtime.""",
+    mend="Convert to a wider type, or correct the constant.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (float16[1] y) { c = Constant <value = float[1] {100000.0}> ()
+y = Cast <to = 10> (c) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (float16[1] y) { c = Constant <value = float[1] {1000.0}> ()
+y = Cast <to = 10> (c) }""",
+)
+
+#: Past these numbers a floating-point type has only infinity; those of 8 bits are cut off by `saturate`.
+_LARGEST = {"float16": 65519.0, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
+
+
+def _judge_range(x: Tensor, dtype: str | None) -> None:
+    """Warns of numbers of ``x`` that ``dtype`` cannot hold."""
+    span = extent(x)
+    if span is None or span.least is None or span.most is None or dtype is None or dtype == x.dtype:
+        return
+    if dtype in INTEGERS:
+        low, high = (
+            (0, (1 << BITS[dtype]) - 1) if dtype in UNSIGNED else (-(1 << BITS[dtype] - 1), (1 << BITS[dtype] - 1) - 1)
+        )
+        lost = next((number for number in (span.most, span.least) if not low <= int(number) <= high), None)
+        becomes, holds = "another number", f"{low} to {high}"
+    else:
+        limit = _LARGEST.get(dtype)
+        lost = next((number for number in (span.most, span.least) if limit is not None and abs(number) > limit), None)
+        becomes, holds = "infinite", f"numbers up to {limit or 0:.6g}"
+    if lost is not None:
+        warn(
+            LOST_IN_CAST.fault(
+                f"input 0 holds {lost:.10g}, and {dtype} holds {holds}: it becomes {becomes}",
+                help="convert to a wider type, or correct the constant",
+                input=0,
+            )
+        )
 
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
@@ -70,6 +116,7 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
             help="write a name of TensorProto.DataType, such as FLOAT or INT64",
             attribute="to",
         )
+    _judge_range(x, dtype)
     return retyped(x, dtype)
 
 
@@ -85,12 +132,14 @@ def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up",
             attribute="saturate",
         )
         warn(fault.lowered(Severity.WARNING))
+    _judge_range(x, dtype)
     return retyped(x, dtype)
 
 
 @onnx("CastLike", since=15)
 def cast_like(x: Tensor, target_type: Tensor, *, saturate: int = 1, round_mode: str = "up") -> Tensor:
     """ONNX CastLike-15 and later."""
+    _judge_range(x, target_type.dtype)
     return retyped(x, target_type.dtype)
 
 
@@ -146,6 +195,7 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
             input=0,
             attribute="destination_type",
         )
+    _judge_range(x, destination_type)
     return retyped(x, destination_type)
 
 

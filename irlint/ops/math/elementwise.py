@@ -16,6 +16,7 @@ from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
 from irlint.ops.kernels.contents import Fold, computed
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
+from irlint.ops.kernels.extents import extent
 
 ShiftDirection = Literal["LEFT", "RIGHT"]
 
@@ -194,9 +195,36 @@ g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 1}> { y = Div (x, b) }""",
 )
 
 
+FLOAT_DIVISION_BY_ZERO = Rule(
+    "IRL732",
+    "division-by-zero",
+    Severity.WARNING,
+    "Floating-point numbers are divided by a constant that has a 0 in it.",
+    why="The quotient is infinite, or not a number where 0 is divided; what follows is computed with these.",
+    mend="Correct the divisor.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
+)
+
+
 def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Makes sure that whole numbers ``a`` can be divided by ``b``. Raises a ``DIVISION_BY_ZERO`` fault."""
-    if (b.dtype or a.dtype) not in INTEGERS or b.value is None:
+    """Makes sure that whole numbers ``a`` can be divided by ``b``, and warns of other numbers that are divided by 0.
+
+    Raises a ``DIVISION_BY_ZERO`` fault.
+    """
+    dtype = b.dtype or a.dtype
+    if dtype in FLOATS and (span := extent(b)) is not None and span.has_zero:
+        single = b.value is not None and len(b.value) == 1
+        warn(
+            FLOAT_DIVISION_BY_ZERO.fault(
+                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is infinite or not a number",
+                help="correct the divisor",
+                input=1,
+            )
+        )
+    if dtype not in INTEGERS or b.value is None:
         return
     zeros = [index for index, entry in enumerate(b.value) if isinstance(entry, int) and entry == 0]
     if not zeros:

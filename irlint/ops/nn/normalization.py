@@ -15,6 +15,7 @@ from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.extents import extent
 from irlint.ops.kernels.sizes import narrower
 
 CHANNEL_PARAMETERS = Rule(
@@ -132,14 +133,46 @@ def expect_epsilon(epsilon: float) -> None:
         )
 
 
+VARIANCE_NEGATIVE = Rule(
+    "IRL731",
+    "variance-negative",
+    Severity.WARNING,
+    "A variance is negative, or not a number.",
+    why="""The root of variance and epsilon is what the values are divided by: of a negative sum there is none, and the channel
+is not a number from there on. Runtimes compute it all the same.""",
+    mend="Export the statistics again: a variance is at least 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>
+{ y = BatchNormalization (x, s, b, m, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, 0.5}>
+{ y = BatchNormalization (x, s, b, m, v) }""",
+)
+
+
 # --- BatchNormalization -----------------------------------------------------------------------------------------------
 
 
+def _judge_variance(var: Tensor, epsilon: float) -> None:
+    span = extent(var)
+    if span is None or not (span.nans or (span.least is not None and span.least + max(epsilon, 0) < 0)):
+        return
+    found = "what is not a number" if span.nans else f"{span.least:g}"
+    warn(
+        VARIANCE_NEGATIVE.fault(
+            f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: the root of their sum does not exist",
+            help="export the statistics again",
+            input=4,
+        )
+    )
+
+
 def _batch_normalized(
-    x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, spatial: bool = True
+    x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
     """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
     expect_rank(x, 0, least=1, what="X")
+    _judge_variance(var, epsilon)
     names = ("scale", "B", "mean", "var")
     parameters = [(position, name, p.shape) for position, (name, p) in enumerate(zip(names, (scale, b, mean, var)), 1)]
     if not spatial:
@@ -163,7 +196,7 @@ def batch_normalization(
     context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-14: three outputs in training mode, else one."""
-    y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var)
+    y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var, epsilon=epsilon)
     wanted = 3 if training_mode else 1
     if context.outputs != wanted:
         raise TRAINING_OUTPUTS.fault(
@@ -181,7 +214,7 @@ def batch_normalization_9(
     x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-9, with up to four statistics behind Y."""
-    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var)
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
 
@@ -198,7 +231,7 @@ def batch_normalization_7(
     spatial: int = 1,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
-    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, spatial=bool(spatial))
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
 

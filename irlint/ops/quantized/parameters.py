@@ -10,6 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context
 from irlint.ops.kernels.broadcast import stretches
+from irlint.ops.kernels.extents import judge_scale_values
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import OPERAND_SHAPE
 
@@ -41,6 +42,11 @@ def expect_zero_points(context: Context, *parameters: Parameter) -> None:
             )
 
 
+def _judge_values(index: int, name: str, tensor: Tensor | None) -> None:
+    if name.endswith("scale"):
+        judge_scale_values(tensor, index, name)
+
+
 def is_single(shape: Shape | None) -> bool:
     """Whether a shape can be that of a scalar or of a list of one element."""
     return not shape or (len(shape) == 1 and same(shape[0], 1) is not False)
@@ -49,6 +55,7 @@ def is_single(shape: Shape | None) -> bool:
 def expect_one_number(*parameters: Parameter) -> None:
     """Makes sure that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
     for index, name, tensor in parameters:
+        _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
             raise OPERAND_SHAPE.fault(
                 f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one element",
@@ -72,6 +79,7 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
     The specification allows rows, which ONNX Runtime fails at: that is a warning. Raises an ``OPERAND_SHAPE`` fault.
     """
     for index, name, tensor in parameters:
+        _judge_values(index, name, tensor)
         if tensor is None or is_single(tensor.shape):
             continue
         rows = dim_of(matrix.shape, -2) if matrix.shape is None or len(matrix.shape) > 1 else 1
@@ -98,6 +106,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
     stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
     """
     for index, name, tensor in parameters:
+        _judge_values(index, name, tensor)
         if tensor is None or not tensor.shape or matrix.shape is None:
             continue
         if is_single(tensor.shape):

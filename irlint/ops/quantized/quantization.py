@@ -13,6 +13,7 @@ from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
+from irlint.ops.kernels.extents import extent, judge_scale_values
 from irlint.schemas import MICROSOFT
 
 SCALE_MISMATCH = Rule(
@@ -41,6 +42,21 @@ ZERO_POINT_MISMATCH = Rule(
 g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] scale, int8[3] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
+)
+
+
+ZERO_POINT_IDLE = Rule(
+    "IRL736",
+    "quantization-zero-point-not-zero",
+    Severity.WARNING,
+    "A zero point of int32 or of a small floating-point type is not 0.",
+    why="""Such types are read back without a zero point: the specification wants 0 there, and runtimes differ in whether they
+subtract another number.""",
+    mend="Write 0, or leave the zero point out.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLinear (x, s, z) }""",
 )
 
 
@@ -167,6 +183,7 @@ def _quantized(
     x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0, dtype: str | None = None
 ) -> Tensor:
     _expect_block_size(block_size)
+    judge_scale_values(scale, 1, "scale")
     judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     if zero is None:
         return Tensor(dtype or "uint8", x.shape)
@@ -252,8 +269,26 @@ def _scale_of_another_type(dtype: str, scale: str) -> Fault:
 
 def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0) -> Tensor:
     _expect_block_size(block_size)
+    judge_scale_values(scale, 1, "scale")
     judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
+    _judge_idle_zero_point(zero)
     return Tensor(scale.dtype, x.shape)
+
+
+def _judge_idle_zero_point(zero: Tensor | None) -> None:
+    """Warns of a zero point of int32 or a small float that is not 0."""
+    span = extent(zero)
+    if zero is None or span is None or not (zero.dtype == "int32" or (zero.dtype or "").startswith("float")):
+        return
+    if span.nans or span.least or span.most:
+        warn(
+            ZERO_POINT_IDLE.fault(
+                f"input 2 is {zero.dtype} and holds {span.most or span.least if not span.nans else 'what is not a number'}: "
+                "of this type the zero point has to be 0",
+                help="write 0, or leave the input out",
+                input=2,
+            )
+        )
 
 
 @onnx("DequantizeLinear", since=10)

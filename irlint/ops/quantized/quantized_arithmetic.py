@@ -16,6 +16,7 @@ from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import broadcast
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.extents import judge_scale_values
 from irlint.ops.kernels.shape_inputs import length, stated_shape
 from irlint.ops.layout.joining import concatenated
 from irlint.ops.math.activation import along_axis, unchanged
@@ -47,6 +48,8 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 
 def _expect_single(parameters: Sequence[tuple[int, str, Tensor | None]], *, scalar: bool = False) -> None:
     for index, what, tensor in parameters:
+        if what.endswith("scale"):
+            judge_scale_values(tensor, index, what)
         expect_one(tensor, index, what, scalar=scalar)
 
 
@@ -251,6 +254,8 @@ def dequantize_bfp(
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
     """Makes sure that the scales and zero points, from input 1 on, are single numbers."""
+    judge_scale_values(parameters[0], 1, "X_scale")
+    judge_scale_values(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
         expect_one(parameters[index - 1], index, name)
 

@@ -8,6 +8,7 @@ from irlint.findings.statements import warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.extents import judge_scale_values
 from irlint.ops.kernels.filters import convolved, expect_bias
 from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_single
 from irlint.ops.kernels.sizes import dim_of
@@ -136,6 +137,8 @@ def _expect_quantization(
     bias: Tensor | None,
 ) -> None:
     channels = dim_of(w.shape, 0)
+    for index, name, scale in ((1, "x_scale", x_scale), (4, "w_scale", w_scale), (6, "y_scale", y_scale)):
+        judge_scale_values(scale, index, name)
     expect_single(x_scale, 1, "x_scale")
     expect_single(x_zero_point, 2, "x_zero_point")
     expect_single(y_scale, 6, "y_scale")

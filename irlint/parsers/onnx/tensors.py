@@ -142,7 +142,9 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
     if entries is None:
         return Stored(None), None
     each = width or max(1, BITS.get(dtype, 8) // 8)
-    stored = Stored(entries * each, available=entries * each)
+    packed = found.get(number << 3 | protobuf.DELIMITED, ())
+    offset = packed[0][0] if width and len(packed) == 1 and packed[0][1] - packed[0][0] == entries * width else 0
+    stored = Stored(entries * each, offset, available=entries * each)
     count = _small_count(dims)
     if count is None or weights.byte_size(dtype, count) != entries * each:
         return stored, None
