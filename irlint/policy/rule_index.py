@@ -185,7 +185,7 @@ RULES = {
     "IRL712": "checks.constants",
     "IRL713": "parsers.onnx.tensor_faults",
     "IRL714": "checks.initializers",
-    "IRL730": "ops.kernels.extents",
+    "IRL730": "ops.quantized.parameters",
     "IRL731": "ops.nn.normalization",
     "IRL732": "ops.math.elementwise",
     "IRL733": "ops.math.casting",

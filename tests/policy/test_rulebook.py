@@ -31,6 +31,7 @@ WITHOUT_EXAMPLES = {
     "IRL702",
     "IRL703",
     "IRL704",
+    "IRL735",
     *(f"IRL{number}" for number in range(707, 715)),
     "IRL802",
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, largest, same, smallest
-from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Scalar, Tensor
+from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Scalar, Tensor
 
 Fold = Callable[..., Scalar]
 
@@ -275,3 +275,26 @@ def not_less(a: Scalar, b: Scalar) -> Scalar:
 def less(a: Scalar, b: Scalar) -> Scalar:
     result = not_less(a, b)
     return None if result is None else not result
+
+
+def extent(tensor: Tensor | None) -> Extent | None:
+    """What the numbers of a tensor span, of its small contents as far as they are known; None where none of them is."""
+    if tensor is None:
+        return None
+    if tensor.value is None:
+        return tensor.extent
+    numbers = [entry for entry in tensor.value if isinstance(entry, (int, float)) and not isinstance(entry, bool)]
+    return spanned(numbers) if numbers else None
+
+
+def spanned(numbers: list[int | float]) -> Extent:
+    """What numbers span."""
+    nans = sum(entry != entry for entry in numbers)
+    finite = [entry for entry in numbers if entry - entry == 0]
+    return Extent(
+        min(finite, default=None),
+        max(finite, default=None),
+        0 in finite,
+        nans,
+        len(numbers) - nans - len(finite),
+    )

@@ -13,8 +13,8 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.kernels.contents import cast as converted
+from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.extents import extent
 
 DType = str
 RoundMode = Literal["up", "down", "nearest"]

@@ -14,9 +14,8 @@ from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
-from irlint.ops.kernels.contents import Fold, computed
+from irlint.ops.kernels.contents import Fold, computed, extent
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
-from irlint.ops.kernels.extents import extent
 
 ShiftDirection = Literal["LEFT", "RIGHT"]
 

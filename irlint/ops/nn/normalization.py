@@ -13,9 +13,9 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
+from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.extents import extent
 from irlint.ops.kernels.sizes import narrower
 
 CHANNEL_PARAMETERS = Rule(

@@ -10,11 +10,25 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context
 from irlint.ops.kernels.broadcast import stretches
-from irlint.ops.kernels.extents import judge_scale_values
+from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import OPERAND_SHAPE
 
 Parameter = tuple[int, str, Tensor | None]
+
+SCALE_UNUSABLE = Rule(
+    "IRL730",
+    "quantization-scale-unusable",
+    Severity.WARNING,
+    "A quantization scale is 0, negative, infinite or not a number.",
+    why="""What is quantized is divided by its scale, and multiplied by it when it is read back: of a scale of 0 nothing is left,
+a negative one turns the signs, the others spread to everything. Runtimes compute it all the same.""",
+    mend="Export the model again from data that the scale was measured on; a scale is above 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[2,3] x) => (float[2,3] y) <float s = {0.5}> { y = DequantizeLinear (x, s) }""",
+)
 
 ZERO_POINT_LEFT_OUT = Rule(
     "IRL373",
@@ -163,3 +177,26 @@ def _fits(shape: Shape | None, wanted: Shape) -> bool:
 
 def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
     return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))
+
+
+def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
+    """Warns of a scale that is not above 0."""
+    span = extent(tensor)
+    if span is None:
+        return
+    wrong = ""
+    if span.nans:
+        wrong = "is not a number"
+    elif span.infinities:
+        wrong = "is infinite"
+    elif span.least is not None and span.least <= 0:
+        wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
+    if wrong:
+        single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
+        warn(
+            SCALE_UNUSABLE.fault(
+                f"input {index} ({name}) {wrong if single else f'holds a scale that {wrong}'}; a scale is a finite number above 0",
+                help="measure the scale again",
+                input=index,
+            )
+        )

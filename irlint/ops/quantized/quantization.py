@@ -12,8 +12,9 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
-from irlint.ops.kernels.extents import extent, judge_scale_values
+from irlint.ops.quantized.parameters import judge_scale_values
 from irlint.schemas import MICROSOFT
 
 SCALE_MISMATCH = Rule(

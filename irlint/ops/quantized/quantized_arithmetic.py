@@ -16,7 +16,6 @@ from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import broadcast
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.extents import judge_scale_values
 from irlint.ops.kernels.shape_inputs import length, stated_shape
 from irlint.ops.layout.joining import concatenated
 from irlint.ops.math.activation import along_axis, unchanged
@@ -26,6 +25,7 @@ from irlint.ops.quantized.parameters import (
     expect_one_number,
     expect_one_of,
     expect_zero_points,
+    judge_scale_values,
     warn_of_many,
 )
 from irlint.schemas import MICROSOFT

@@ -8,11 +8,11 @@ from irlint.findings.statements import warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.extents import judge_scale_values
 from irlint.ops.kernels.filters import convolved, expect_bias
 from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_single
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.kernels.windows import OnnxWindow
+from irlint.ops.quantized.parameters import judge_scale_values
 from irlint.schemas import MICROSOFT, NHWC
 
 
