@@ -59,6 +59,14 @@ def bound(
 def _unknown_opset(node: Node) -> Fault:
     label = str(node.version)
     foreign = not label.lower().startswith("opset") and (label in EXTENSIONS or not openvino_versions(node.op))
+    if foreign and openvino_versions(node.op) and node.op not in ("Parameter", "Result", "Const"):
+        newest = max(min(operator.until or NEWEST_OPSET, NEWEST_OPSET) for operator in openvino_versions(node.op))
+        return CUSTOM_OPERATOR.fault(
+            f'the operation is of "{node.version}": OpenVINO has one of this name in opset{newest} and none there, and refuses '
+            "the layer unless an extension registers one",
+            help=f'write version="opset{newest}", or give OpenVINO the extension',
+            severity=Severity.WARNING,
+        )
     if foreign and node.op not in ("Parameter", "Result", "Const"):
         return CUSTOM_OPERATOR.fault(
             f'no rule for this operation of "{node.version}": its outputs are taken as the file declares them',

@@ -152,8 +152,14 @@ def _fault(
         return None
     if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
         fault = fault.lowered(Severity.WARNING)
+    if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and not _is_used(value, graph):
+        fault = fault.lowered(Severity.NOTE)
     lax = known.model.format_version == known.format.lax_version
     return _of_an_old_writer(fault, graph) if lax else fault
+
+
+def _is_used(value: Value, graph: Graph) -> bool:
+    return any(value in node.inputs for node in graph.nodes)
 
 
 def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:

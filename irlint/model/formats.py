@@ -72,6 +72,7 @@ OPENVINO = Format(
     "IR",
     (".xml",),
     checks=("structure", "variables", "constants", "declared", "frozen"),
+    last_checks=("left_over",),
     input_node="Parameter",
     constant_node="Const",
     output_node="Result",

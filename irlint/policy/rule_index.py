@@ -185,6 +185,7 @@ RULES = {
     "IRL712": "checks.constants",
     "IRL713": "parsers.onnx.tensor_faults",
     "IRL714": "checks.initializers",
+    "IRL720": "checks.left_over",
     "IRL730": "ops.quantized.parameters",
     "IRL731": "ops.nn.normalization",
     "IRL732": "ops.math.elementwise",

@@ -19,8 +19,9 @@ from irlint.run.one_file import inspected
 #: Contents of more elements than these are not written.
 SHOWN = 16
 
-#: Not told of a text, whose outputs stand there without a type for short: a shape that is not declared.
-UNTOLD = "IRL118"
+#: Not told of a text, whose outputs stand there without a type for short: a shape that is not declared. Not told of a document,
+#: all of which have the same weights: that it does not use all of them.
+UNTOLD = ("IRL118", "IRL720")
 
 
 def answer(model: Operator | Text | Change) -> str:
@@ -31,7 +32,7 @@ def answer(model: Operator | Text | Change) -> str:
         codes = [
             _code(each.rule.code, each.severity, (each.node or each.value) if model.format == "onnx" else each.line)
             for each in found
-            if each.severity is not Severity.NOTE and not each.because and each.rule.code != UNTOLD
+            if each.severity is not Severity.NOTE and not each.because and each.rule.code not in UNTOLD
         ]
         return " ".join(codes) or "sound"
     parsed = parsers.read(path, data)

@@ -251,7 +251,7 @@ def test_parameter_that_contradicts_its_port(tmp_path: Path) -> None:
     assert ir(tmp_path, relu_chain((2, 3), parameter=(2, 4))) == ["IRL601"]
 
 
-@pytest.mark.parametrize(("stored", "expected"), [(12, []), (8, ["IRL702"]), (0, ["IRL701"]), (16, [])])
+@pytest.mark.parametrize(("stored", "expected"), [(12, []), (8, ["IRL702"]), (0, ["IRL701"]), (16, ["IRL720"])])
 def test_weights_of_an_ir(stored: int, expected: list[str], tmp_path: Path) -> None:
     xml, _ = models.ir_document("Relu", "opset1", [np.zeros(3, np.float32)])
     assert ir(tmp_path, xml, bytes(stored)) == expected

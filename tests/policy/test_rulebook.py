@@ -30,6 +30,7 @@ WITHOUT_EXAMPLES = {
     "IRL701",
     "IRL702",
     "IRL703",
+    "IRL720",
     "IRL704",
     "IRL735",
     *(f"IRL{number}" for number in range(707, 715)),

@@ -215,7 +215,21 @@ def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
     )
 
 
-@openvino("DetectionOutput", until=7, absent={**_DETECTION_ABSENT, "num_classes": 0}, fills_in=True)
+#: What the Model Optimizer left on the operation of Caffe's parameters.
+_CAFFE_DETECTION = (
+    *("eta", "height", "height_scale", "interp_mode", "label_map_file", "name_size_file", "num_test_image"),
+    *("output_directory", "output_format", "output_name_prefix", "pad_value", "prob", "save_file", "visualize"),
+    *("visualize_threshold", "width", "width_scale"),
+)
+
+
+@openvino(
+    "DetectionOutput",
+    until=7,
+    absent={**_DETECTION_ABSENT, "num_classes": 0},
+    fills_in=True,
+    legacy=_CAFFE_DETECTION,
+)
 def ov_detection_output_1(
     box_logits: Tensor,
     class_preds: Tensor,
@@ -408,7 +422,12 @@ def ov_prior_box_8(
     return _prior_boxes(output_size, image_size, of_cell)
 
 
-@openvino("PriorBoxClustered", absent=_NO_OFFSET, fills_in=True)
+@openvino(
+    "PriorBoxClustered",
+    absent=_NO_OFFSET,
+    fills_in=True,
+    legacy=("flip", "img_h", "img_size", "img_w", "max_size", "min_size"),
+)
 def ov_prior_box_clustered(
     output_size: Tensor,
     image_size: Tensor,

@@ -1,0 +1,48 @@
+"""A file of weights that goes on behind the last constant of its model."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Constant, Problem
+from irlint.model.order import graphs
+
+WEIGHTS_LEFT_OVER = Rule(
+    "IRL720",
+    "weights-left-over",
+    Severity.WARNING,
+    "The .bin file of an IR goes on behind the last constant of the model.",
+    why="""The two files of an IR are written together, and nothing in them tells that they belong together. A .bin file that is
+longer than all that the .xml reads of it comes from another model, or from another version of this one, and its numbers are
+read as if they were the right ones.""",
+    mend="Copy the .xml and the .bin again, both from the same run of the converter.",
+)
+
+
+def problems(known: Known) -> list[Problem]:
+    """The warning about the bytes that no constant of the model uses; none where one of them cannot be read."""
+    constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
+    ends = [_end(each) for each in constants]
+    last = max((end for end in ends if end is not None), default=0)
+    if None in ends or not last:
+        return []
+    constant = constants[ends.index(last)]
+    stored = constant.stored
+    assert stored is not None
+    size = stored.offset + (stored.available or 0)
+    if size <= last:
+        return []
+    fault = WEIGHTS_LEFT_OVER.fault(
+        f"{stored.file} has {counted(size, 'byte')}, and the constants of the model end at byte {last}",
+        help=f"copy {stored.file} again together with the model",
+    )
+    return [Problem(fault, place=constant.place)]
+
+
+def _end(constant: Constant) -> int | None:
+    """Where the bytes of a constant end in the file, None where that is not known."""
+    stored = constant.stored
+    if stored is None or stored.size is None or stored.available is None or stored.reason:
+        return None
+    return stored.offset + stored.size
