@@ -111,6 +111,14 @@ def filled(known: Type | None, declared: Type | None) -> Type | None:
     return Tensor(dtype, tuple(dims), known.value)
 
 
+def opened(known: Type | None, names: frozenset[str]) -> Type | None:
+    """``known`` with a hole for each size that other symbols than ``names`` are part of."""
+    if not isinstance(known, Tensor) or known.shape is None:
+        return known
+    dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)
+    return known if dims == known.shape else Tensor(known.dtype, dims)
+
+
 def names_in(types: Sequence[Type | None]) -> frozenset[str]:
     """The symbols in the shapes and contents of ``types``."""
     found: set[str] = set()

@@ -12,7 +12,7 @@ from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, Answer, Memory
-from irlint.inference.holes import Holes, filled, names_in, place_of
+from irlint.inference.holes import Holes, filled, names_in, opened, place_of
 from irlint.inference.known import Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -113,6 +113,7 @@ class _Walk:
         self.calls: dict[Node, Call] = {}
         self.faulted: set[Node] = set()
         self.fixed: set[Value | None] = set()
+        self.unread: set[Value | None] = set()
         self.given: set[Value] = set()
         self.dead: set[Node] = set()
         self.results: dict[object, tuple[Type | None, ...]] = {}
@@ -194,6 +195,8 @@ class _Walk:
         for value, constant in graph.constants.items():
             self.types[value] = _sound(constant.tensor, value.type if by_value else None)
         self.fixed.update(graph.constants)
+        if self.format.ports_declare:
+            self.unread.update(value for value, each in graph.constants.items() if each.stored and each.stored.reason)
 
     def _input_type(self, value: Value, declared: Type) -> Type:
         """The type of a graph input, with a symbol for every size that the model leaves open."""
@@ -297,6 +300,8 @@ class _Walk:
         outputs = self._outputs(graph, frame, node, call, inputs, said)
         if outputs is None:
             self.faulted.add(node)
+        elif not self.unread.isdisjoint(node.inputs):
+            outputs = tuple(opened(each, names_in(inputs)) for each in outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
                 given = outputs[port] if outputs is not None and port < len(outputs) else None
