@@ -77,7 +77,9 @@ CASES: dict[str, tuple[str, Told]] = {
 def told(path: Path) -> Told:
     report = irlint.check(path).folded()
     return [
-        (name(root), [name(each) for each in root.following]) for root in report.findings if root.rule.code not in UNTOLD
+        (name(root), [name(each) for each in root.following])
+        for root in report.findings
+        if root.rule.code not in UNTOLD
     ]
 
 
