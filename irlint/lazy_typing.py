@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
+    from typing import ClassVar as ClassVar
     from typing import Literal as Literal
     from typing import NoReturn as NoReturn
     from typing import Protocol as Protocol
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 else:
     from types import GenericAlias
 
-    Any = BinaryIO = NoReturn = Protocol = TextIO = object
+    Any = BinaryIO = ClassVar = NoReturn = Protocol = TextIO = object
 
     class Literal:
         """``Literal[...].__args__`` are the texts, as those of ``typing.Literal`` are."""

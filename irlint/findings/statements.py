@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from irlint.dims import Dim, MaybeDim, at_least, divisible, same
 from irlint.findings.faults import Fault
 from irlint.records import record
@@ -53,16 +50,20 @@ class Statements:
 _current: Statements | None = None
 
 
-@contextmanager
-def stated() -> Iterator[Statements]:
-    """Collects what operator rules state inside the block."""
-    global _current
-    outer, inner = _current, Statements()
-    _current = inner
-    try:
-        yield inner
-    finally:
-        _current = outer
+class stated:
+    """Collects what operator rules state inside the block: ``with stated() as statements``."""
+
+    __slots__ = ("outer",)
+
+    def __enter__(self) -> Statements:
+        global _current
+        self.outer = _current
+        _current = inner = Statements()
+        return inner
+
+    def __exit__(self, *_: object) -> None:
+        global _current
+        _current = self.outer
 
 
 def statements() -> Statements:
@@ -126,16 +127,20 @@ class Reckoning:
 _reckonings: list[Reckoning] | None = None
 
 
-@contextmanager
-def reckoned() -> Iterator[list[Reckoning]]:
-    """Collects how the rules inside the block reckon their sizes."""
-    global _reckonings
-    outer, inner = _reckonings, list[Reckoning]()
-    _reckonings = inner
-    try:
-        yield inner
-    finally:
-        _reckonings = outer
+class reckoned:
+    """Collects how the rules inside the block reckon their sizes: ``with reckoned() as reckonings``."""
+
+    __slots__ = ("outer",)
+
+    def __enter__(self) -> list[Reckoning]:
+        global _reckonings
+        self.outer = _reckonings
+        _reckonings = inner = list[Reckoning]()
+        return inner
+
+    def __exit__(self, *_: object) -> None:
+        global _reckonings
+        _reckonings = self.outer
 
 
 def reckoning() -> bool:

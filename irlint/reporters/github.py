@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint.findings.faults import Severity
+from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import Finding, Report
 from irlint.findings.wording import counted
 from irlint.reporters.headlines import headline, repository_paths
@@ -28,7 +28,7 @@ def rendered(report: Report) -> str:
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []
-    for severity in Severity:
+    for severity in SEVERITIES:
         found = _spread([finding for finding in report.findings if finding.severity is severity])
         shown = found if len(found) <= SHOWN else found[: SHOWN - 1]
         commands += [_command(finding, places) for finding in shown]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Severity
+from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import POINTER_SKIPPED, Finding, Report
 from irlint.findings.wording import counted
 from irlint.model.formats import FORMATS
@@ -43,11 +43,11 @@ def summary(report: Report) -> str:
     """The closing lines: what was found, and what was checked."""
     checked = [file for file in report.files if file.status != "skipped"]
     skipped = [file for file in report.files if file.status == "skipped"]
-    counts = [counted(report.count(severity), severity.value) for severity in Severity if report.count(severity)]
+    counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
     hit = len({finding.path for finding in report.findings})
     if counts:
         more = report.following
-        root = "it" if sum(map(report.count, Severity)) == 1 else "them"
+        root = "it" if sum(map(report.count, SEVERITIES)) == 1 else "them"
         follow = f"; {more} more {'follows' if more == 1 else 'follow'} from {root}"
         found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}."
     else:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from onnx import ModelProto, helper
 
-from irlint.findings.faults import RULES, Fault, Rule, Severity
+from irlint.findings.faults import RULES, SEVERITIES, Fault, Rule, Severity
 from irlint.findings.report import Finding, Report
 from irlint.inference.origins import Makers
 from irlint.inference.walk import inferred
@@ -353,7 +353,7 @@ def test_the_page_is_as_wide_as_the_terminal(
 
 
 def test_every_role_has_a_colour() -> None:
-    assert {severity.value for severity in Severity} <= set(ansi.ROLES)
+    assert {severity.value for severity in SEVERITIES} <= set(ansi.ROLES)
     assert ansi.painted("x", "bad", True) == "\x1b[1;4;31mx\x1b[0m"
     assert ansi.painted("x", "bad", False) == "x"
 
