@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from irlint.records import record
+from collections.abc import Mapping
+
+from irlint.records import NOTHING, record
 
 
 @record
@@ -22,7 +24,8 @@ class Format:
     or of any rank. ``ports_declare``: nodes declare the types of what comes to their inputs, too. ``operators_count_outputs``:
     an operator's rule says how many outputs a node has, where no schema does. ``lax_version`` is the version of the format
     whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
-    ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
+    ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
+    version, by those that the model has. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
     have a line and a column.
     """
 
@@ -41,6 +44,8 @@ class Format:
     ports_declare: bool = False
     operators_count_outputs: bool = False
     lax_version: str | None = None
+    lax_inputs: Mapping[str, str] = NOTHING
+    lax_outputs: Mapping[str, str] = NOTHING
     unused_constants_are_read: bool = False
     bytes_may_be_spare: bool = False
     has_lines: bool = False
@@ -82,6 +87,12 @@ OPENVINO = Format(
     ports_declare=True,
     operators_count_outputs=True,
     lax_version="10",
+    lax_inputs={"float16": "float32"},
+    lax_outputs=dict.fromkeys(("int64", "uint32", "uint64"), "int32")
+    | dict.fromkeys(
+        ("bool", "int4", "int8", "int16", "uint1", "uint4", "uint8", "uint16", "bfloat16", "float16", "float64"),
+        "float32",
+    ),
     unused_constants_are_read=True,
     bytes_may_be_spare=True,
     has_lines=True,

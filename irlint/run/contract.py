@@ -10,7 +10,7 @@ from irlint.dims import Shape
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Value
-from irlint.run.listing import typed, worked_out
+from irlint.run.listing import as_fed, typed, worked_out
 
 
 def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
@@ -23,9 +23,9 @@ def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] |
         "schema": "irlint-contract-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
-        "inputs": [_entry(name, value, known) for name, value in _inputs(graph, known)],
+        "inputs": [_entry(name, value, known, known.format.lax_inputs) for name, value in _inputs(graph, known)],
         "requires": [_condition(each) for each in contract.conditions],
-        "outputs": [_entry(name, value, known) for name, value in _outputs(graph, known)],
+        "outputs": [_entry(name, value, known, known.format.lax_outputs) for name, value in _outputs(graph, known)],
         "symbols": {name: text for name, text in known.symbols.items() if not name.startswith("_")},
     }
     if not contract.satisfiable:
@@ -44,8 +44,8 @@ def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] |
     return found
 
 
-def _entry(name: str, value: Value, known: Known) -> dict[str, Any]:
-    return {"name": name, **typed(known.types.get(value))}
+def _entry(name: str, value: Value, known: Known, types: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": name, **typed(as_fed(known.types.get(value), known, types))}
 
 
 def _inputs(graph: Graph, known: Known) -> Iterator[tuple[str, Value]]:

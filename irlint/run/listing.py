@@ -83,6 +83,8 @@ def _entries(graph: Graph, known: Known) -> Iterator[dict[str, Any]]:
 
 def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:
     found = known.types.get(value)
+    if node is not None and node.op == known.format.input_node and not graph.path:
+        found = as_fed(found, known, known.format.lax_inputs)
     return {
         "graph": graph.path,
         "name": value.name,
@@ -92,6 +94,13 @@ def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, know
         **typed(found),
         "value": _value(found),
     }
+
+
+def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
+    """An input or output as its user sees it: of another element type where the runtime converts those of an older version."""
+    if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
+        return found
+    return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)
 
 
 def typed(known: Type | None) -> dict[str, Any]:
