@@ -76,7 +76,7 @@ OPENVINO = Format(
     "openvino",
     "IR",
     (".xml",),
-    checks=("structure", "variables", "constants", "declared", "frozen"),
+    checks=("structure", "variables", "constants", "declared", "frozen", "compiling"),
     last_checks=("left_over",),
     input_node="Parameter",
     constant_node="Const",

@@ -67,6 +67,8 @@ class Operator:
     labels: Mapping[str, int] = NOTHING
     fills_in: bool = False
     spellings: tuple[str, ...] = ()
+    of_shape: bool = False
+    compiles: Callable[..., Fault | None] | None = None
 
 
 @record
@@ -165,6 +167,8 @@ def openvino(
     labels: Mapping[str, int] = NOTHING,
     fills_in: bool = False,
     spellings: tuple[str, ...] = (),
+    of_shape: bool = False,
+    compiles: Callable[..., Fault | None] | None = None,
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
 
@@ -177,6 +181,12 @@ def openvino(
     * ``needed(node)``: whether the library refuses such a layer for want of an attribute that is ``absent``.
     * ``legacy``: attributes that older writers put on the operation, which has not got them.
     * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
+
+    Of the operation:
+
+    * ``of_shape``: its result tells the shape of its input, and nothing of the elements.
+    * ``compiles(layer)``: the fault of a layer that the library reads and refuses to compile for the CPU, None where it
+      compiles it; the layer is a ``kernels.compiling.Layer``.
 
     Of the operation, in all its versions, wherever one of them states it:
 
@@ -210,6 +220,8 @@ def openvino(
                 labels=labels,
                 fills_in=fills_in,
                 spellings=spellings,
+                of_shape=of_shape,
+                compiles=compiles,
             )
             _openvino.setdefault(name.lower(), []).append(operator)
         return function

@@ -165,6 +165,7 @@ RULES = {
     "IRL520": "parsers.onnx.attribute_faults",
     "IRL521": "parsers.onnx.attribute_faults",
     "IRL522": "parsers.onnx.attribute_faults",
+    "IRL525": "ops.kernels.compiling",
     "IRL560": "ops.flow.sequence",
     "IRL599": "inference.answers",
     "IRL601": "checks.declared",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from irlint.dims import Bounds, Expr, MaybeDim, Shape, bounds, symbols
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reckoning
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.parsers.openvino.types import partial_shape
 
 DType = str
@@ -41,7 +42,28 @@ def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
     return Tensor(init_value.dtype, init_value.shape)
 
 
-@openvino("ReadValue", since=6)
+#: Types of which a variable keeps an open rank when it is compiled; others are stored as another type, and as the initial value is.
+_KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
+
+
+def _compiled_variable(layer: Layer) -> Fault | None:
+    dtype, shape = layer.attributes["variable_type"], layer.attributes["variable_shape"]
+    if shape.strip(" []") == "..." and (not layer.inputs or (dtype in _KEPT and 0 in layer.direct | layer.fixed)):
+        return not_compiled(
+            "the rank of the variable is open, and the CPU plugin needs to know it",
+            help='write `variable_shape` with an entry for each axis, such as "?,3"',
+            attribute="variable_shape",
+        )
+    if dtype is None and not layer.inputs:
+        return not_compiled(
+            "the variable is of a dynamic type, and nothing initializes it",
+            help="write `variable_type`",
+            attribute="variable_type",
+        )
+    return None
+
+
+@openvino("ReadValue", since=6, compiles=_compiled_variable)
 def read_value(
     init_value: Tensor | None = None,
     *,

@@ -12,6 +12,7 @@ from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.compiling import constants_at
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -154,7 +155,7 @@ def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
-@openvino("Gather", since=7, until=7)
+@openvino("Gather", since=7, until=7, compiles=constants_at(2))
 def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-7, with batch axes."""
     expect_type(indices, 1, INTEGERS)
@@ -162,7 +163,7 @@ def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=False)
 
 
-@openvino("Gather", since=8)
+@openvino("Gather", since=8, compiles=constants_at(2))
 def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-8, with negative indices."""
     expect_type(indices, 1, INTEGERS)

@@ -15,6 +15,7 @@ from irlint.ops import Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Floats, Ints, result_axis
+from irlint.ops.kernels.compiling import NEVER_HELD, Layer, given_type, not_compiled
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
@@ -143,7 +144,33 @@ def _is_static(node: Node) -> bool:
     return shape is not None and all(isinstance(size, int) for size in shape)
 
 
-@openvino("Parameter", until=17, absent={"element_type": None, "shape": ""}, needed=_is_static)
+def _compiled_parameter(layer: Layer) -> Fault | None:
+    given = layer.outputs[0] if layer.outputs else None
+    if not isinstance(given, Tensor):
+        return None
+    if given.shape is None:
+        return not_compiled(
+            "the rank of the input is open, and the CPU plugin needs to know it",
+            help='write `shape` with an entry for each axis, such as "?,3,?,?", or reshape the model before it is compiled',
+            attribute="shape",
+        )
+    untyped = given.dtype is None and all(isinstance(size, int) for size in given.shape)
+    if given.dtype not in NEVER_HELD and not untyped:
+        return None
+    return not_compiled(
+        f"the input is of {given.dtype or 'a dynamic'} type, of which the CPU plugin takes no input",
+        help="write an element type that it takes, such as f32",
+        attribute="element_type",
+    )
+
+
+@openvino(
+    "Parameter",
+    until=17,
+    absent={"element_type": None, "shape": ""},
+    needed=_is_static,
+    compiles=_compiled_parameter,
+)
 def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
     """OpenVINO Parameter-1; an interval such as ``1..8`` becomes a symbol with these bounds."""
     from irlint.parsers.openvino.types import odd_size, partial_shape
@@ -197,13 +224,13 @@ def count(data: Tensor) -> Tensor:
     return Tensor("int64", (), None if data.shape is None else (product(data.shape),))
 
 
-@openvino("ShapeOf", until=2)
+@openvino("ShapeOf", until=2, of_shape=True)
 def ov_shape_of(data: Tensor) -> Tensor:
     """OpenVINO ShapeOf-1."""
     return shape_contents(data.shape, "int64")
 
 
-@openvino("ShapeOf", since=3, until=17)
+@openvino("ShapeOf", since=3, until=17, of_shape=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
     """OpenVINO ShapeOf-3; the specification's default of i64 is one that the library does not know."""
     if output_type == "":
@@ -280,7 +307,19 @@ def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Co
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
 
 
-@openvino("Eye", since=9, absent={"output_type": None}, fills_in=True)
+#: Element types that the CPU plugin fills with no ones.
+_NO_EYE = (
+    frozenset({"uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"}) | NEVER_HELD
+)
+
+
+@openvino(
+    "Eye",
+    since=9,
+    absent={"output_type": None},
+    fills_in=True,
+    compiles=given_type("output_type", _NO_EYE),
+)
 def ov_eye(
     num_rows: Tensor,
     num_columns: Tensor,
@@ -376,7 +415,12 @@ def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
 
 
-@openvino("Range", since=4, absent={"output_type": None})
+@openvino(
+    "Range",
+    since=4,
+    absent={"output_type": None},
+    compiles=given_type("output_type", ("uint3", "uint6"), computed=True),
+)
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
     """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
     _expect_dtype(output_type, "output_type", ARITHMETIC, dynamic=True)

@@ -13,6 +13,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
+from irlint.ops.kernels.compiling import constants_at
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one
 
@@ -87,7 +88,7 @@ def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_
     return unchanged(x)
 
 
-@openvino("Selu")
+@openvino("Selu", compiles=constants_at(1, 2))
 def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
     """OpenVINO Selu-1: floating-point inputs of one element type; the shapes of the parameters are free."""
     for index, tensor in enumerate((x, alpha, lambda_value)):
@@ -107,7 +108,7 @@ def hard_sigmoid_1(x: Tensor, *, alpha: float = 0.2, beta: float = 0.5, consumed
     return unchanged(x)
 
 
-@openvino("HardSigmoid")
+@openvino("HardSigmoid", compiles=constants_at(1, 2))
 def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
     """OpenVINO HardSigmoid-1: scalar parameters of the input's element type."""
     expect_one(alpha, 1, "alpha", scalar=True)

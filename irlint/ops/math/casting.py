@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -12,6 +10,7 @@ from irlint.model.tensor import BITS, FLOATS, INTEGERS, NUMBERED_TYPES, SIGNED, 
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.contents import cast as converted
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import common_type, expect_type
@@ -157,29 +156,47 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
 
 
-#: Element types that OpenVINO converts to hardly any others: for each of them those that it does, besides itself.
-_FROM: Mapping[str, frozenset[str]] = {
-    "string": frozenset(),
-    "nf4": frozenset({"bool", "bfloat16", "float16", "float32", "float64", "int4", "int8", "uint4", "uint8"}),
-    "float4_e2m1": frozenset({"bool", "bfloat16", "float16", "float32", "float64", "int4", "int8", "uint4", "uint8"}),
-    "float8_e8m0": frozenset({"bfloat16", "float16", "float32", "float64"}),
-}
-#: Those that it makes from hardly any others: only of these and of themselves.
-_INTO = frozenset({"bfloat16", "float16", "float32", "float64"})
+#: Types that OpenVINO converts to from few types alone, and from which it converts to few.
+_SCALED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
+_WIDE = frozenset({"bfloat16", "float16", "float32"})
+_FROM_FOUR_BITS = _WIDE | {"bool", "float64", "int4", "int8", "uint4", "uint8"}
 
 
 def _is_converted(dtype: str, into: str) -> bool:
-    """Whether OpenVINO converts elements of one type to the other."""
-    if dtype == into or dtype not in BITS | {"string": 8}:
-        return True
-    if into == "string":
+    """Whether OpenVINO converts elements of one type to the other, constants and all."""
+    if "string" in (dtype, into):
         return False
-    if into in _FROM and dtype not in _FROM:
-        return dtype in _INTO
-    return dtype not in _FROM or into in _FROM[dtype]
+    if dtype == into:
+        return True
+    if into in _SCALED:
+        return dtype in _WIDE | {"float64"}
+    if dtype in _SCALED:
+        return into in (_WIDE | {"float64"} if dtype == "float8_e8m0" else _FROM_FOUR_BITS)
+    return True
 
 
-@openvino("Convert", until=17, absent={"destination_type": None}, needed=lambda node: True)
+def _compiled_conversion(layer: Layer) -> Fault | None:
+    """What is wrong with a conversion of what is no constant, which the CPU plugin has to carry out."""
+    dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
+    if 0 not in layer.varying or dtype is None or into is None:
+        return None
+    only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED)
+    if not only_constants and _is_converted(dtype, into):
+        return None
+    return not_compiled(
+        f"input 0 is {dtype} and is to be {into}, for which the CPU plugin has no conversion",
+        help="convert to a type that it converts to, such as float32",
+        attribute="destination_type",
+    )
+
+
+@openvino(
+    "Convert",
+    until=17,
+    absent={"destination_type": None},
+    needed=lambda node: True,
+    compiles=_compiled_conversion,
+)
 def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     """OpenVINO Convert-1."""
     if destination_type is None:
@@ -199,7 +216,7 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     return retyped(x, destination_type)
 
 
-@openvino("ConvertLike")
+@openvino("ConvertLike", compiles=_compiled_conversion)
 def convert_like(data: Tensor, like: Tensor) -> Tensor:
     """OpenVINO ConvertLike-1."""
     return retyped(data, like.dtype)

@@ -9,6 +9,7 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
+from irlint.ops.kernels.compiling import constants_at
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import entries, length, number, openvino_shape, whole
@@ -174,7 +175,7 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
     return Tensor(data.dtype, shape)
 
 
-@openvino("RDFT", since=9)
+@openvino("RDFT", since=9, compiles=constants_at(1))
 def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO RDFT-9: real numbers to complex ones, of which the last of ``axes`` keeps a half and one."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
@@ -189,7 +190,7 @@ def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Te
     return Tensor(data.dtype, (*with_size(shape, at[-1], 0 if points == 0 else onesided_size(points)), 2))
 
 
-@openvino("IRDFT", since=9)
+@openvino("IRDFT", since=9, compiles=constants_at(1))
 def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO IRDFT-9: half a spectrum to real numbers, on axes before the last one."""
     if axes.value == ():

@@ -12,6 +12,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
 from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -225,8 +226,8 @@ def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining
     return _ov_reduction(x, axes, keep_dims, fold=fold)
 
 
-@openvino("ReduceLogicalAnd", fold=(_both, True))
-@openvino("ReduceLogicalOr", fold=(_either, False))
+@openvino("ReduceLogicalAnd", fold=(_both, True), compiles=constants_at(1))
+@openvino("ReduceLogicalOr", fold=(_either, False), compiles=constants_at(1))
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
@@ -291,7 +292,18 @@ def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.times, first=1)
 
 
-@openvino("CumSum", since=3, fills_in=True)
+def _compiled_axis(layer: Layer) -> Fault | None:
+    axis = layer.inputs[1]
+    if not isinstance(axis, Tensor) or not axis.shape:
+        return None
+    return not_compiled(
+        f"input 1 (axis) is {shape_text(axis.shape)}, where a scalar stands for the axis",
+        help="make input 1 a scalar",
+        input=1,
+    )
+
+
+@openvino("CumSum", since=3, fills_in=True, compiles=_compiled_axis)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """OpenVINO CumSum-3: the library refuses it without the axis, and looks at its value only when it runs."""
     expect_type(axis, 1, ("int32", "int64"))

@@ -11,6 +11,7 @@ from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import length, whole
@@ -76,7 +77,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
     return Tensor(x.dtype, x.shape)
 
 
-@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0})
+@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0}, compiles=constants_at(1))
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
     """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
     expect_type(axes, 1, INTEGERS)
@@ -122,7 +123,27 @@ def ov_mvn_2(
     return Tensor(data.dtype, data.shape)
 
 
-@openvino("MVN", since=6, absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"})
+def _compiled_axes(layer: Layer) -> Fault | None:
+    data, axes = layer.inputs[0], layer.inputs[1]
+    if not isinstance(data, Tensor) or not isinstance(axes, Tensor) or data.shape is None:
+        return None
+    rank, listed = len(data.shape), whole(axes)
+    outside = [axis for axis in listed or () if not -rank <= axis < rank and abs(axis) < 2**31]
+    if not outside:
+        return None
+    return not_compiled(
+        f"input 1 (axes) lists {outside[0]}, and input 0 has the axes {-rank} to {rank - 1}",
+        help="list axes of input 0",
+        input=1,
+    )
+
+
+@openvino(
+    "MVN",
+    since=6,
+    absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"},
+    compiles=_compiled_axes,
+)
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
     """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""
     expect_rank(axes, 1, 1, what="axes")

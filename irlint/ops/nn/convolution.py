@@ -9,6 +9,7 @@ from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.compiling import first_of, known_filters, without_negatives
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -150,7 +151,11 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-@openvino("Convolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"))
+#: Of data whose sizes are known, the plugin looks at these numbers; a negative pad at the end it takes.
+COMPILED = first_of(known_filters, without_negatives("strides", "pads_begin", "dilations", known_from=0))
+
+
+@openvino("Convolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"), compiles=COMPILED)
 def ov_convolution(
     data: Tensor,
     filters: Tensor,
@@ -187,7 +192,7 @@ def ov_binary_convolution(
     return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 
-@openvino("GroupConvolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"))
+@openvino("GroupConvolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"), compiles=COMPILED)
 def ov_group_convolution(
     data: Tensor,
     filters: Tensor,

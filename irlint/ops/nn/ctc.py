@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Rule, Severity
+from collections.abc import Callable
+
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 from irlint.ops import openvino
-from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.compiling import Layer, first_of, given_type, not_compiled
+from irlint.ops.kernels.element_types import INDEX_TYPES, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 
@@ -36,7 +39,30 @@ model.""",
 )
 
 
-@openvino("CTCGreedyDecoder")
+#: What the CPU plugin decodes; it takes float64 for float32.
+_DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
+_NO_LENGTHS = frozenset({"float64", "uint3", "uint6", "string"})
+
+
+def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
+    """What is wrong with the element types of the first inputs of a layer, each one of ``allowed``."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index, types in enumerate(allowed):
+            dtype = layer.dtype(index)
+            if dtype is not None and dtype not in types:
+                names = ", ".join(sorted(types))
+                return not_compiled(
+                    f"input {index} is {dtype}, and the CPU plugin takes {names}",
+                    help=f"convert input {index} to one of these types",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+@openvino("CTCGreedyDecoder", compiles=_typed(_DECODED, _DECODED))
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
     """OpenVINO CTCGreedyDecoder-1: [T, N, C] and [T, N] give [N, T, 1, 1]."""
     steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))
@@ -46,7 +72,16 @@ def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeate
     return Tensor(data.dtype, (batch, steps, 1, 1))
 
 
-@openvino("CTCGreedyDecoderSeqLen", since=6, fills_in=True)
+@openvino(
+    "CTCGreedyDecoderSeqLen",
+    since=6,
+    fills_in=True,
+    compiles=first_of(
+        _typed(_DECODED, INDEX_TYPES),
+        given_type("classes_index_type", _NO_LENGTHS, dynamic=False),
+        given_type("sequence_length_type", _NO_LENGTHS, dynamic=False),
+    ),
+)
 def ctc_greedy_decoder_seq_len(
     data: Tensor,
     sequence_length: Tensor,

@@ -6,6 +6,7 @@ from irlint.dims import product
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.compiling import without_negatives
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -60,6 +61,7 @@ def deform_conv(
     absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0},
     fills_in=True,
     refused_without={"group": 1, "deformable_group": 1},
+    compiles=without_negatives("strides", known_from=2),
 )
 def ov_deformable_convolution_1(
     data: Tensor,
@@ -82,6 +84,7 @@ def ov_deformable_convolution_1(
     absent={**ABSENT_LISTS, "group": 0, "deformable_group": 0},
     fills_in=True,
     refused_without={"group": 1, "deformable_group": 1},
+    compiles=without_negatives("strides", known_from=2),
 )
 def ov_deformable_convolution_8(
     data: Tensor,

@@ -13,6 +13,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
@@ -401,7 +402,18 @@ def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, chann
     warn(fault.lowered(Severity.WARNING))
 
 
-@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0})
+def _compiled_types(layer: Layer) -> Fault | None:
+    types = [layer.dtype(index) for index in range(3)]
+    if None in types or len(set(types)) == 1:
+        return None
+    return not_compiled(
+        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}, and they have to be of one element type",
+        help=f"convert scale and bias to {types[0]}",
+        input=1 if types[1] != types[0] else 2,
+    )
+
+
+@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_compiled_types)
 def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
     """OpenVINO GroupNormalization-12; the types of scale and bias are free."""
     expect_rank(data, 0, least=2, what="data")

@@ -11,6 +11,7 @@ from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.compiling import without_negatives
 from irlint.ops.kernels.expectations import expect_one
 from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
 from irlint.ops.kernels.windows import (
@@ -297,7 +298,7 @@ def _expect_data_in_windows(window: Window) -> None:
             )
 
 
-@openvino("MaxPool", until=7, absent=_EMPTY)
+@openvino("MaxPool", until=7, absent=_EMPTY, compiles=without_negatives("strides", "pads_begin"))
 def ov_max_pool_1(
     data: Tensor,
     *,
@@ -358,7 +359,16 @@ def refused_index_type(index_type: DType | None) -> Fault:
     )
 
 
-@openvino("AvgPool", until=13, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+_AVERAGED = without_negatives("strides", "pads_begin")
+
+
+@openvino(
+    "AvgPool",
+    until=13,
+    absent={**_EMPTY, "exclude_pad": True},
+    spelled={"exclude_pad": "exclude-pad"},
+    compiles=_AVERAGED,
+)
 def ov_avg_pool_1(
     data: Tensor,
     *,
@@ -372,7 +382,14 @@ def ov_avg_pool_1(
     return Tensor(data.dtype, shape)
 
 
-@openvino("AvgPool", since=14, until=15, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+@openvino(
+    "AvgPool",
+    since=14,
+    until=15,
+    absent={**_EMPTY, "exclude_pad": True},
+    spelled={"exclude_pad": "exclude-pad"},
+    compiles=_AVERAGED,
+)
 def ov_avg_pool_14(
     data: Tensor,
     *,
@@ -386,7 +403,13 @@ def ov_avg_pool_14(
     return Tensor(data.dtype, shape)
 
 
-@openvino("AvgPool", since=16, absent={**_EMPTY, "exclude_pad": True}, spelled={"exclude_pad": "exclude-pad"})
+@openvino(
+    "AvgPool",
+    since=16,
+    absent={**_EMPTY, "exclude_pad": True},
+    spelled={"exclude_pad": "exclude-pad"},
+    compiles=_AVERAGED,
+)
 def ov_avg_pool_16(
     data: Tensor,
     *,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from irlint.dims import product, same
+from irlint.findings.faults import Fault
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
+from irlint.ops.kernels.compiling import Layer as CompiledLayer
+from irlint.ops.kernels.compiling import not_compiled
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.gates import (
     ACTIVATIONS_MISMATCH,
@@ -185,10 +190,31 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
 
+def _with_hidden_size(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
+    """What is wrong with a layer whose W is input ``weights``: where the CPU plugin has the layer as one kernel, with constant
+    weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all."""
+
+    def refused(layer: CompiledLayer) -> Fault | None:
+        cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
+        names = tuple(name.lower() for name in cell.names(kind.activations))[: len(kind.activations)]
+        usual = names == kind.activations or (kind is RNN and names == ("relu",))
+        if cell.clip or not usual or not {weights, weights + 1} <= layer.fixed:
+            return None
+        if not isinstance(r, Tensor) or not r.shape or same(r.shape[-1], cell.hidden_size) is not False:
+            return None
+        return not_compiled(
+            f"`hidden_size` is {cell.hidden_size} and the weights say {r.shape[-1]}",
+            help=f'write hidden_size="{r.shape[-1]}"',
+            attribute="hidden_size",
+        )
+
+    return refused
+
+
 _NO_HIDDEN_SIZE = {"hidden_size": 0}
 
 
-@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True)
+@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_with_hidden_size(LSTM, 3))
 def ov_lstm_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -233,7 +259,14 @@ def ov_lstm_cell_with_peepholes(
     return outputs
 
 
-@openvino("GRUCell", since=3, absent=_NO_HIDDEN_SIZE, fills_in=True, labels={"experimental": 6, "extension": 6})
+@openvino(
+    "GRUCell",
+    since=3,
+    absent=_NO_HIDDEN_SIZE,
+    fills_in=True,
+    labels={"experimental": 6, "extension": 6},
+    compiles=_with_hidden_size(GRU, 2),
+)
 def ov_gru_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -250,7 +283,13 @@ def ov_gru_cell(
 
 
 @openvino(
-    "RNNCell", since=1, absent=_NO_HIDDEN_SIZE, missing=(2,), fills_in=True, labels={"experimental": 6, "extension": 6}
+    "RNNCell",
+    since=1,
+    absent=_NO_HIDDEN_SIZE,
+    missing=(2,),
+    fills_in=True,
+    labels={"experimental": 6, "extension": 6},
+    compiles=_with_hidden_size(RNN, 2),
 )
 def ov_rnn_cell(
     x: Tensor,
@@ -300,7 +339,7 @@ def _count(direction: str) -> int:
 _SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
 
 
-@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT)
+@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(LSTM, 4))
 def ov_lstm_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -319,7 +358,7 @@ def ov_lstm_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT)
+@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(GRU, 3))
 def ov_gru_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -338,7 +377,7 @@ def ov_gru_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT)
+@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(RNN, 3))
 def ov_rnn_sequence(
     x: Tensor,
     h: Tensor,

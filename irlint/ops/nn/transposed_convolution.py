@@ -9,6 +9,7 @@ from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.compiling import first_of, known_filters, without_negatives
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -190,8 +191,11 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
             )
 
 
-@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS)
-@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS, fills_in=True)
+_COMPILED = first_of(known_filters, without_negatives("strides", "pads_begin", "dilations"))
+
+
+@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED)
+@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS, fills_in=True, compiles=_COMPILED)
 def ov_convolution_backprop_data(
     data: Tensor,
     filters: Tensor,

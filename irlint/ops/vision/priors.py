@@ -10,6 +10,7 @@ from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.shape_inputs import openvino_shape
@@ -357,7 +358,18 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
 _NO_OFFSET = {"offset": 0.0}
 
 
-@openvino("PriorBox", until=7, absent=_NO_OFFSET)
+def _compiled_variance(layer: Layer) -> Fault | None:
+    count = len(layer.attributes["variance"])
+    if count in (0, 1, 4):
+        return None
+    return not_compiled(
+        f"`variance` has {counted(count, 'entry', 'entries')}, and it takes 1 or 4",
+        help="write one number for all coordinates, or one for each of the four",
+        attribute="variance",
+    )
+
+
+@openvino("PriorBox", until=7, absent=_NO_OFFSET, compiles=_compiled_variance)
 def ov_prior_box_1(
     output_size: Tensor,
     image_size: Tensor,
@@ -389,7 +401,7 @@ def ov_prior_box_1(
     return _prior_boxes(output_size, image_size, of_cell)
 
 
-@openvino("PriorBox", since=8, absent=_NO_OFFSET)
+@openvino("PriorBox", since=8, absent=_NO_OFFSET, compiles=_compiled_variance)
 def ov_prior_box_8(
     output_size: Tensor,
     image_size: Tensor,
@@ -426,6 +438,7 @@ def ov_prior_box_8(
     "PriorBoxClustered",
     absent=_NO_OFFSET,
     fills_in=True,
+    compiles=_compiled_variance,
     legacy=("flip", "img_h", "img_size", "img_w", "max_size", "min_size"),
 )
 def ov_prior_box_clustered(

@@ -1,0 +1,172 @@
+"""What OpenVINO reads and its CPU plugin refuses to compile: what operations say of themselves, and ranks that stay unknown."""
+
+from __future__ import annotations
+
+from irlint.binding.calls import Call
+from irlint.findings.faults import Fault
+from irlint.inference.known import Known
+from irlint.inference.sightings import place_of_fault
+from irlint.inference.walk import asked_again
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.tensor import INTEGERS, Tensor
+from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.signatures import REQUIRED
+
+
+def problems(known: Known) -> list[Problem]:
+    """One problem for each layer of the main graph that is read and not compiled."""
+    graph = known.model.graph
+    assert graph is not None
+    asked = [node for node in graph.nodes if _is_asked(known, node)]
+    if not asked:
+        return []
+    sources = _Sources(graph, known)
+    told = {problem.node: problem for problem in reversed(known.problems)}
+    found = [(node, _refused(known, node, sources)) for node in asked]
+    return [
+        Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=told.get(node))
+        for node, fault in found
+        if fault is not None
+    ]
+
+
+def _is_asked(known: Known, node: Node) -> bool:
+    call = known.calls.get(node)
+    if call is None or call.broken or call.operator is None or node in known.faulted:
+        return False
+    return call.operator.compiles is not None or _may_lack_rank(known, node)
+
+
+def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
+    operator = known.calls[node].operator
+    assert operator is not None
+    if not sources.is_needed(node):
+        return None
+    if operator.compiles is not None:
+        fixed, varying, direct = (
+            frozenset(index for index, value in enumerate(node.inputs) if asks(value))
+            for asks in (sources.is_fixed, sources.is_varying, sources.inputs.__contains__)
+        )
+        inputs, outputs = (
+            tuple(None if value is None else known.types.get(value) for value in values)
+            for values in (node.inputs, node.outputs)
+        )
+        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct)
+        fault: Fault | None = operator.compiles(layer)
+        if fault is not None:
+            return fault
+    return _without_rank(known, node, sources) if _may_lack_rank(known, node) else None
+
+
+def _arguments(call: Call) -> dict[str, object]:
+    """The attributes by the parameters of the rule, those that are not written with their defaults."""
+    if call.signature is None:
+        return {}
+    written = call.signature.bound(call.attributes or {})
+    defaults = {name: default for name, (_, default) in call.signature.attributes.items() if default is not REQUIRED}
+    return {**defaults, **written}
+
+
+# --- ranks ------------------------------------------------------------------------------------------------------------
+
+
+def _may_lack_rank(known: Known, node: Node) -> bool:
+    """Whether whole numbers that come with the input, or no dims at all, may leave the rank of a result open."""
+    if not node.inputs or node.op == known.format.output_node:
+        return False
+    types = [known.types.get(value) for value in node.inputs if value is not None]
+    if not all(isinstance(each, Tensor) and each.shape is not None for each in types):
+        return False
+    made = [known.types.get(value) for value in node.outputs if value is not None]
+    if any(isinstance(each, Tensor) and each.shape is None for each in made):
+        return True
+    return any(isinstance(each, Tensor) and each.dtype in INTEGERS and each.value is None for each in types)
+
+
+def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
+    """The fault of a result whose rank only the contents of the model's inputs tell."""
+    given = [None if value is None else known.types.get(value) for value in node.inputs]
+    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
+    for index, each in enumerate(given[1:], 1):
+        if index not in direct and not (isinstance(each, Tensor) and each.value is not None):
+            return None
+    answer = asked_again(known, node, given) if direct else None
+    if answer is None or answer.outputs is None or answer.faults:
+        return None
+    if not any(isinstance(each, Tensor) and each.shape is None for each in answer.outputs):
+        return None
+    last = direct[-1]
+    return not_compiled(
+        f"the rank of the result depends on what input {last} holds, which is an input of the model",
+        help=f"let input {last} be a constant, or write its size where that tells the rank",
+        input=last,
+    )
+
+
+# --- where values come from -------------------------------------------------------------------------------------------
+
+
+class _Sources:
+    """What the values of a graph follow from, and which layers its results need for more than their shapes."""
+
+    def __init__(self, graph: Graph, known: Known) -> None:
+        self.known = known
+        form = known.format
+        self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        self.constants = set(graph.constants)
+        self.inputs = {value for value, node in self.producers.items() if node.op == form.input_node}
+        self.needed = self._needed(graph)
+        self.origins: dict[Value, tuple[bool, bool]] = {}
+
+    def _needed(self, graph: Graph) -> set[Node]:
+        form = self.known.format
+        waiting = [node for node in graph.nodes if node.op in form.keeps_alive]
+        found = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            if self._tells_shape_only(node):
+                continue
+            for value in node.inputs:
+                producer = self.producers.get(value) if value is not None else None
+                if producer is not None and producer not in found:
+                    found.add(producer)
+                    waiting.append(producer)
+        return found
+
+    def _tells_shape_only(self, node: Node) -> bool:
+        call = self.known.calls.get(node)
+        return call is not None and call.operator is not None and call.operator.of_shape
+
+    def is_needed(self, node: Node) -> bool:
+        """Whether a result of the model needs what the layer makes, and not only its shape."""
+        return node in self.needed
+
+    def is_fixed(self, value: Value | None) -> bool:
+        """Whether a value follows from constants alone."""
+        return value is not None and self._origin(value)[0]
+
+    def is_varying(self, value: Value | None) -> bool:
+        """Whether the elements of a value follow from the model's inputs."""
+        return value is not None and self._origin(value)[1]
+
+    def _origin(self, value: Value) -> tuple[bool, bool]:
+        """Whether a value is fixed, and whether it is varying; of some layers neither is known."""
+        waiting = [value]
+        while waiting:
+            last = waiting[-1]
+            node = self.producers.get(last)
+            if last in self.origins:
+                waiting.pop()
+            elif last in self.constants or node is None or last in self.inputs or self._tells_shape_only(node):
+                self.origins[last] = (last in self.constants, last in self.inputs)
+            elif not node.inputs or any(node.bodies):
+                self.origins[last] = (False, False)
+            else:
+                used = [each for each in node.inputs if each is not None]
+                open_ones = [each for each in used if each not in self.origins and each not in waiting]
+                if open_ones:
+                    waiting += open_ones
+                    continue
+                known = [self.origins.get(each, (False, False)) for each in used]
+                self.origins[last] = (all(fixed for fixed, _ in known), any(varying for _, varying in known))
+        return self.origins[value]

@@ -1,0 +1,146 @@
+"""What OpenVINO reads and its CPU plugin refuses to compile: the rule, and the questions that operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import Any
+from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.records import record
+
+_GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/><output><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="relu" type="Relu" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>"""
+
+NOT_COMPILED = Rule(
+    "IRL525",
+    "layer-not-compiled",
+    Severity.ERROR,
+    "OpenVINO reads the layer, and refuses to compile it for the CPU.",
+    why="""Reading a model checks little more than types and shapes. The CPU plugin needs to know the rank of every tensor when
+it compiles the model, holds no tensors of some element types, and wants constants in some places: there `compile_model` fails,
+with a text that rarely tells where.""",
+    mend="Give the layer what the message names; an input's rank may also be given with `reshape` before compiling.",
+    bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),
+    good=_GOOD,
+)
+
+#: Element types of which the plugin holds no tensor.
+NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
+
+
+@record
+class Layer:
+    """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, which
+    inputs are ``fixed``, which follow from constants alone, which are ``varying``, which follow from the model's inputs, and
+    which ``direct``, which are inputs of the model.
+    """
+
+    inputs: tuple[Type | None, ...]
+    outputs: tuple[Type | None, ...]
+    attributes: Mapping[str, Any]
+    fixed: frozenset[int]
+    varying: frozenset[int]
+    direct: frozenset[int]
+
+    def dtype(self, index: int) -> str | None:
+        """The element type of an input, None where it is not known."""
+        known = self.inputs[index] if index < len(self.inputs) else None
+        return known.dtype if isinstance(known, Tensor) else None
+
+
+def not_compiled(message: str, *, help: str, input: int | None = None, attribute: str | None = None) -> Fault:
+    """The fault of what OpenVINO reads and refuses to compile."""
+    text = f"{message}; OpenVINO reads the layer and refuses to compile it"
+    return NOT_COMPILED.fault(text, help=help, input=input, attribute=attribute)
+
+
+def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` have to be constants."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            if index in layer.varying:
+                return not_compiled(
+                    f"input {index} depends on the model's inputs, and the CPU plugin takes a constant there",
+                    help=f"let input {index} be a constant",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+def known_filters(layer: Layer) -> Fault | None:
+    """What is wrong with a convolution: filters that are no constants need sizes that are known."""
+    filters = layer.inputs[1]
+    if 1 not in layer.varying or not isinstance(filters, Tensor) or filters.shape is None:
+        return None
+    if all(isinstance(dim, int) for dim in filters.shape):
+        return None
+    return not_compiled(
+        f"the filters, input 1, are {shape_text(filters.shape)}, and the CPU plugin takes no open sizes there",
+        help="write the sizes of the filters, or let them be a constant",
+        input=1,
+    )
+
+
+def without_negatives(*names: str, known_from: int | None = None) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a window of which ``names`` are lists of numbers of at least 0; with ``known_from`` only where the sizes
+    of the data are known from that axis on.
+    """
+
+    def refused(layer: Layer) -> Fault | None:
+        window, data = layer.attributes["window"], layer.inputs[0]
+        shape = data.shape if isinstance(data, Tensor) else None
+        if known_from is not None and not (shape and all(isinstance(dim, int) for dim in shape[known_from:])):
+            return None
+        for name in names:
+            entries = getattr(window, name) if hasattr(window, name) else layer.attributes[name]
+            if name.startswith("pads") and window.auto_pad != "explicit":
+                continue
+            negative = [entry for entry in entries or () if entry < 0]
+            if negative:
+                return not_compiled(
+                    f"`{name}` has the entry {negative[0]}",
+                    help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
+                    attribute=name,
+                )
+        return None
+
+    return refused
+
+
+def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
+    """The first thing that several questions find wrong with a layer."""
+
+    def refused(layer: Layer) -> Fault | None:
+        return next((fault for question in questions if (fault := question(layer)) is not None), None)
+
+    return refused
+
+
+def given_type(
+    attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
+) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer that gives elements of a type that ``attribute`` names: one of ``refused``, or a ``dynamic`` one,
+    where ``computed`` only of constants, which the library works out itself."""
+
+    def fault(layer: Layer) -> Fault | None:
+        dtype = layer.attributes[attribute]
+        taken = dtype not in refused if dtype is not None else not dynamic
+        if taken or (dtype is None and computed and len(layer.fixed) < len(layer.inputs)):
+            return None
+        return not_compiled(
+            f"attribute `{attribute}` is {dtype or 'dynamic'}, of which the CPU plugin makes nothing",
+            help="write an element type that the CPU plugin makes, such as f32 or i32",
+            attribute=attribute,
+        )
+
+    return fault
