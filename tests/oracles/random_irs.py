@@ -88,6 +88,11 @@ LISTED = (
     ("false IRL349", "TopK@", "compiling: K exceeds the axis dimension"),
     ("false IRL375", "", "compiling: the matrix product of X and W does not fit"),
     ("false IRL402", r"GRUCell@|RNNCell@|LSTMCell@|Sequence@", "compiling: X and W are not of one element type"),
+    ("false IRL377", "Sequence@", "compiling: without the activations the library cannot take the sequence apart"),
+    ("false IRL377", r"(GRUCell|RNNCell|LSTMCell)@.*hardsigmoid", "compiling: no activation of this name"),
+    ("false IRL506", r"(Proposal|DeformablePSROIPooling)@", "compiling: no framework, or no mode, of this name"),
+    ("false IRL510", r"Proposal@.*post_nms_topn='-", "compiling: a number of boxes below 0"),
+    ("false IRL(510|364|504)", r"Convert@", "compiling: no conversion to a dynamic type, or between these types"),
     ("false IRL401", r"string\[", "compiling: the plugins do not take strings as numbers"),
     (
         "false IRL504",
