@@ -21,6 +21,7 @@ from oracles.ir_bodies import chosen, iterated
 from oracles.ir_chains import chain
 from oracles.ir_generator import Case, cases, document, lines, settled
 from oracles.ir_graphs import Net
+from oracles.openvino_worker import compiles
 
 from irlint.dims import bounds
 from irlint.findings.faults import Severity
@@ -338,7 +339,7 @@ def difference(case: Case | Net) -> tuple[str, str] | None:
             return None
         warned = " ".join(fault.rule.code for fault in faults if severity(fault) is Severity.WARNING)
         return f"missed {warned}", _reason(theirs)
-    if errors and impossible(case):
+    if errors and (impossible(case) or not compiles(xml, weights)):
         return None
     if errors:
         return f"false {errors[0].rule.code}", errors[0].message + f" (openvino: {theirs})"

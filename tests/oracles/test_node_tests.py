@@ -50,7 +50,8 @@ def findings(case: Any) -> Iterator[str]:
     known = inferred(model)
     for problem in (*model.problems, *known.problems, *problems(known)):
         severity = problem.fault.severity
-        if severity is not Severity.NOTE:
+        # The newest of them have versions that no ONNX Runtime takes yet.
+        if severity is not Severity.NOTE and problem.fault.rule.family != "versions":
             yield f"{problem.fault.rule.code} {problem.fault.message}"
 
 

@@ -63,10 +63,10 @@ def test_a_label_that_is_no_opset_is_an_error(label, tmp_path):
 
 
 @pytest.mark.parametrize("label", ["extension", "experimental", "custom"])
-def test_the_label_of_an_extension_is_a_note(label, tmp_path):
+def test_the_label_of_an_extension_is_a_warning(label, tmp_path):
     path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
     assert refused(path)
-    assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.NOTE}
+    assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.WARNING}
 
 
 def test_an_unknown_layer_that_nothing_uses_is_accepted(tmp_path):

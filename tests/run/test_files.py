@@ -19,7 +19,9 @@ DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
 def test_a_file_is_read_once_with_shapes_as_without(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     sound = parsers.read
-    monkeypatch.setattr(parsers, "read", lambda path, *rest: read.append(path) or sound(path, *rest))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(
+        parsers, "read", lambda path, *rest, **options: read.append(path) or sound(path, *rest, **options)
+    )  # type: ignore[func-returns-value]
     report = files.checked([str(DETECTOR), str(BAD)], shapes={"images": (symbol("N"), 3, 224, 226)})
     assert [finding.rule.code for finding in report.findings] == ["IRL201", "IRL340"]
     assert sorted(read) == sorted([str(DETECTOR), str(BAD)])

@@ -49,7 +49,7 @@ def check_cuts(
 ) -> Sequence[tuple[PortMapEntry, int]]:
     """Makes sure that the slices of each port are those of the body, and, given ``counts``, that all ports have as many.
 
-    OpenVINO does so where the shapes of ``every`` input and output are known. Raises a ``SLICES_UNEVEN`` fault.
+    OpenVINO does so where the shapes of ``every`` input and output are known and the values have elements. Raises a ``SLICES_UNEVEN`` fault.
     """
     if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
         return ()
@@ -58,6 +58,8 @@ def check_cuts(
         whole, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (cut.whole, cut.part))
         axis = cut.entry.axis or 0
         if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0:
+            continue
+        if 0 in part or 0 in (*whole[:axis], *whole[axis + 1 :]):
             continue
         check_stride(cut.entry)
         if cut.entry.kind == "output":
