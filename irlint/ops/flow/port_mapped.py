@@ -8,6 +8,7 @@ from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model import Graph
+from irlint.model.order import live
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.bodies import (
@@ -29,6 +30,7 @@ from irlint.ops.kernels.iterations import (
     check_condition,
     check_cuts,
     check_iteration_number,
+    check_trip_count,
 )
 from irlint.ops.kernels.port_maps import (
     PORT_MAP_BROKEN,
@@ -213,7 +215,7 @@ def _opened(x: Tensor, place: int, context: Context) -> Tensor:
 
 @record
 class _Run:
-    """What a body gives in its last iteration, and how its inputs are cut: how many slices of ``part_size`` each has by its index."""
+    """What a body gives in its last iteration, and how those of its inputs are cut that it uses: how many slices of ``part_size`` each has by its index."""
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
@@ -272,7 +274,12 @@ def _iterated(
         )
     own = passing(state, initial)
     outputs = tuple(outside(known, own) for known in run(state, quiet=False))
-    return _Run(outputs, counts, [Cut(entry, whole, arguments[place]) for entry, whole, place in cuts])
+    used = {value for node in live(body, ("Result",)) for value in node.inputs}
+    return _Run(
+        outputs,
+        counts,
+        [Cut(entry, whole, arguments[place]) for entry, whole, place in cuts if body.inputs[place] in used],
+    )
 
 
 @openvino("Loop", since=5)
@@ -290,6 +297,7 @@ def ov_loop(
     _check_flag(execution_condition, "the condition", TRUTHS, index=1, refused=True)
     every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
     check_inputs_mapped(port_map, 2, len(every))
+    check_trip_count(trip_count, port_map)
     ties = tied(body, "body")
     check_iteration_number(port_map, back_edges, ties, parameters=stated_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]

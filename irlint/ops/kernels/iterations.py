@@ -57,7 +57,7 @@ def check_cuts(
     for cut in cuts:
         whole, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (cut.whole, cut.part))
         axis = cut.entry.axis or 0
-        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0:
+        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0 or 0 in part:
             continue
         if 0 in part or 0 in (*whole[:axis], *whole[axis + 1 :]):
             continue
@@ -90,11 +90,13 @@ def check_stride(entry: PortMapEntry) -> None:
 def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
     """Makes sure that the body's value is one slice of the whole. Raises a ``SLICES_UNEVEN`` fault."""
     step = _step(entry)
-    if whole[axis] == 0 and entry.part_size > 0:
-        raise SLICES_UNEVEN.fault(
-            f"{_told(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO fails to join no slices",
+    if whole[axis] == 0:
+        fault = SLICES_UNEVEN.fault(
+            f"{_told(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail to join no slices",
             help="let the layer run at least once, or remove it",
         )
+        warn(fault.lowered(Severity.WARNING))
+        return
     expected = (*whole[:axis], step, *whole[axis + 1 :])
     if part != expected:
         raise SLICES_UNEVEN.fault(
@@ -168,6 +170,21 @@ def check_iteration_number(
         known = parameters.get(place)
         if known is not None:
             _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the number of the iteration,", COUNTS)
+
+
+def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
+    """Makes sure that a Loop that joins what its iterations give has no number of them below 0, other than -1 for no end."""
+    count = trip_count.scalar
+    if (
+        isinstance(count, int)
+        and count < -1
+        and any(each.axis is not None and each.kind == "output" for each in entries)
+    ):
+        raise CONTROL_INPUT.fault(
+            f"the trip count is {count}, and an output is joined of what the iterations give",
+            help="state how often the body is to run, or -1 for as often as its condition holds",
+            input=0,
+        )
 
 
 def check_condition(known: Type | None) -> None:

@@ -101,6 +101,7 @@ REFUSED = {
         "number of two axes": loop(number=parameter(0, "1,1", "i64")),
         "number of an unknown size": loop(number=parameter(0, "?", "i64")),
         "number of a float": loop(number=parameter(0, "", "f32")),
+        "trips below 0": loop(joined(), trips=constant(0, "i64", "", 16, 8)),
         "trips of u8": loop(trips=constant(0, "u8", "", 0, 1)),
         "condition of i64": loop(condition=constant(1, "i64", "", 0, 8)),
         "two conditions in the body": loop(again=constant(3, "boolean", "2", 32, 2)),
@@ -119,8 +120,6 @@ REFUSED = {
     "IRL153": {
         "joined of other slices": loop(joined('stride="2"')),
         "joined of a body of two": loop(joined(), x="2,3"),
-        "no trip": loop(joined(), trips=constant(0, "i64", "", 24, 8)),
-        "trips below 0": loop(joined(), trips=constant(0, "i64", "", 16, 8)),
         "a stride that does not fit": cut('axis="0" stride="4" part_size="4"'),
         "start behind the end": cut('axis="0" start="3" end="2"'),
         "backward from the front": cut('axis="0" stride="-1"'),
