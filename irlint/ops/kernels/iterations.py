@@ -57,7 +57,7 @@ def check_cuts(
     for cut in cuts:
         whole, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (cut.whole, cut.part))
         axis = cut.entry.axis or 0
-        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0 or 0 in part:
+        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0:
             continue
         if 0 in part or 0 in (*whole[:axis], *whole[axis + 1 :]):
             continue
