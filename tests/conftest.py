@@ -4,6 +4,7 @@ look elsewhere; and only tests with the mark ``oracle`` ask an engine."""
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from oracles.guard import Guard
 # Hundreds of processes are started: they share what has been compiled.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# A shell starts what it puts into the background with SIGINT ignored, which every process below would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("brief", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=250)

@@ -8,7 +8,6 @@ from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model import Graph
-from irlint.model.order import live
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.bodies import (
@@ -45,6 +44,7 @@ from irlint.ops.kernels.port_maps import (
     merged_inputs,
     of_stated_types,
     ordered,
+    read_values,
     same_iterations,
     sliced,
     stated_parameters,
@@ -274,7 +274,7 @@ def _iterated(
         )
     own = passing(state, initial)
     outputs = tuple(outside(known, own) for known in run(state, quiet=False))
-    used = {value for node in live(body, ("Result",)) for value in node.inputs}
+    used = read_values(body)
     return _Run(
         outputs,
         counts,

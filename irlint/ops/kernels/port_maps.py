@@ -8,7 +8,8 @@ from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
-from irlint.model import Graph, Node
+from irlint.model import Graph, Node, Value
+from irlint.model.order import live
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops import Context
 from irlint.ops.kernels.axes import axis_of
@@ -85,6 +86,11 @@ def tied(body: Graph, name: str) -> Ties:
         if node.op == "Result" and node.inputs and node.inputs[0] is not None and len(results) < len(body.outputs):
             results[str(node.id)] = len(results)
     return Ties(name, parameters, results)
+
+
+def read_values(body: Graph) -> set[Value | None]:
+    """The values that a node of a body reads which leads to a Result: OpenVINO drops the Parameters that are not among them."""
+    return {value for node in live(body, ("Result",)) for value in node.inputs}
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
