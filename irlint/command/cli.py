@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import CHECK, KINDS, METAVARS, SHAPES, default
+from irlint.command.options import CHECK, CONTRACT, KINDS, METAVARS, SHAPES, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -114,18 +114,34 @@ def shapes(model: str, **options: Any) -> None:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(SHAPES)
+@_with(CONTRACT)
 def contract(model: str, **options: Any) -> None:
     """Prints which sizes a MODEL takes, and what it returns for them."""
+    tool, assumptions = options["as"], options["assume"]
+    if tool is None and assumptions:
+        fail("--assume bounds what --as prints, which is not given")
+    if tool is not None:
+        _print_profile(model, tool, assumptions, options)
+        return
     from irlint.reporters.contract import rendered
     from irlint.run.contract import demanded
 
     _print(demanded, rendered, model, options)
 
 
-def _print(
-    asked: Callable[..., dict[str, Any]], rendered: Callable[[dict[str, Any], str], str], model: str, options: Any
-) -> None:
+def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
+    if options["format"] != "text":
+        fail(f"--as prints text of its own: it does not go with --format {options['format']}")
+    from irlint.reporters.profiles import rendered
+    from irlint.run.contract import fitted
+
+    def asked(path: str, shapes: Any) -> Any:
+        return fitted(path, tool, assumptions, shapes)
+
+    _print(asked, lambda profile, _: rendered(profile, tool), model, options)
+
+
+def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
     """Prints what is asked of a model, in the form that the options name."""
     from irlint.policy.shape_options import parsed_shapes
 

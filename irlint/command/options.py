@@ -73,5 +73,16 @@ SHAPES = (
     *(option for option in CHECK if option.flag == "--shape"),
 )
 
+CONTRACT = (
+    *SHAPES,
+    Option(
+        "--as",
+        "Code or options for a tool, ready to be pasted, in place of the card.",
+        "choice",
+        values=("torch", "onnxruntime", "openvino", "trtexec"),
+    ),
+    Option("--assume", "With --as: what the sizes fulfil as well, such as 'H <= 1280'.", "texts", metavar="CONDITION"),
+)
+
 #: What each option of a check is where nobody gives it; None stands for what the configuration says.
 DEFAULTS = {option.name: default(option) for option in CHECK}

@@ -12,7 +12,7 @@ from irlint.findings.statements import Relation
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
 from irlint.model import Node
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 #: So often equalities are put into the other demands.
 ROUNDS = 4
@@ -35,7 +35,8 @@ class Condition:
 class Contract:
     """The conditions of a model, in the order of the graph.
 
-    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something.
+    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
+    and ``values`` what a symbol is, where that is one number or another symbol.
     ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
     ``unknown`` are demands on sizes that no input tells.
     """
@@ -45,6 +46,7 @@ class Contract:
     satisfiable: bool
     impossible: tuple[Demand, ...]
     unknown: tuple[Demand, ...]
+    values: Mapping[str, Dim] = NOTHING
 
 
 @record(eq=False)
@@ -73,7 +75,14 @@ def contract_of(known: Known) -> Contract:
         found += [each for each in group.conditions(when) if each.text not in stated]
     places = {id(demand): at for at, demand in enumerate(known.requires)}
     found.sort(key=lambda each: places[id(each.demand)])
-    return Contract(tuple(found), always.sizes, not always.impossible, tuple(always.impossible), tuple(always.unknown))
+    return Contract(
+        tuple(found),
+        always.sizes,
+        not always.impossible,
+        tuple(always.impossible),
+        tuple(always.unknown),
+        always.values,
+    )
 
 
 class _Group:

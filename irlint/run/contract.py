@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.contracts.contract import Condition, contract_of
-from irlint.dims import Shape
+from irlint.dims import Shape, symbols
 from irlint.inference.known import Known
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Value
+from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.run.listing import as_fed, typed, worked_out
+
+if TYPE_CHECKING:
+    from irlint.contracts.profiles import Profile
+
+#: Tools that read no OpenVINO IR.
+ONNX_ONLY = ("onnxruntime", "trtexec")
 
 
 def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
@@ -42,6 +49,32 @@ def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] |
     if contract.unknown:
         found["undecided"] = len(contract.unknown)
     return found
+
+
+def fitted(path: str, tool: str, assumptions: Sequence[str] = (), shapes: Mapping[str, Shape] | None = None) -> Profile:
+    """The sizes that a model takes, with what is assumed of them, for a tool; raises as ``listing.listed`` does.
+
+    ValueError, too, for an assumption that is none or fits no sizes, and for a tool that does not read the format.
+    """
+    from irlint.contracts.assumptions import with_assumptions
+    from irlint.contracts.profiles import profile_of
+
+    known = worked_out(path, None, shapes)
+    graph = known.model.graph
+    assert graph is not None
+    if tool in ONNX_ONLY and known.format.input_node is not None:
+        raise ValueError(f"{tool} reads ONNX models only; this is {known.format.title}")
+    inputs = tuple((name, _shape(known.types.get(value))) for name, value in _inputs(graph, known))
+    names = {name for _, shape in inputs for dim in shape or () if dim is not None for name in symbols(dim)}
+    contract = contract_of(with_assumptions(known, assumptions, names))
+    unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
+    labels = {**known.model.symbols, **unnamed}
+    named = known.format.input_node is None
+    return profile_of(path.replace(os.sep, "/"), inputs, contract, labels, named=named)
+
+
+def _shape(given: Type | None) -> Shape | None:
+    return given.shape if isinstance(given, (Tensor, SparseTensor)) else None
 
 
 def _entry(name: str, value: Value, known: Known, types: Mapping[str, str]) -> dict[str, Any]:

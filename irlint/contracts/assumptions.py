@@ -1,0 +1,98 @@
+"""What is assumed of sizes beside what a model demands, as a person writes it: ``32 <= H <= 1280``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from irlint.dims import Dim, TooComplex, floordiv, symbol, symbols
+from irlint.findings.statements import Relation, Requirement
+from irlint.inference.known import Demand, Known
+from irlint.model import Node
+from irlint.records import replaced
+
+#: One of several relations, of each of which one has to hold.
+Alternatives = tuple[Relation, ...]
+
+FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
+
+
+def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
+    """``known`` with conditions on the sizes called ``names`` demanded as well; raises ValueError."""
+    demands = [
+        Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
+        for text in texts
+        for alternatives in assumed(text, names)
+    ]
+    return replaced(known, requires=(*known.requires, *demands)) if demands else known
+
+
+def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
+    """The relations of a text, all of which hold; raises ValueError where it is none, or speaks of other names."""
+    try:
+        found = _conjunction(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, TypeError, ZeroDivisionError, TooComplex):
+        raise ValueError(f"{text!r} is no assumption: it has to be {FORM}") from None
+    mentioned = frozenset[str]().union(
+        *(symbols(side) for each in found for relation in each for side in (relation.left, relation.right))
+    )
+    for name in sorted(mentioned.difference(names)):
+        known = f"those that are open are {', '.join(sorted(names))}" if names else "no size of an input is open"
+        raise ValueError(f"{text!r} assumes something of {name!r}, which is no size of an input; {known}")
+    return found
+
+
+def _conjunction(tree: ast.expr) -> list[Alternatives]:
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [each for part in tree.values for each in _conjunction(part)]
+    if isinstance(tree, ast.BoolOp):
+        parts = [_conjunction(part) for part in tree.values]
+        if any(len(part) != 1 for part in parts):
+            raise TypeError
+        return [tuple(relation for (part,) in parts for relation in part)]
+    if not isinstance(tree, ast.Compare):
+        raise TypeError
+    sides = [tree.left, *tree.comparators]
+    return [_compared(left, operator, right) for left, operator, right in zip(sides, tree.ops, sides[1:])]
+
+
+def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternatives:
+    one = _dim(left)
+    if isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)) and right.elts:
+        return tuple(Relation("==", one, _dim(each)) for each in right.elts)
+    other = _dim(right)
+    match operator:
+        case ast.Eq():
+            return (Relation("==", one, other),)
+        case ast.NotEq():
+            return Relation(">=", one, other + 1), Relation(">=", other, one + 1)
+        case ast.GtE():
+            return (Relation(">=", one, other),)
+        case ast.Gt():
+            return (Relation(">=", one, other + 1),)
+        case ast.LtE():
+            return (Relation(">=", other, one),)
+        case ast.Lt():
+            return (Relation(">=", other, one + 1),)
+    raise TypeError
+
+
+def _dim(tree: ast.expr) -> Dim:
+    match tree:
+        case ast.Constant(int() as number) if not isinstance(number, bool):
+            return number
+        case ast.Name(name):
+            return symbol(name)
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_dim(operand)
+        case ast.BinOp(left, ast.Add(), right):
+            return _dim(left) + _dim(right)
+        case ast.BinOp(left, ast.Sub(), right):
+            return _dim(left) - _dim(right)
+        case ast.BinOp(left, ast.Mult(), right):
+            return _dim(left) * _dim(right)
+        case ast.BinOp(left, ast.FloorDiv(), right):
+            return floordiv(_dim(left), _dim(right))
+        case ast.BinOp(left, ast.Mod(), right):
+            return _dim(left) % _dim(right)
+    raise TypeError

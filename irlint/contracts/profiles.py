@@ -1,0 +1,266 @@
+"""The sizes that a model takes as tools want them: a range and a step for each symbol, and sizes that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from irlint.contracts.contract import Contract
+from irlint.contracts.sizes import ALL, Sizes
+from irlint.dims import Dim, Expr, Shape, symbols
+from irlint.records import record
+
+#: Where a size has no upper end and a tool wants one, it is so many times the least.
+OPEN_RANGE = 16
+
+#: So many sizes are tried before none are said to go together.
+MAX_TRIES = 4096
+
+#: So far below what is wanted a size that goes with the others is looked for.
+MAX_STEPS = 2048
+
+#: A larger size is not looked at one by one.
+FARTHEST = 100_000
+
+
+#: The names of inputs, and their shapes, None where not even the number of axes is known.
+Inputs = tuple[tuple[str, "Shape | None"], ...]
+
+
+@record
+class Progression:
+    """The sizes ``first``, ``first + step``, … up to ``last``, None without end; ``whole`` where these are all that fit."""
+
+    first: int
+    step: int
+    last: int | None
+    whole: bool = True
+
+    def __contains__(self, size: int) -> bool:
+        return size >= self.first and (self.last is None or size <= self.last) and (size - self.first) % self.step == 0
+
+
+@record
+class Free:
+    """A size of an input that is a symbol.
+
+    ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals, itself for
+    most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together with those of the other symbols.
+    ``said`` is what holds for it alone.
+    """
+
+    name: str
+    label: str
+    leader: str
+    sizes: Sizes
+    least: int
+    usual: int
+    greatest: int
+    said: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has no upper end."""
+        return self.sizes.greatest is None
+
+    @property
+    def fixed(self) -> int | None:
+        """The one size that fits."""
+        return self.sizes.single
+
+
+@record
+class Profile:
+    """The inputs of a model, each with its shape, and the symbols in them.
+
+    ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols, ``together`` other
+    conditions on several, and ``branches`` those of a body that may never run, with its path.
+    """
+
+    path: str
+    inputs: Inputs
+    named: bool
+    symbols: Mapping[str, Free]
+    equal: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    branches: tuple[tuple[str, str], ...] = ()
+
+
+def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[str, str], *, named: bool) -> Profile:
+    """The profile of a model with these inputs; ``labels`` are what the file calls a size, "" for one without a name.
+
+    Raises ValueError where no sizes fit.
+    """
+    if not contract.satisfiable:
+        demands = " and ".join(each.requirement.condition for each in contract.impossible)
+        raise ValueError(f"no sizes fit: {demands}")
+    names = sorted(
+        {name for _, shape in inputs for dim in shape or () if isinstance(dim, Expr) for name in symbols(dim)}
+    )
+    values = {name: _value(name, contract.values) for name in names}
+    leaders = {name: name if value is None or isinstance(value, int) else str(value) for name, value in values.items()}
+    roots = sorted({leader for name, leader in leaders.items() if not isinstance(values[name], int)})
+    texts = [each.text for each in contract.conditions if not each.when]
+    alone, together = _split(texts)
+
+    def completed(sizes: Mapping[str, int]) -> dict[str, int]:
+        return {name: value if isinstance(value, int) else sizes[leaders[name]] for name, value in values.items()}
+
+    points = _points(roots, contract.sizes, texts, completed)
+    free = {}
+    for name in names:
+        value = values[name]
+        sizes = contract.sizes.get(leaders[name], ALL) if not isinstance(value, int) else _only(value)
+        said = tuple(alone.get(leaders[name], ()))
+        least, usual, greatest = (point[name] for point in points)
+        free[name] = Free(name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said)
+    branches = tuple((each.when, each.text) for each in contract.conditions if each.when)
+    equal = tuple(text for text in together if _is_equality(text, leaders))
+    others = tuple(text for text in together if text not in equal)
+    return Profile(path, inputs, named, free, equal, others, branches)
+
+
+def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
+    """The number or symbol that a symbol equals, at the end of the chain; None where it is free."""
+    found: Dim | None = None
+    while name in values:
+        found = values[name]
+        if isinstance(found, int):
+            return found
+        name = str(found)
+    return found
+
+
+def _is_equality(text: str, leaders: Mapping[str, str]) -> bool:
+    """Whether a condition says that two symbols are equal of which one stands for the other."""
+    one, equals, other = text.partition(" == ")
+    return bool(equals) and one in leaders and leaders[one] == leaders.get(other)
+
+
+def _only(size: int) -> Sizes:
+    return Sizes(1, (((size, size),),))
+
+
+def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The conditions on one symbol each, by its name, and the others."""
+    alone: dict[str, list[str]] = {}
+    together = []
+    for text in texts:
+        names = set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+        if len(names) == 1:
+            alone.setdefault(names.pop(), []).append(text)
+        else:
+            together.append(text)
+    return alone, together
+
+
+Completed = Callable[[Mapping[str, int]], dict[str, int]]
+
+
+def _points(
+    roots: Sequence[str], sizes: Mapping[str, Sizes], texts: Sequence[str], completed: Completed
+) -> list[dict[str, int]]:
+    """The least sizes that go together, usual ones, and the greatest; raises ValueError where none are found."""
+    codes = [compile(text, "condition", "eval") for text in texts]
+
+    def hold(point: Mapping[str, int]) -> bool:
+        known = completed(point)
+        return all(eval(code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known) for code in codes)
+
+    least = _least(roots, sizes, hold)
+    if least is None:
+        raise ValueError(f"no sizes were found that fit: {' and '.join(texts)}")
+    ends = {}
+    for name in roots:
+        own = sizes.get(name, ALL)
+        greatest = own.greatest
+        ends[name] = OPEN_RANGE * least[name] if greatest is None else greatest
+    greatest_point = _grown(least, ends, sizes, hold)
+    middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
+    usual = _grown(least, middle, sizes, hold)
+    return [completed(point) for point in (least, usual, greatest_point)]
+
+
+Hold = Callable[[Mapping[str, int]], bool]
+
+
+def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
+    """The sizes with the least sum, of those that are near the least of each."""
+    point = {name: sizes[name].least if name in sizes else 1 for name in roots}
+    if hold(point):
+        return point
+    candidates = {name: _first(sizes.get(name, ALL), MAX_TRIES) for name in roots}
+    tries = 0
+    for extra in range(MAX_TRIES):
+        for steps in _shared(extra, len(roots)):
+            tries += 1
+            if tries > MAX_TRIES:
+                return None
+            if all(step < len(candidates[name]) for name, step in zip(roots, steps)):
+                point = {name: candidates[name][step] for name, step in zip(roots, steps)}
+                if hold(point):
+                    return point
+    return None
+
+
+def _first(sizes: Sizes, count: int) -> list[int]:
+    found: list[int] = []
+    for size in sizes.elements(min(FARTHEST, sizes.greatest or FARTHEST)):
+        found.append(size)
+        if len(found) == count:
+            break
+    return found
+
+
+def _shared(total: int, places: int) -> list[tuple[int, ...]]:
+    """Each way to share ``total`` steps among so many places."""
+    if places <= 1:
+        return [(total,)] if places or not total else []
+    return [(first, *rest) for first in range(total + 1) for rest in _shared(total - first, places - 1)]
+
+
+def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
+    """The sizes that go together and are reached by doubling each in turn, none past its end."""
+    point = dict(start)
+    factor = 2
+    while True:
+        before = dict(point)
+        for name, end in ends.items():
+            own = sizes.get(name, ALL)
+            target = min(end, factor * start[name])
+            for size in range(target, max(point[name], target - MAX_STEPS), -1):
+                if size in own and hold({**point, name: size}):
+                    point[name] = size
+                    break
+        if point == before and all(factor * start[name] >= end for name, end in ends.items()):
+            return point
+        factor *= 2
+
+
+def progression(sizes: Sizes) -> Progression:
+    """The most sizes of a set that follow each other by one step; of equal ones those with the smallest step."""
+    steps = [step for step in range(1, sizes.modulus + 1) if sizes.modulus % step == 0]
+    for step in steps:
+        for residue in range(step):
+            tails = [sizes.classes[each][-1:] for each in range(residue, sizes.modulus, step)]
+            if all(tail and tail[0][1] is None for tail in tails):
+                starts = [
+                    each + sizes.modulus * tail[0][0] for each, tail in zip(range(residue, sizes.modulus, step), tails)
+                ]
+                return _judged(max(starts) - sizes.modulus + step, step, None, sizes)
+    elements = list(sizes.elements(min(sizes.greatest or FARTHEST, FARTHEST)))
+    best: tuple[int, int, int] = (0, 0, 0)
+    for step in steps:
+        length: dict[int, int] = {}
+        for size in elements:
+            length[size] = length.get(size - step, 0) + 1
+        last = max(length, key=lambda size: (length[size], size))
+        best = max(best, (length[last], -step, last))
+    count, negated, last = best
+    return _judged(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
+
+
+def _judged(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:
+    found = Progression(first, step, last)
+    end = sizes.greatest if sizes.greatest is not None else first + 4 * sizes.modulus + 64
+    whole = all(size in found for size in sizes.elements(min(end, FARTHEST)))
+    return found if whole else Progression(first, step, last, whole=False)
