@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "check", "contract", "shapes"]
+__all__ = ["__version__", "check", "contract", "shapes", "why"]
 
 
 def check(
@@ -63,3 +63,21 @@ def shapes(
     from irlint.run.listing import listed
 
     return listed(os.fspath(path), shapes=named_shapes(shapes or {}))
+
+
+def why(
+    path: str | os.PathLike[str],
+    value: str,
+    *,
+    axis: int | None = None,
+    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+) -> dict[str, Any]:
+    """Where each size of a value comes from, or that of one axis, as ``irlint why --format json`` prints it.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, where ``value`` names no
+    value or several, and where it has no such axis.
+    """
+    from irlint.policy.shape_options import named_shapes
+    from irlint.run.why import traced
+
+    return traced(os.fspath(path), value, axis, shapes=named_shapes(shapes or {}))

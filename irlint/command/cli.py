@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import CHECK, CONTRACT, KINDS, METAVARS, SHAPES, default
+from irlint.command.options import ANSWER, CHECK, CONTRACT, KINDS, METAVARS, WHY, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -37,7 +37,12 @@ def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable
 
 
 def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    types = {"choice": click.Choice(option.values), "number": click.IntRange(1), "file": click.Path()}
+    types = {
+        "choice": click.Choice(option.values),
+        "number": click.IntRange(1),
+        "axis": click.INT,
+        "file": click.Path(),
+    }
     return click.option(
         *option.spellings,
         option.name,
@@ -101,9 +106,20 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     session.check(paths, options)
 
 
+def _values_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names in the model before it that a shell may complete a word to."""
+    from irlint.parsers import read
+    from irlint.run.names import completions
+
+    try:
+        return completions(incomplete, read(context.params["model"]))
+    except (KeyError, OSError, ValueError):
+        return []
+
+
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(SHAPES)
+@_with(ANSWER)
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape."""
     from irlint.reporters.listing import rendered
@@ -135,24 +151,46 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
     from irlint.reporters.profiles import rendered
     from irlint.run.contract import fitted
 
-    def asked(path: str, shapes: Any) -> Any:
-        return fitted(path, tool, assumptions, shapes)
+    def asked(path: str, **shapes: Any) -> Any:
+        return fitted(path, tool, assumptions, **shapes)
 
     _print(asked, lambda profile, _: rendered(profile, tool), model, options)
 
 
+@commands.command()
+@click.argument("model", type=click.Path())
+@click.argument("value", shell_complete=_values_like)
+@_with(WHY)
+def why(model: str, value: str, **options: Any) -> None:
+    """Prints where each size of a VALUE of a MODEL comes from: what made it, by which arithmetic, and what only kept it.
+
+    VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. The end of
+    a name does where only one ends so.
+    """
+    from functools import partial
+
+    from irlint.pictures.reasons import NAMED
+    from irlint.reporters.ansi import width
+    from irlint.reporters.why import rendered
+    from irlint.run.why import traced
+
+    limit = None if options["verbose"] or options["format"] == "json" else NAMED
+    asked = partial(traced, name=value, axis=options["axis"], limit=limit)
+    _print(asked, partial(rendered, columns=width(sys.stdout)), model, options)
+
+
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
     """Prints what is asked of a model, in the form that the options name."""
-    from irlint.policy.shape_options import parsed_shapes
+    from irlint.command.settings import shapes_for
 
     try:
-        found = asked(model, shapes=parsed_shapes(options["shape"]))
+        found = asked(model, **shapes_for(model, options))
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:
         fail(f"{model}: {error.strerror}")
     except ValueError as error:
-        fail(f"{model}: {error}")
+        fail(f"{model}: {error}", *getattr(error, "helps", ()))
     if options["format"] == "json":
         import json
 

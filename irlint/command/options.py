@@ -15,6 +15,7 @@ KINDS: Mapping[str, Any] = {
     "text": None,
     "texts": (),
     "number": None,
+    "axis": None,
     "file": None,
     "rules": (),
     "levels": (),
@@ -23,7 +24,7 @@ KINDS: Mapping[str, Any] = {
 }
 
 #: What stands for a value in the help, unless the option says otherwise.
-METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N"}
+METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
 #: The options of a check that are no keys of the configuration.
 OWN = (
@@ -68,13 +69,24 @@ def _ordered(first: Iterable[Option], own: Iterable[Option]) -> Iterator[Option]
 
 CHECK = tuple(_ordered(_of_keys(KEYS), OWN))
 
-SHAPES = (
-    Option("--format", "Form of the listing.", "choice", values=("text", "json"), default="text"),
-    *(option for option in CHECK if option.flag == "--shape"),
+
+def _as_in_check(*flags: str) -> tuple[Option, ...]:
+    return tuple(option for option in CHECK if option.flag in flags)
+
+
+FORM = Option("--format", "Form of the answer.", "choice", values=("text", "json"), default="text")
+
+#: The options of every command that answers a question about one model.
+ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
+
+WHY = (
+    Option("--axis", "Only this axis; below 0 counted from the last one.", "axis"),
+    *ANSWER,
+    Option("--verbose", "Name every node that kept a size.", "flag", short="-v"),
 )
 
 CONTRACT = (
-    *SHAPES,
+    *ANSWER,
     Option(
         "--as",
         "Code or options for a tool, ready to be pasted, in place of the card.",

@@ -12,6 +12,7 @@ from irlint.policy.keys import KEYS, LEVELS
 from irlint.reporters.forms import FORMS, Form
 
 if TYPE_CHECKING:
+    from irlint.dims import Shape
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
     from irlint.run.files import Excluded, Settings
@@ -171,17 +172,32 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
 
 def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy | None, draw: bool) -> Settings:
     """How files are checked; with ``draw`` what is found carries its drawings."""
-    from irlint.policy.shape_options import parsed_shapes
     from irlint.run.files import Settings
 
-    try:
-        shapes = parsed_shapes(options["shape"])
-    except ValueError as error:
-        fail(f"--shape: {error}")
+    shapes = _shapes(options)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, weights=options["weights"])
     models, skips = config["models"], config.skips_pointers
     return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, options["weights"])
+
+
+def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The shapes of one model's inputs, and where the configuration states some of them, as the questions about a model take them."""
+    from irlint.run.files import Settings, given
+
+    config = configuration(options)
+    models, root = (config["models"], config.root) if config is not None else ((), "")
+    shapes, by = given(Settings(_shapes(options), models=models, root=root), path)
+    return {"shapes": shapes, "given_by": by}
+
+
+def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
+    from irlint.policy.shape_options import parsed_shapes
+
+    try:
+        return parsed_shapes(options["shape"])
+    except ValueError as error:
+        fail(f"--shape: {error}")
 
 
 def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:

@@ -12,6 +12,9 @@ from irlint.model.formats import Format
 from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
 
+#: What gives shapes unless something else is said to.
+SHAPE_OPTION = "--shape"
+
 
 @record
 class Demand:
@@ -35,7 +38,7 @@ class Known:
     ``faulted`` are the nodes whose outputs are only what the file declares, and
     ``calls`` what each node calls. ``symbols`` maps the names of sizes back to what the file calls them, and ``sizes`` a place
     to the symbol of the size there that nothing tells. ``overridden`` are the inputs whose
-    shapes are not the file's, and ``idle`` the paths of functions that nothing calls.
+    shapes are not the file's, each with what gives them, and ``idle`` the paths of functions that nothing calls.
     """
 
     model: Model
@@ -46,7 +49,7 @@ class Known:
     calls: Mapping[Node, Call] = NOTHING
     symbols: Mapping[str, str] = NOTHING
     sizes: Mapping[object, Dim] = NOTHING
-    overridden: Set[Value] = frozenset()
+    overridden: Mapping[Value, str] = NOTHING
     idle: Set[str] = frozenset()
 
     @property

@@ -122,6 +122,36 @@ class Makers:
                 yield (position,)
         yield everywhere
 
+    def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
+        """The positions among the node's inputs, those of constants left out, that the size of an output follows from.
+
+        () where they are not known, of a node with bodies for one.
+        """
+        dim = _size(self._type(node.outputs[output.port]), output)
+        if dim is None or node in self.known.faulted or any(node.bodies):
+            return ()
+        types = [
+            None if self._is_constant(value) else known
+            for value, known in zip(node.inputs, inputs_of(node, self.known))
+        ]
+        positions = [position for position, each in (*_axes(types), *_entries(types)) if each is not None]
+        if len(positions) > MOST_POSITIONS:
+            return ()
+        return tuple(position for position in positions if self._alters(node, position, output, dim))
+
+    def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
+        """Whether with another size in a position the size of the output is not ``dim``.
+
+        Where it is not known then, that is so because of the position, unless another shape left contents open.
+        """
+        outputs = self._asked(node, (position,))
+        if output.port >= len(outputs):
+            return False
+        size, given = _size(outputs[output.port], output), self._type(node.inputs[position.port])
+        if size is None and not position.in_contents and isinstance(given, Tensor) and given.value is not None:
+            return False
+        return same(size, dim) is not True
+
     def reckoning(self, value: Value, axis: int) -> Reckoning | None:
         """How the rule of the node that makes a value says that it reckons the size of an axis."""
         maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
@@ -150,7 +180,9 @@ class Makers:
 
     def _is_constant(self, value: Value | None) -> bool:
         maker = self.of(value) if value is not None else None
-        return maker is not None and maker.constant is not None
+        if maker is None or maker.node is None:
+            return maker is not None and maker.constant is not None
+        return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
         """Those of the positions without which the size does not come out."""
@@ -261,6 +293,44 @@ def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
             value, axis = at, source.index
             kept += passed
             passed.clear()
+    return None
+
+
+def chain(value: Value, axis: int, makers: Makers) -> list[Trail]:
+    """Where the size of an axis comes from, then where the one size does that this one was made from, and so on.
+
+    It ends at what the file declares, and at a node that makes a size from several ones.
+    """
+    found: list[Trail] = []
+    seen: set[tuple[Value, int]] = set()
+    following = trail(value, axis, makers)
+    while following is not None and (following.value, following.axis) not in seen and len(found) < FARTHEST:
+        found.append(following)
+        seen.add((following.value, following.axis))
+        following = _further(following, makers)
+    return found
+
+
+def _further(found: Trail, makers: Makers) -> Trail | None:
+    """Where the one size comes from that a size was made from; None where this is none, or several."""
+    at, position = found.value, Position(0, found.axis)
+    for _ in range(0 if found.left_open else FARTHEST):
+        maker = makers.of(at)
+        node = maker.node if maker is not None and maker.constant is None else None
+        if node is None:
+            return None
+        output = Position(node.outputs.index(at), position.index, position.in_contents)
+        source = makers.source(node, output) if position.in_contents else None
+        deciding = makers.deciding(node, output) if source is None else (source,)
+        sizes = {(node.inputs[each.port], each.index, each.in_contents): each for each in deciding}
+        if len(sizes) != 1:
+            return None
+        ((given, _, _), position) = next(iter(sizes.items()))
+        if given is None:
+            return None
+        if not position.in_contents:
+            return trail(given, position.index, makers)
+        at = given
     return None
 
 

@@ -13,7 +13,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, opened, place_of
-from irlint.inference.known import Demand, Known
+from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
@@ -33,15 +33,20 @@ CALLED_NODES = 200_000
 COUNTED_AT_LOAD = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT)
 
 
-def inferred(model: Model, shapes: Mapping[str, Shape] | None = None) -> Known:
+def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: Mapping[str, str] = NOTHING) -> Known:
     """Works out type, shape and small contents of every value of ``model``.
 
-    ``shapes`` replaces the shapes of graph inputs, by name (ONNX: the value's; IR: the Parameter layer's or tensor's).
+    ``shapes`` replaces the shapes of graph inputs, by name (ONNX: the value's; IR: the Parameter layer's or tensor's);
+    ``given_by`` says of some of these names what gives the shape, of the others --shape does.
     Raises ValueError where ``shapes`` names an input that the model does not have.
     """
     if model.graph is None:
         return Known(model, {})
-    return _Walk(model, _overridden(model, shapes or {})).known(model.graph)
+    known = _Walk(model, _overridden(model, shapes or {})).known(model.graph)
+    if not given_by:
+        return known
+    inputs = input_names(model)
+    return replaced(known, overridden={**known.overridden, **{inputs[name]: by for name, by in given_by.items()}})
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
@@ -135,7 +140,7 @@ class _Walk:
             self.calls,
             self.holes.symbols,
             self.holes.sizes,
-            frozenset(self.overridden),
+            dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle,
         )
 

@@ -58,7 +58,9 @@ class Painter:
 
     def _at(self, place: Place | None) -> str:
         position = self.document.position(place)
-        return "" if position is None else f"{self.model.path}:{position[0]}:{position[1]}"
+        if position is None:
+            return ""
+        return f"{self.model.path}:{position[0]}:{position[1]}" if self.model.path else f"line {position[0]}"
 
     def declared(self, value: Value, maker: Maker) -> str:
         node = maker.node

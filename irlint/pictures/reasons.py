@@ -67,7 +67,39 @@ def reason(found: Trail, naming: Naming) -> Reason | None:
     maker = found.maker
     if maker is None or (not found.kept and naming.shows(found.value, maker)):
         return None
-    made, kept = _made(found, maker, naming), _kept(found.kept, naming)
+    return _reason(found, maker, naming, NAMED)
+
+
+def told(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
+    """Where a size comes from, as a sentence that needs no table; of the nodes that kept it ``limit`` are named, or all."""
+    if found.maker is None:
+        return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
+    whole = _reason(found, found.maker, naming, limit)
+    return whole.sentence or _declared([whole.dim], whole.declared)
+
+
+def cause(found: Trail, known: Known) -> str:
+    """What gives a size: ``input``, ``given`` (an input, by --shape or the configuration), ``constant``, ``node``, ``declaration`` (of a node that could
+    not be worked out), or ``nothing``."""
+    maker = found.maker
+    if maker is None:
+        return "nothing"
+    if maker.constant is not None or (maker.node is not None and maker.node.op == known.format.constant_node):
+        return "constant"
+    if maker.node is None or maker.node.op == known.format.input_node:
+        return "given" if found.value in known.overridden else "input"
+    return "declaration" if _is_declared(found, maker.node, known) else "node"
+
+
+def _is_declared(found: Trail, node: Node, known: Known) -> bool:
+    """Whether a size is only what the file declares for an output."""
+    call = known.calls.get(node)
+    unknown = call is None or (call.operator is None and call.function is None)
+    return node in known.faulted or unknown or found.left_open
+
+
+def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Reason:
+    made, kept = _made(found, maker, naming), _kept(found.kept, naming, limit)
     if made.declared:
         return Reason(made.dim, f"{made.declared}{kept}")
     return Reason(made.dim, "", f"{made.sentence}{kept}")
@@ -77,11 +109,11 @@ def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
     dim, node, known = "?" if found.dim is None else str(found.dim), maker.node, naming.known
     if maker.constant is not None:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
+    if node is not None and node.op == known.format.constant_node:
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {_where(node, naming)}")
     if node is None or node.op == known.format.input_node:
         return _fed(found, maker, dim, naming)
-    call = known.calls.get(node)
-    unknown = call is None or (call.operator is None and call.function is None)
-    if node in known.faulted or unknown or found.left_open:
+    if _is_declared(found, node, known):
         where = _where(node, naming)
         return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be worked out")
     return Reason(dim, "", _computed(found, node, dim, naming))
@@ -97,16 +129,16 @@ def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")
     if found.value in known.overridden:
-        return Reason(dim, "", f"{dim} is given by --shape for {place}")
+        return Reason(dim, "", f"{dim} is given by {known.overridden[found.value]} for {place}")
     return Reason(dim, place)
 
 
-def _kept(nodes: tuple[Node, ...], naming: Naming) -> str:
+def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:
     if not nodes:
         return ""
     shown = [naming.short(node) for node in nodes]
-    if len(shown) > NAMED:
-        shown = [*shown[: NAMED - 1], f"{len(shown) - NAMED} more", shown[-1]]
+    if limit is not None and len(shown) > limit:
+        shown = [*shown[: limit - 1], f"{len(shown) - limit} more", shown[-1]]
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f", then kept by {listed}"
 

@@ -47,9 +47,8 @@ def _rows(entries: list[dict[str, Any]], listing: dict[str, Any], encoding: str)
     for entry in entries:
         name = f"{entry['name']} {entry['node']}" if nodes_are_named else entry["name"]
         maker = entry["op"] or ("input" if entry["name"] in listing["inputs"] else "initializer")
-        shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
-        texts = (name, maker, f"{entry['dtype'] or '?'}{shape}")
-        rows.append((*(spelled(safe(text), encoding) for text in texts), _contents(entry["value"])))
+        texts = (name, maker, type_of(entry))
+        rows.append((*(spelled(safe(text), encoding) for text in texts), contents(entry["value"])))
     widths = [min(max(display(row[column]) for row in rows), limit) for column, limit in enumerate(WIDEST)]
     lines = [f"  {'  '.join(map(_padded, row, (*widths, 0)))}".rstrip() for row in rows]
     return "\n".join(lines) + "\n"
@@ -59,7 +58,13 @@ def _padded(text: str, columns: int) -> str:
     return text + " " * (columns - display(text))
 
 
-def _contents(value: Any) -> str:
+def type_of(entry: dict[str, Any]) -> str:
+    """``float32[1, N]``, ``float32[...]`` for an unknown rank."""
+    shape = "[...]" if entry["shape"] is None else f"[{', '.join(map(str, entry['shape']))}]"
+    return f"{entry['dtype'] or '?'}{shape}"
+
+
+def contents(value: Any) -> str:
     """``= [1, 2.5, N]``; of many entries only the first ones."""
     if value is None:
         return ""

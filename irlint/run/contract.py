@@ -11,6 +11,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Value
 from irlint.model.tensor import SparseTensor, Tensor, Type
+from irlint.records import NOTHING
 from irlint.run.listing import as_fed, typed, worked_out
 
 if TYPE_CHECKING:
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
 ONNX_ONLY = ("onnxruntime", "trtexec")
 
 
-def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
+def demanded(
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> dict[str, Any]:
     """What ``irlint contract --format json`` prints; raises as ``listing.listed`` does."""
-    known = worked_out(path, data, shapes)
+    known = worked_out(path, data, shapes, given_by)
     contract = contract_of(known)
     graph = known.model.graph
     assert graph is not None
@@ -51,7 +57,13 @@ def demanded(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] |
     return found
 
 
-def fitted(path: str, tool: str, assumptions: Sequence[str] = (), shapes: Mapping[str, Shape] | None = None) -> Profile:
+def fitted(
+    path: str,
+    tool: str,
+    assumptions: Sequence[str] = (),
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> Profile:
     """The sizes that a model takes, with what is assumed of them, for a tool; raises as ``listing.listed`` does.
 
     ValueError, too, for an assumption that is none or fits no sizes, and for a tool that does not read the format.
@@ -59,7 +71,7 @@ def fitted(path: str, tool: str, assumptions: Sequence[str] = (), shapes: Mappin
     from irlint.contracts.assumptions import with_assumptions
     from irlint.contracts.profiles import profile_of
 
-    known = worked_out(path, None, shapes)
+    known = worked_out(path, None, shapes, given_by)
     graph = known.model.graph
     assert graph is not None
     if tool in ONNX_ONLY and known.format.input_node is not None:

@@ -226,17 +226,22 @@ def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome
 def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
-    shapes = {**_configured(settings, path), **settings.shapes}
+    shapes, by = given(settings, path)
     drawn = {"draw": settings.draw, "every": settings.every}
-    return Outcome(*inspected(path, data, shapes, policy=settings.policy, weights=settings.weights, **drawn))
+    return Outcome(
+        *inspected(path, data, shapes, given_by=by, policy=settings.policy, weights=settings.weights, **drawn)
+    )
 
 
-def _configured(settings: Settings, path: str) -> dict[str, Shape]:
-    """The shapes that the configuration has for a file's inputs, the last entry counting."""
+def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
+    """The shapes for a file's inputs, of the configuration's entries the last one counting, and where that states them."""
     shapes: dict[str, Shape] = {}
+    places: dict[str, str] = {}
     for entry in _covering(settings, path):
         shapes |= entry.shapes
-    return shapes
+        places |= dict.fromkeys(entry.shapes, entry.place)
+    own = settings.shapes
+    return {**shapes, **own}, {name: place for name, place in places.items() if name not in own}
 
 
 def _covering(settings: Settings, path: str) -> list[ModelShapes]:

@@ -8,23 +8,29 @@ from collections.abc import Iterator, Mapping
 from irlint import parsers
 from irlint.dims import Expr, Shape
 from irlint.inference.known import Known
-from irlint.inference.walk import inferred
+from irlint.inference.walk import inferred, input_names
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
+from irlint.records import NOTHING
 
 #: Contents are listed for at most so many elements.
 LISTED_CONTENTS = 64
 
 
-def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> dict[str, Any]:
+def listed(
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> dict[str, Any]:
     """What ``irlint shapes --format json`` prints.
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
     ``shapes`` names an input that the model does not have.
     """
-    known = worked_out(path, data, shapes)
+    known = worked_out(path, data, shapes, given_by)
     model = known.model
     values = [entry for graph in graphs(model) for entry in _entries(graph, known)]
     mentioned = _mentioned(values)
@@ -40,12 +46,22 @@ def listed(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | N
     }
 
 
-def worked_out(path: str, data: bytes | None = None, shapes: Mapping[str, Shape] | None = None) -> Known:
-    """What is known of the model in a file; raises as ``listed`` does."""
+def worked_out(
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> Known:
+    """What is known of the model in a file; of the shapes that ``given_by`` knows, those of inputs that it does not have do not
+    count. Raises as ``listed`` does."""
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    return inferred(model, shapes)
+    if not given_by:
+        return inferred(model, shapes)
+    inputs = input_names(model)
+    counting = {name: shape for name, shape in (shapes or {}).items() if name in inputs or name not in given_by}
+    return inferred(model, counting, {name: by for name, by in given_by.items() if name in inputs})
 
 
 def _inputs(model: Model) -> list[str]:
@@ -96,6 +112,12 @@ def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, know
     }
 
 
+def entry_of(graph: Graph, value: Value, known: Known) -> dict[str, Any]:
+    """The entry of one value of ``graph``."""
+    node = next((node for node in graph.nodes if value in node.outputs), None)
+    return _entry(graph, value, node, value.port if node is not None else None, known)
+
+
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
     """An input or output as its user sees it: of another element type where the runtime converts those of an older version."""
     if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
@@ -106,7 +128,7 @@ def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type |
 def typed(known: Type | None) -> dict[str, Any]:
     """The element type and the shape of a value, as the forms of the JSON have them."""
     shape = known.shape if isinstance(known, (Tensor, SparseTensor)) else None
-    return {"dtype": _dtype(known), "shape": None if shape is None else [_dim(dim) for dim in shape]}
+    return {"dtype": _dtype(known), "shape": None if shape is None else [dim_entry(dim) for dim in shape]}
 
 
 def _dtype(known: Type | None) -> str | None:
@@ -125,7 +147,8 @@ def _dtype(known: Type | None) -> str | None:
             return None
 
 
-def _dim(dim: object) -> object:
+def dim_entry(dim: object) -> object:
+    """A size as the forms of the JSON have it."""
     return str(dim) if isinstance(dim, Expr) else dim
 
 

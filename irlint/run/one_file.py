@@ -11,9 +11,9 @@ from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
-from irlint.lazy_typing import TYPE_CHECKING
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
-from irlint.records import replaced
+from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
@@ -27,6 +27,7 @@ def inspected(
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
     *,
+    given_by: Mapping[str, str] = NOTHING,
     draw: bool = False,
     every: bool = False,
     policy: Policy | None = None,
@@ -35,11 +36,12 @@ def inspected(
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
-    With ``weights`` large constants are looked through. Names in ``shapes`` that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
+    With ``weights`` large constants are looked through. ``given_by`` says where the configuration states some of ``shapes``. Names
+    in these that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
-    known = inferred(model, {name: shape for name, shape in (shapes or {}).items() if name not in missing})
+    known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
     found = _in_document_order(model, every_problem(known))
     findings = _findings(model, known, found, data)
     checked = _checked(model, missing)
@@ -84,6 +86,10 @@ def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
         return ()
     inputs = input_names(model)
     return tuple(name for name in shapes if name not in inputs)
+
+
+def _without(named: Mapping[str, Any], missing: tuple[str, ...]) -> dict[str, Any]:
+    return {name: each for name, each in named.items() if name not in missing}
 
 
 def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from irlint.dims import Dim, MaybeDim, Shape
+from irlint.dims import Dim, MaybeDim, Shape, TooComplex, ceildiv
 from irlint.findings.statements import reckon
 from irlint.model.tensor import shape_text
 
@@ -18,20 +18,27 @@ TERMS = 8
 
 def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) -> None:
     """``(224 + 3 + 3 - 7) / 4 + 1``, and the kernel, the stride and the padding."""
-    span, stride = window.span(position), window.strides[position]
-    if not isinstance(size, int) or not isinstance(dim, int) or not isinstance(span, int):
+    span = window.span(position)
+    if size is None or dim is None or not isinstance(span, int):
         return
-    axis, details = window.first + position, _window_text(window, position)
+    try:
+        _windowed(window, position, size=size, dim=dim, span=span)
+    except TooComplex:
+        return
+
+
+def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) -> None:
+    stride, axis, details = window.strides[position], window.first + position, _window_text(window, position)
     if window.same:
-        if -(-size // stride) == dim:
-            formula = f"{size}" if stride == 1 else f"ceil({size} / {stride})"
+        if ceildiv(size, stride) == dim:
+            formula = f"{size}" if stride == 1 else f"ceil({_factor(size)} / {stride})"
             reckon(axis, dim, formula, f"{details}, auto_pad {window.auto_pad}")
         return
     before, after = window.begin[position], window.end[position]
     room = size + before + after - span
     inner = f"{size}" + f" + {before} + {after}" * bool(before or after) + f" - {span}"
     exact = f"{inner} + 1" if stride == 1 else f"({inner}) / {stride} + 1"
-    rounded = {"floor": room // stride, "ceil": -(-room // stride)}
+    rounded = {"floor": room // stride, "ceil": ceildiv(room, stride)}
     if room % stride == 0:
         rounded = {"": room // stride}
     for name, steps in rounded.items():
@@ -43,7 +50,7 @@ def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) ->
 def transposed(window: Window, position: int, *, size: Dim, dim: Dim, added: int) -> None:
     """``(7 - 1) * 2 + 3 - 1 - 1``, and the kernel, the stride and the padding."""
     span, stride = window.span(position), window.strides[position]
-    if not isinstance(size, int) or not isinstance(span, int):
+    if not isinstance(span, int):
         return
     ends = (-window.begin[position], -window.end[position], added)
     if (size - 1) * stride + span + sum(ends) == dim:
@@ -94,7 +101,7 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[May
 def flattened(shape: Shape, axis: int) -> None:
     """``64 * 7 * 7``, for either axis."""
     for side, dims in enumerate((shape[:axis], shape[axis:])):
-        sizes = [f"({dim})" if " " in str(dim) else str(dim) for dim in dims]
+        sizes = [_factor(dim) for dim in dims]
         reckon(side, None, " * ".join(sizes) or "1", f"axis {axis}, input {shape_text(shape)}")
 
 
@@ -103,6 +110,22 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             reckon(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
+
+
+def scaled(axes: Iterable[int], sizes: Sequence[MaybeDim], factors: Sequence[object], dims: Sequence[MaybeDim]) -> None:
+    """``56 * 2``, a size and its scale, in whole numbers."""
+    for axis, size, factor, dim in zip(axes, sizes, factors, dims):
+        if size is None or dim is None or not isinstance(factor, (int, float)):
+            continue
+        product, details = f"{_factor(size)} * {factor:g}", f"scale {factor:g} on axis {axis}"
+        if float(factor).is_integer() and size * int(factor) == dim:
+            reckon(axis, dim, product, details)
+        elif isinstance(size, int) and int(size * factor) == dim:
+            reckon(axis, dim, product if size * factor == dim else f"floor({product})", details)
+
+
+def _factor(dim: MaybeDim) -> str:
+    return f"({dim})" if " " in str(dim) else _term(dim)
 
 
 def _term(dim: MaybeDim) -> str:

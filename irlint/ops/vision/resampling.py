@@ -298,6 +298,10 @@ def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: In
         factors = _entries(scales, len(places), 2, what="scales")
         _expect_scales(factors, 0, 2)
         targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
+        if reckoning():
+            from irlint.ops.kernels import formulas
+
+            formulas.scaled(places, dims, factors, targets)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
 
 

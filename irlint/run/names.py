@@ -1,0 +1,131 @@
+"""Which value of a model a person means by a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from irlint.model import Graph, Model, Node, Value
+from irlint.model.order import graphs
+from irlint.records import record
+
+#: So many names are proposed for one that fits nothing, or several values.
+PROPOSED = 5
+
+#: What stands between the parts of a name.
+SEPARATORS = "/.:"
+
+
+class NotOneValue(ValueError):
+    """A name that no value has, or several have; ``helps`` say which ones there are."""
+
+    def __init__(self, message: str, helps: Sequence[str]) -> None:
+        super().__init__(message)
+        self.helps = tuple(helps)
+
+
+@record
+class Meant:
+    """A value and its graph; ``node`` is the one that makes it, or the one without outputs that takes it."""
+
+    graph: Graph
+    value: Value
+    node: Node | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that only this value has: with the path of its graph, unless that is the main one."""
+        return _qualified(self.value.name, self)
+
+
+def meant(name: str, model: Model) -> Meant:
+    """The value that a name stands for; of a node, its first output.
+
+    In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port; with the path
+    of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the operator of one node. Raises NotOneValue.
+    """
+    values, nodes = _by_value(model), _by_node(model)
+    everything = [*values, *nodes]
+    whole = [(_qualified(text, each), each) for text, each in everything]
+    tiers = (
+        (each for text, each in values if text == name and not each.graph.path),
+        (each for text, each in nodes if text == name and not each.graph.path),
+        (each for text, each in whole if text == name),
+        (each for text, each in values if text == name),
+        (each for text, each in nodes if text == name),
+        (each for text, each in whole if text.endswith(name) and text[-len(name) - 1] in SEPARATORS),
+        (each for text, each in whole if text.endswith(name)),
+        (each for _, each in nodes if each.node is not None and each.node.op.lower() == name.lower()),
+    )
+    for tier in tiers if name else ():
+        found = list({each.value: each for each in tier}.values())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotOneValue(f"{name!r} may stand for {len(found)} values", _listed(found))
+    raise NotOneValue(f"no value or node is called {name!r}", _proposals(name, [text for text, _ in whole]))
+
+
+def completions(start: str, model: Model) -> list[str]:
+    """The names of values and nodes of the main graph that begin so."""
+    names = (text for text, each in (*_by_value(model), *_by_node(model)) if not each.graph.path)
+    return sorted({text for text in names if text.startswith(start)})
+
+
+def _by_value(model: Model) -> list[tuple[str, Meant]]:
+    """Each value with its name."""
+    found: list[tuple[str, Meant]] = []
+    for graph in graphs(model):
+        made = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        for value in dict.fromkeys((*graph.inputs, *graph.constants, *made)):
+            found.append((value.name, Meant(graph, value, made.get(value))))
+    return found
+
+
+def _by_node(model: Model) -> list[tuple[str, Meant]]:
+    """The first output of each node, or the input of one without outputs, with each name of the node; and values with further
+    names of their ports."""
+    found: list[tuple[str, Meant]] = []
+    for graph in graphs(model):
+        for node in graph.nodes:
+            first = next((value for value in (*node.outputs, *node.inputs) if value is not None), None)
+            if first is not None:
+                found += [(text, Meant(graph, first, node)) for text in (node.label, node.id) if text]
+            for value, port in zip(node.outputs, node.output_ports):
+                if value is not None:
+                    found += [(text, Meant(graph, value, node)) for text in port.names]
+    return found
+
+
+def _listed(found: Sequence[Meant]) -> list[str]:
+    shown = [_described(each) for each in found[:PROPOSED]]
+    return [*shown, f"and {len(found) - PROPOSED} more"] if len(found) > PROPOSED else shown
+
+
+def _described(each: Meant) -> str:
+    """``If_0/then_branch/y, output 0 of Add "name"``."""
+    if each.node is None:
+        return f"`{each.name}`"
+    label = f' "{each.node.name}"' if each.node.name and each.node.name != each.value.name else ""
+    return f"`{each.name}`, of {each.node.op}{label}"
+
+
+def _qualified(text: str, each: Meant) -> str:
+    return f"{each.graph.path}/{text}" if each.graph.path else text
+
+
+def _proposals(name: str, named: Iterable[str]) -> list[str]:
+    """What may be meant: names that have this one in them, then those most like it."""
+    names = list(dict.fromkeys(named))
+    close = list(dict.fromkeys((*_with(name, names), *_like(name, names))))[:PROPOSED]
+    return [f"did you mean {', '.join(f'`{each}`' for each in close)}?"] if close else ["`irlint shapes` lists them"]
+
+
+def _with(name: str, names: Iterable[str]) -> list[str]:
+    lowered = name.lower()
+    return [each for each in names if lowered and lowered in each.lower()][:PROPOSED]
+
+
+def _like(name: str, names: Sequence[str]) -> Iterator[str]:
+    from difflib import get_close_matches
+
+    yield from get_close_matches(name, names, n=PROPOSED)

@@ -1,0 +1,104 @@
+"""Where each size of a value comes from, as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from irlint.dims import Shape
+from irlint.inference.known import Known
+from irlint.inference.origins import Trail, chain
+from irlint.lazy_typing import Any
+from irlint.model import Node
+from irlint.model.tensor import Tensor
+from irlint.pictures.finding import Pictures
+from irlint.pictures.reasons import cause, told
+from irlint.records import NOTHING, replaced
+from irlint.run.listing import dim_entry, entry_of, worked_out
+from irlint.run.names import Meant, meant
+from irlint.run.one_file import positions_of
+
+#: The lines of nodes, in files that have lines.
+Lines = Callable[[Node], int | None]
+
+
+def traced(
+    path: str,
+    name: str,
+    axis: int | None = None,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+    *,
+    limit: int | None = None,
+) -> dict[str, Any]:
+    """What ``irlint why --format json`` prints of the value that ``name`` stands for, of one axis or of each.
+
+    Of the nodes that kept a size, a sentence names ``limit``, or all. Raises as ``listing.listed`` does, NotOneValue (a
+    ValueError) where ``name`` stands for no value or for several, and ValueError for an axis that the value does not have.
+    """
+    known = worked_out(path, data, shapes, given_by)
+    wanted = meant(name, known.model)
+    axes = _axes(wanted, axis, known)
+    if data is None and known.format.has_lines:
+        with open(path, "rb") as file:
+            data = file.read()
+    pictures = Pictures(replaced(known.model, path=""), known, data)
+    trails = [chain(wanted.value, each, pictures.makers) for each in axes]
+    lines = _lines(known, [step for steps in trails for step in steps], data)
+    return {
+        "schema": "irlint-why-1",
+        "path": path.replace(os.sep, "/"),
+        "format": known.format.name,
+        **entry_of(wanted.graph, wanted.value, known),
+        "axes": [
+            {
+                "axis": each,
+                "size": dim_entry(steps[0].dim) if steps else None,
+                "steps": [_step(step, pictures, lines, limit) for step in steps],
+            }
+            for each, steps in zip(axes, trails)
+        ],
+    }
+
+
+def _axes(wanted: Meant, axis: int | None, known: Known) -> list[int]:
+    found = known.types.get(wanted.value)
+    rank = found.rank if isinstance(found, Tensor) else None
+    if axis is None:
+        return list(range(rank or 0))
+    if rank is None:
+        raise ValueError(f"--axis {axis}: the number of axes of {wanted.name} is not known")
+    if not -rank <= axis < rank:
+        held = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 only" if rank else "is a scalar"
+        raise ValueError(f"--axis {axis}: {wanted.name} {held}")
+    return [axis % rank]
+
+
+def _lines(known: Known, steps: list[Trail], data: bytes | None) -> Lines:
+    nodes = [node for step in steps for node in (step.maker.node if step.maker else None, *step.kept) if node]
+    positions = positions_of(known.model, [node.place for node in nodes], data)
+    return lambda node: positions.get(node.place, (None, None))[0]
+
+
+def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> dict[str, Any]:
+    node = step.maker.node if step.maker is not None else None
+    reckoning = step.reckoning
+    return {
+        "size": dim_entry(step.dim),
+        "from": cause(step, pictures.known),
+        "graph": step.maker.graph.path if step.maker is not None else None,
+        **_node(node, lines),
+        "value": step.value.name,
+        "axis": step.axis,
+        "formula": reckoning.formula or None if reckoning is not None else None,
+        "details": reckoning.details or None if reckoning is not None else None,
+        "kept": [_node(each, lines) for each in step.kept],
+        "text": told(step, pictures.painter, limit),
+    }
+
+
+def _node(node: Node | None, lines: Lines) -> dict[str, Any]:
+    if node is None:
+        return {"node": None, "op": None, "line": None}
+    return {"node": node.label, "op": node.op, "line": lines(node)}
