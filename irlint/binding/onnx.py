@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from irlint.binding.calls import (
     CUSTOM_OPERATOR,
+    INPUT_COUNT,
     MISSING_OPSET_IMPORT,
     OPSET_LACKS_OPERATOR,
     UNKNOWN_OPERATOR,
@@ -18,8 +19,10 @@ from irlint.findings.faults import Fault, Severity
 from irlint.model import Attribute, Model, Node
 from irlint.ops import instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
+from irlint.records import replaced
 from irlint.schemas import (
     MICROSOFT,
+    NCHWC,
     OFFICIAL_DOMAINS,
     OfficialSchema,
     latest_opset,
@@ -57,6 +60,8 @@ def onnx_call(
 ) -> tuple[Call, list[Fault]]:
     """What an ONNX node calls, and the faults of its name, opset, arity and attributes."""
     call, faults = _call(node, model, scope, within_function)
+    if within_function and node.version != model.opsets.get(node.domain):
+        call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs) and _in_main(node, model):
         # ONNX Runtime passes over such a node.
         return call, [fault.lowered(Severity.WARNING) for fault in faults]
@@ -65,6 +70,34 @@ def onnx_call(
     if call.broken and not _in_main(node, model):
         return call, faults
     return _as_taken(node, call, faults)
+
+
+def _as_in_the_model(
+    node: Node, model: Model, scope: Mapping[str, Attribute | None], *, call: Call, faults: list[Fault]
+) -> tuple[Call, list[Fault]]:
+    """What a node of a function is where the model imports another opset than the function.
+
+    The nodes of a function stand in the place of its calls: ONNX Runtime counts their inputs by the opset of the function, and reads
+    all else by that of the model.
+    """
+    opset = model.opsets.get(node.domain)
+    if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
+        return call, faults
+    if not (0 < opset <= latest_opset(node.domain) and 0 < node.version <= latest_opset(node.domain)):
+        return call, faults
+    if official(node.op, opset, node.domain) is official(node.op, node.version, node.domain):
+        return call, faults
+    theirs, found = _call(replaced(node, version=opset), model, scope, within_function=False)
+    refused = {fault.rule for fault in found if fault.severity is Severity.ERROR} | {INPUT_COUNT}
+    kept = [fault if fault.rule in refused else fault.lowered(Severity.WARNING) for fault in faults]
+    said = {fault.rule for fault in kept}
+    note = f"ONNX Runtime reads the nodes of functions by the opset that the model imports, {opset}"
+    kept += [
+        fault.changed(notes=(*fault.notes, note))
+        for fault in found
+        if fault.severity is Severity.ERROR and fault.rule not in said
+    ]
+    return replaced(theirs, broken=any(fault.severity is Severity.ERROR for fault in kept)), kept
 
 
 def _in_main(node: Node, model: Model) -> bool:
@@ -104,12 +137,13 @@ def _call(
     if begins is not None:
         faults.append(_early(version, begins, who))
         version = begins if onnx_operator(node.domain, node.op, version) is None else version
-    runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
+    runtime = of_runtime(node.op, node.domain) if schema is None and begins is None else None
     operator = onnx_operator(node.domain, node.op, version)
     if begins is None and (schema is None or (schema.deprecated and operator is None)):
         missing = _missing_operator(node, version, schema, model=model, who=who)
-        if operator is None or missing is not None:
-            return Call(node.op, version, broken=True), [*faults, missing] if missing is not None else faults
+        faults += [missing] if missing is not None else []
+        if operator is None or (missing is not None and missing.severity is Severity.ERROR):
+            return Call(node.op, version, broken=True), faults
     moved = of_other_versions(node, schema) if schema is not None else ()
     faults += arity_faults(node, runtime or schema, operator, moved)
     attributes, attribute_faults = onnx_attributes(node, schema, operator, scope, moved)
@@ -171,10 +205,11 @@ def _missing_operator(
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="write its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
-        if onnx_versions(node.domain, node.op):
+        known = bool(onnx_versions(node.domain, node.op))
+        if node.domain in (MICROSOFT, NCHWC) and of_runtime(node.op, node.domain) is None:
+            return _unknown_to_the_runtime(node, trains=known)
+        if known:
             return None
-        if node.domain == MICROSOFT and of_runtime(node.op) is None:
-            return _unknown_to_the_runtime(node)
         return _unknown_function(node, model) or _custom(node)
     if schema is not None and schema.deprecated:
         return OPSET_LACKS_OPERATOR.fault(
@@ -210,15 +245,18 @@ def _missing_operator(
     )
 
 
-def _unknown_to_the_runtime(node: Node) -> Fault:
-    """The fault of an operator of com.microsoft that ONNX Runtime does not have; a later release may have any but those that
-    are ONNX's."""
-    text = f"{MICROSOFT} has no operator of this name in ONNX Runtime {runtime_version()}"
+def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
+    """The fault of an operator of ONNX Runtime's domains that it does not have; where it ``trains``, builds for that have it."""
+    text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
+    if trains:
+        advice = "use a build of ONNX Runtime for training, or export the model for inference"
+        return UNKNOWN_OPERATOR.fault(
+            f"{text}, only in builds of it for training", help=advice, severity=Severity.WARNING
+        )
     if node.op in official_names(""):
         return UNKNOWN_OPERATOR.fault(f"{text}; it is one of {_name('')}", help="remove the domain of the node")
     advice = "correct the name, or use a release of ONNX Runtime that has the operator"
-    help = did_you_mean(node.op, official_names(MICROSOFT), advice)
-    return UNKNOWN_OPERATOR.fault(text, help=help, severity=Severity.WARNING)
+    return UNKNOWN_OPERATOR.fault(text, help=did_you_mean(node.op, official_names(node.domain), advice))
 
 
 def _unknown_function(node: Node, model: Model) -> Fault | None:

@@ -9,7 +9,14 @@ from irlint.model import Node
 from irlint.ops import Operator
 from irlint.ops.signatures import signature
 from irlint.records import record
-from irlint.schemas import MICROSOFT, OfficialSchema, official, official_versions, runtime_version
+from irlint.schemas import (
+    RUNTIME_DOMAINS,
+    OfficialSchema,
+    is_experimental,
+    official,
+    official_versions,
+    runtime_version,
+)
 
 
 @record
@@ -39,6 +46,9 @@ def arity_faults(
             _opset_with(len(node.inputs), schema),
         )
         faults = _input_faults(node, arity, {name.casefold() for name in moved})
+        if is_experimental(schema):
+            surplus = len(node.inputs) > schema.max_input
+            return [fault.lowered(Severity.WARNING) for fault in faults] if surplus else faults
         return faults + _gaps_among_many(node, schema) + _output_faults(node, schema)
     if operator is None:
         return []
@@ -81,7 +91,7 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
 
 def _opset_with(count: int, schema: OfficialSchema) -> int:
     """The first opset after that of a schema in which the operator takes ``count`` inputs, 0 for none or where it does."""
-    if count <= schema.max_input or schema.domain == MICROSOFT:
+    if count <= schema.max_input or schema.domain in RUNTIME_DOMAINS:
         return 0
     for since in official_versions(schema.name, schema.domain):
         later = official(schema.name, since, schema.domain) if since > schema.since else None
@@ -112,12 +122,11 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
     """Outputs that are too many, too few or left out."""
     count = len(node.outputs)
     expected = f"the operator has {counts(schema.min_output, schema.max_output)}"
-    if schema.domain == MICROSOFT:
+    if schema.domain in RUNTIME_DOMAINS:
         expected += f" in ONNX Runtime {runtime_version()}"
     if count > schema.max_output:
         help = f"remove the outputs from index {schema.max_output} on"
-        severity = Severity.WARNING if schema.domain == MICROSOFT else None
-        return [OUTPUT_COUNT.fault(f"{counted(count, 'output')}; {expected}", help=help, severity=severity)]
+        return [OUTPUT_COUNT.fault(f"{counted(count, 'output')}; {expected}", help=help)]
     if count < schema.min_output:
         name = schema.outputs[min(count, len(schema.outputs) - 1)].name
         return [

@@ -20,6 +20,8 @@ from irlint.ops import Operator
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.schemas import (
     MICROSOFT,
+    NCHWC,
+    OFFICIAL_DOMAINS,
     OfficialSchema,
     latest_opset,
     of_runtime,
@@ -135,7 +137,7 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
 def _attribute_fault(
     node: Node, name: str, attribute: Attribute, schema: OfficialSchema | None, operator: Operator | None
 ) -> Fault | None:
-    runtime = of_runtime(node.op) if node.domain == MICROSOFT else None
+    runtime = of_runtime(node.op, node.domain) if node.domain in (MICROSOFT, NCHWC) else None
     if runtime is not None:
         return _runtime_attribute_fault(name, attribute, runtime)
     if schema is None:
@@ -180,8 +182,10 @@ def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) ->
         if kind is None and choices(annotation, operator.function):
             kind = "STRING"
         return _kind_fault(name, attribute, kind, operator) if kind is not None else None
+    own = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     return UNKNOWN_ATTRIBUTE.fault(
-        f"the operator of {node.domain or 'ai.onnx'}, as ONNX Runtime has it, is not known to have an attribute `{name}`",
+        f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} is not known to have an attribute "
+        f"`{name}`",
         help=did_you_mean(name, list(known.attributes), "correct the name"),
         attribute=name,
         severity=Severity.NOTE,
@@ -201,13 +205,16 @@ def _unknown(node: Node, name: str, schema: OfficialSchema, *, passed_over: bool
 
 
 def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSchema) -> Fault | None:
-    """The fault of an attribute of an operator of com.microsoft; a newer ONNX Runtime may have more of them."""
+    """The fault of an attribute of an operator of ONNX Runtime's domains."""
     if name not in schema.attributes:
+        if name.startswith("__"):
+            return None
         return UNKNOWN_ATTRIBUTE.fault(
             f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which refuses it",
-            help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+            help=did_you_mean(
+                name, list(schema.attributes), f"remove `{name}`, or use a release of ONNX Runtime that has it"
+            ),
             attribute=name,
-            severity=Severity.WARNING,
         )
     return _kind_fault(name, attribute, schema.attributes[name][0])
 
@@ -226,12 +233,14 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
     allowed = choices(known.attributes[name][0], operator.function) if isinstance(value, str) else ()
     if not allowed or value in allowed:
         return []
+    spelled = name in operator.any_case and str(value).lower() in allowed
     fault = ATTRIBUTE_VALUE.fault(
-        f'attribute `{name}` is "{value}"; allowed is {listed(allowed)}',
+        f'attribute `{name}` is "{value}"; allowed is {listed(allowed)}'
+        + (", which ONNX Runtime takes in capital letters too" if spelled else ""),
         help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
         attribute=name,
     )
-    return [fault.lowered(Severity.WARNING) if _is_passed_over(node, name, operator) else fault]
+    return [fault.lowered(Severity.WARNING) if spelled or _is_passed_over(node, name, operator) else fault]
 
 
 def _is_passed_over(node: Node, name: str, operator: Operator) -> bool:

@@ -14,7 +14,7 @@ from irlint.binding.calls import (
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.model import Function, Graph, Model, Node, Value
-from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, latest_opset, of_runtime, official
+from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS, latest_opset, of_runtime, official
 
 
 def function_call(node: Node, function: Function, model: Model) -> tuple[Call, list[Fault]]:
@@ -66,7 +66,7 @@ def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]
         return _needing(inner, index, model, seen) is not None
     version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
     schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
-    schema = of_runtime(node.op) if node.domain == MICROSOFT else schema
+    schema = schema or of_runtime(node.op, node.domain)
     if schema is None or not schema.inputs:
         return False
     return schema.inputs[min(index, len(schema.inputs) - 1)].option != "optional"
@@ -105,7 +105,7 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
 def unknown_function(node: Node, model: Model) -> Fault | None:
     """The fault of a node whose domain or name is that of functions of the model, and that none of them is; None where it may
     be a custom operator."""
-    if not model.functions or node.domain == MICROSOFT or node.domain in OFFICIAL_DOMAINS:
+    if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
     where = f'the domain "{node.domain}"'
     named = [key for key in model.functions if key[:2] == (node.domain, node.op)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from irlint.binding.calls import MISSING_OPSET_IMPORT
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
 from irlint.model.order import graphs
+from irlint.records import NOTHING
 from irlint.schemas import OFFICIAL_DOMAINS, installed_opset, latest_opset
 
 MISSING_IR_VERSION = Rule(
@@ -132,7 +133,7 @@ def problems(known: Known) -> list[Problem]:
     used = _used(model)
     found += _opsets(model.imports, "", used)
     for function in model.functions.values():
-        found += _opsets(function.opsets.items(), function.graph.path, frozenset())
+        found += _opsets(function.opsets.items(), function.graph.path, frozenset(), model.opsets)
     another = None
     if any(problem.is_error for problem in known.problems):
         from irlint.inference.opsets import of_another_opset
@@ -232,9 +233,11 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
         )
 
 
-def _opsets(imports: Iterable[tuple[str, int]], path: str, used: frozenset[str]) -> Iterator[Problem]:
+def _opsets(
+    imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], whole: Mapping[str, int] = NOTHING
+) -> Iterator[Problem]:
     """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that have to
-    be there."""
+    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime."""
     who = "function" if path else "model"
     for spelled, version in dict.fromkeys(imports):
         domain = _standard(spelled)
@@ -243,7 +246,12 @@ def _opsets(imports: Iterable[tuple[str, int]], path: str, used: frozenset[str])
             yield Problem(_below_one(domain, version, who, refused=refused), path, domain=domain)
         limit = RUNTIME_OPSETS.get(domain)
         if limit is not None and version > limit:
-            yield Problem(_too_new(domain, version, limit, who), path, domain=domain)
+            fault = _too_new(domain, version, limit, who)
+            theirs = whole.get(domain, version)
+            if theirs < version:
+                text = f"{fault.message}; the model imports opset {theirs}"
+                fault = OPSET_TOO_NEW.fault(text, help=f"let the function import opset {theirs}")
+            yield Problem(fault, path, domain=domain)
 
 
 def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:

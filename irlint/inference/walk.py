@@ -354,9 +354,13 @@ class _Walk:
 
         def context() -> Context:
             run = partial(self._body, frame, node, said)
-            return Context(call.op, node, call.version, len(node.outputs), run, partial(self._size, frame, node))
+            size = partial(self._size, frame, node)
+            return Context(call.op, node, call.version, len(node.outputs), run, size, partial(self._is_constant, node))
 
         return self.memory.ask(call, inputs, outputs=len(node.outputs), context=context)
+
+    def _is_constant(self, node: Node, index: int) -> bool:
+        return index < len(node.inputs) and node.inputs[index] in self.fixed
 
     def _too_many_outputs(self, graph: Graph, node: Node, made: int) -> tuple[Fault, ...]:
         """The fault of output ports that the operation does not make; older files may have ones that nothing uses."""

@@ -53,6 +53,7 @@ class Operator:
     early: bool = False
     unchecked: bool = False
     lenient: tuple[str, ...] = ()
+    any_case: tuple[str, ...] = ()
     read_if: Mapping[str, tuple[str, str]] = NOTHING
     kinds: Mapping[str, str] = NOTHING
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
@@ -78,7 +79,8 @@ class Context:
     ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
     never runs: no finding in it is more than a warning; ``maybe`` that it may never run; ``stated`` that the inputs are those that
     the body declares. ``unknown(key, upper, lower)`` is the size that depends on data,
-    within its bounds: one per node and key.
+    within its bounds: one per node and key. ``constant(index)`` asks whether an input is a constant of the model, and
+    not worked out from others.
     """
 
     op: str
@@ -87,6 +89,7 @@ class Context:
     outputs: int
     run: Callable[..., tuple[Type | None, ...]]
     unknown: Callable[..., Any]
+    constant: Callable[[int], bool]
 
     def body(self, name: str) -> Graph | None:
         """The graph attribute of that name."""
@@ -109,6 +112,7 @@ def onnx(
     early: bool = False,
     unchecked: bool = False,
     lenient: tuple[str, ...] = (),
+    any_case: tuple[str, ...] = (),
     read_if: Mapping[str, tuple[str, str]] = NOTHING,
     kinds: Mapping[str, str] = NOTHING,
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
@@ -121,6 +125,7 @@ def onnx(
     * ``early``: it has the operator in every opset, also before the standard has it.
     * ``unchecked``: it passes over attributes that the operator does not have.
     * ``lenient``: attributes of which it takes any text that it does not know for the default.
+    * ``any_case``: attributes whose texts it takes in capital and in small letters.
     * ``read_if``: attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
     * ``kinds``: another kind that it takes an attribute as.
     * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
@@ -140,6 +145,7 @@ def onnx(
                 early=early,
                 unchecked=unchecked,
                 lenient=lenient,
+                any_case=any_case,
                 read_if=read_if,
                 kinds=kinds,
                 taken_as=taken_as,

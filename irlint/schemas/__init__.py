@@ -2,7 +2,8 @@
 
 ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few lines of
 it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer than the table
-is the installed package asked. ``onnxruntime.txt`` has those of the domain com.microsoft, and the opsets with which ONNX Runtime's kernels begin.
+is the installed package asked. ``onnxruntime.txt`` has those of ONNX Runtime's own operators, and the opsets with which its
+kernels begin.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from irlint.records import record
 MICROSOFT = "com.microsoft"
 NHWC = "com.ms.internal.nhwc"
 NCHWC = "com.microsoft.nchwc"
+
+#: The domains that ``onnxruntime.txt`` is asked about; the operators that ONNX Runtime alone has in ONNX's own stand there as of ai.onnx.
+RUNTIME_DOMAINS = (MICROSOFT, NCHWC, "ai.onnx")
 
 
 @record
@@ -64,7 +68,7 @@ def _table(name: str) -> str:
 
 def _lines(start: str, domain: str) -> list[str]:
     """The lines that begin with ``start``, without it, of the table that has ``domain``."""
-    table, found = _table("onnxruntime.txt" if domain == MICROSOFT else "onnx.txt"), []
+    table, found = _table("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
     at = table.find(f"\n{start}")
     while at >= 0:
         end = table.index("\n", at + 1)
@@ -119,9 +123,15 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 @cache
-def of_runtime(name: str) -> OfficialSchema | None:
-    """ONNX Runtime's schema of an operator of the domain com.microsoft, None where it has none."""
-    return next(iter(_versions(name, MICROSOFT)), None)
+def of_runtime(name: str, domain: str) -> OfficialSchema | None:
+    """ONNX Runtime's own schema of an operator, None where it has none: of ONNX's domain, only what ONNX does not have."""
+    own = domain or "ai.onnx"
+    return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
+
+
+def is_experimental(schema: OfficialSchema) -> bool:
+    """Whether a schema of ONNX Runtime's is that of an operator of early ONNX, of which it checks the types and nothing else."""
+    return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx.defs
 
-from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, Formal, OfficialSchema, from_package, type_name
+from irlint.schemas import OFFICIAL_DOMAINS, RUNTIME_DOMAINS, Formal, OfficialSchema, from_package, type_name
 
 TABLE = Path(__file__).resolve().parents[2] / "irlint" / "schemas" / "onnx.txt"
 RUNTIME_TABLE = TABLE.with_name("onnxruntime.txt")
@@ -34,17 +34,22 @@ def table() -> str:
 
 
 def runtime_schemas() -> list[OfficialSchema]:
-    """ONNX Runtime's schemas of the domain com.microsoft, by name."""
+    """ONNX Runtime's schemas of its own operators, by domain and name; those in ONNX's own domain as of ai.onnx."""
     from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
 
-    found = [_from_runtime(schema) for schema in get_all_operator_schema() if schema.domain == MICROSOFT]
-    return sorted(found, key=lambda schema: (schema.name, schema.since))
+    standard = {schema.name for schema in schemas() if schema.domain == ""}
+    found = [
+        _from_runtime(schema)
+        for schema in get_all_operator_schema()
+        if schema.domain in RUNTIME_DOMAINS or (schema.domain == "" and schema.name not in standard)
+    ]
+    return sorted(found, key=lambda schema: (schema.domain, schema.name, schema.since))
 
 
 def _from_runtime(schema: Any) -> OfficialSchema:
     return OfficialSchema(
         name=schema.name,
-        domain=schema.domain,
+        domain=schema.domain or "ai.onnx",
         since=schema.since_version,
         deprecated=schema.deprecated,
         inputs=tuple(_runtime_formal(parameter) for parameter in schema.inputs),

@@ -96,11 +96,12 @@ def _split_inputs(
 
 def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
     """An attribute with one entry for each scanned value, 0 where it is left out."""
-    if not given:
+    if given is None:
         return (0,) * count
     if len(given) != count:
         raise BODY_ARITY.fault(
-            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {count} values are scanned: expected is one for each",
+            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} scanned: expected is one for "
+            "each",
             help=f"give `{name}` {counted(count, 'entry', 'entries')}",
             attribute=name,
         )

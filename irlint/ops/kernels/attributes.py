@@ -8,7 +8,7 @@ from irlint.dims import MaybeDim, at_least
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import Context
 from irlint.schemas import official
 
@@ -113,6 +113,23 @@ _ONLY_RE2 = (
     "(?s",
     "(?P",
 )
+#: The classes of characters that RE2 knows by name.
+_RE2_CLASSES = (
+    "alnum",
+    "alpha",
+    "ascii",
+    "blank",
+    "cntrl",
+    "digit",
+    "graph",
+    "lower",
+    "print",
+    "punct",
+    "space",
+    "upper",
+    "word",
+    "xdigit",
+)
 #: What Python's expressions have and RE2 has not, where no class of characters is in the way.
 _NEVER_RE2 = (
     (r"\(\?<?[=!]", "looks ahead or back"),
@@ -132,6 +149,10 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
     if "[" not in pattern:
         plain = re.sub(r"\\[^1-9]", "", pattern)
         wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
+    named = re.findall(r"\[:\^?([^]:]*):\]", pattern)
+    wrong = next(
+        (f"has the class [:{name}:], which RE2 does not know" for name in named if name not in _RE2_CLASSES), wrong
+    )
     if not wrong and not any(text in pattern for text in _ONLY_RE2):
         try:
             re.compile(pattern)
@@ -176,6 +197,17 @@ def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
         return None if given is None else len(given)
     size = given.shape[0] if given.shape else None
     return size if isinstance(size, int) else None
+
+
+def expect_lists(**tensors: Tensor | None) -> None:
+    """Makes sure that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
+            raise LISTS_INCONSISTENT.fault(
+                f"attribute `{name}` is {shape_text(tensor.shape)}; expected is a list",
+                help=f"give `{name}` one axis",
+                attribute=name,
+            )
 
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:

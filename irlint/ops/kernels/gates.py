@@ -210,6 +210,13 @@ def shared_sizes(
             help="use 0 or 1",
             attribute="layout",
         )
+    if layout:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            "`layout` is 1: the specification allows it, ONNX Runtime refuses it",
+            help="transpose the inputs and the outputs, and leave `layout` out",
+            attribute="layout",
+        )
+        warn(fault.lowered(Severity.WARNING))
     directions = 2 if cell.direction == "bidirectional" else 1
     return Sizes(size(x, 1 - batch_axis, 3), batch, size(x, 2, 3), hidden, directions, layout)
 

@@ -377,11 +377,18 @@ def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -
 
 
 @onnx("Range", since=11)
-def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1) -> Tensor:
-    """ONNX Range: from ``start`` up to and without ``limit``; ``stash_type`` came with opset 27."""
+def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1, context: Context) -> Tensor:
+    """ONNX Range: from ``start`` up to and without ``limit``; ``stash_type`` came with opset 27.
+
+    ONNX Runtime takes lists of one element, but not where all three are constants.
+    """
+    return _range(start, limit, delta, scalar=all(map(context.constant, range(3))))
+
+
+def _range(start: Tensor, limit: Tensor, delta: Tensor, *, scalar: bool) -> Tensor:
     names = ("start", "limit", "delta")
     for index, x in enumerate((start, limit, delta)):
-        expect_one(x, index, names[index])
+        expect_one(x, index, names[index], scalar=scalar)
     dtype = start.dtype or limit.dtype or delta.dtype
     return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype=dtype)
 
@@ -389,7 +396,7 @@ def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1) 
 @onnx("Range", domain=MICROSOFT)
 def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -> Tensor:
     """com.microsoft Range, whose step is 1 if left out."""
-    return range_(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)))
+    return _range(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)), scalar=False)
 
 
 def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -> Tensor:
@@ -444,6 +451,7 @@ def one_hot_shape(indices: Shape | None, depth: MaybeDim, axis: int) -> Shape | 
 @onnx("OneHot", since=9)
 def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -> Tensor:
     """ONNX OneHot: ``depth`` is a scalar or a list of one, ``values`` the list of off_value and on_value."""
+    expect_rank(indices, 0, least=1, what="indices")
     expect_one(depth, 1, "depth")
     expect_rank(values, 2, 1, what="values")
     if values.shape is not None and not agree(values.shape[0], 2, "values are off_value and on_value"):

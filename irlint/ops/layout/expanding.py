@@ -10,7 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
-from irlint.ops import onnx, openvino
+from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.auto_broadcast import PDPD_MISMATCH
 from irlint.ops.kernels.broadcast import broadcast, stretched
@@ -234,22 +234,26 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
     return Tensor(data.dtype, shape, fold.spread(data.value, data.shape, shape))
 
 
-def _other_rank(shape: Tensor) -> Fault:
-    return INPUT_RANK_REFUSED.fault(
+def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
+    """Judges a shape that is no list: ONNX Runtime takes one that is a constant, with more than one axis from opset 13 on."""
+    if not constant:
+        expect_rank(shape, 1, 1, what="shape")
+    if shape.shape is None or len(shape.shape) < 2:
+        return
+    fault = INPUT_RANK_REFUSED.fault(
         f"input 1 (shape) is {shape_text(shape.shape)}; the operator takes a list",
         help="make input 1 a list",
         input=1,
-        severity=Severity.WARNING,
     )
+    if version < 13:
+        raise fault
+    warn(fault.lowered(Severity.WARNING))
 
 
 @onnx("Expand", since=8)
-def expand(input: Tensor, shape: Tensor) -> Tensor:
-    """ONNX Expand-8 and 13; ONNX Runtime takes a shape of another rank only where it is a constant."""
-    if shape.value is None:
-        expect_rank(shape, 1, 1, what="shape")
-    elif shape.shape is not None and len(shape.shape) > 1:
-        warn(_other_rank(shape))
+def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
+    """ONNX Expand-8 and 13."""
+    _expect_list(shape, context.version, constant=context.constant(1))
     listed = entries(shape)
     if listed is None:
         return Tensor(input.dtype)

@@ -35,6 +35,8 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
     """
     if x.shape is None:
+        if perm is not None:
+            axes_of(perm, len(perm), "the order", negative=False)
         return Tensor(x.dtype, None if perm is None else (None,) * len(perm))
     rank = len(x.shape)
     order = tuple(range(rank))[::-1] if perm is None else tuple(perm)

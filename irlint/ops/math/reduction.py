@@ -273,14 +273,18 @@ def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, *, reverse: bool, 
     return Tensor(x.dtype, x.shape, accumulated(x, position, exclusive, reverse=reverse, combine=combine, first=first))
 
 
-@onnx("CumSum", since=11)
-def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
-    """ONNX CumSum-11: the axis is a scalar, or a list of one, which ONNX Runtime takes as well."""
+def _expect_flags(exclusive: int, reverse: int) -> None:
     for name, flag in (("exclusive", exclusive), ("reverse", reverse)):
         if flag not in (0, 1):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
             )
+
+
+@onnx("CumSum", since=11)
+def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
+    """ONNX CumSum-11: the axis is a scalar, or a list of one, which ONNX Runtime takes as well."""
+    _expect_flags(exclusive, reverse)
     expect_one(axis, 1, "axis")
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.plus, first=0)
 
@@ -288,6 +292,7 @@ def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) ->
 @onnx("CumProd", since=26)
 def cum_prod(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
     """ONNX CumProd-26."""
+    _expect_flags(exclusive, reverse)
     expect_one(axis, 1, "axis")
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.times, first=1)
 

@@ -17,6 +17,7 @@ from irlint.ops.kernels.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     LISTS_INCONSISTENT,
     entry_count,
+    expect_lists,
     expect_parallel,
     expect_range,
     the_one_of,
@@ -202,7 +203,7 @@ def label_encoder(
     """ai.onnx.ml LabelEncoder-2: keys of one type to values of one type."""
     keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
     values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
-    return _encoded(x, keys, values)
+    return _encoded(x, keys, values, names=(_given(keys), _given(values)))
 
 
 @onnx("LabelEncoder", since=4, domain=ML)
@@ -225,7 +226,11 @@ def label_encoder_of_tensors(
     """ai.onnx.ml LabelEncoder-4: as 2, with keys and values as tensors too."""
     keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
     values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
-    result = _encoded(x, {**keys, "keys_tensor": keys_tensor}, {**values, "values_tensor": values_tensor})
+    expect_lists(keys_tensor=keys_tensor, values_tensor=values_tensor)
+    keys_or_tensor, values_or_tensor = {**keys, "keys_tensor": keys_tensor}, {**values, "values_tensor": values_tensor}
+    _given(keys_or_tensor)
+    names = (the_one_of(**keys_or_tensor), the_one_of(**values_or_tensor))
+    result = _encoded(x, keys_or_tensor, values_or_tensor, names=names)
     if default_tensor is not None and default_tensor.dtype and result.dtype and default_tensor.dtype != result.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"attribute `default_tensor` is {default_tensor.dtype} and the values are {result.dtype}: "
@@ -241,8 +246,13 @@ _LIST_TYPES = {"floats": "float32", "int64s": "int64", "strings": "string"}
 Table = Mapping[str, Entries]
 
 
-def _encoded(x: Tensor, keys: Table, values: Table) -> Tensor:
-    key, value = the_one_of(**keys), the_one_of(**values)
+def _given(lists: Table) -> str | None:
+    """The name of the one list that is there: ONNX Runtime counts an empty one. Raises a ``LISTS_INCONSISTENT`` fault."""
+    return the_one_of(**{name: entries is not None for name, entries in lists.items()})
+
+
+def _encoded(x: Tensor, keys: Table, values: Table, *, names: tuple[str | None, str | None]) -> Tensor:
+    key, value = names
     assert key is not None and value is not None
     expect_parallel({key: entry_count(keys[key]), value: entry_count(values[value])})
     known = _entry_type(key, keys[key])
@@ -260,6 +270,7 @@ def one_hot_encoder(
     x: Tensor, *, cats_int64s: Ints | None = None, cats_strings: Strings | None = None, zeros: int = 1
 ) -> Tensor:
     """ai.onnx.ml OneHotEncoder-1: a new last axis with a place for each category."""
+    _given({"cats_int64s": cats_int64s, "cats_strings": cats_strings})
     the_one_of(cats_int64s=cats_int64s, cats_strings=cats_strings)
     return Tensor("float32", None if x.shape is None else (*x.shape, len(cats_int64s or cats_strings or ())))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_parallel, the_one_of
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_lists, expect_parallel, the_one_of
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.ml.encoders import ML, Entries, Strings, label_type, rows_and_features
@@ -198,6 +198,9 @@ def tree_ensemble(
         "nodes_hitrates": entry_count(nodes_hitrates),
         "nodes_missing_value_tracks_true": entry_count(nodes_missing_value_tracks_true),
     }
+    expect_lists(
+        nodes_splits=nodes_splits, nodes_modes=nodes_modes, nodes_hitrates=nodes_hitrates, leaf_weights=leaf_weights
+    )
     expect_parallel(branches, optional=extra)
     if nodes_modes.dtype not in (None, "uint8"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(

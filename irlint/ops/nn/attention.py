@@ -13,6 +13,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.broadcast import broadcast
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.schemas import MICROSOFT
@@ -175,6 +176,7 @@ def attention(
             help="leave `scale` out for the reciprocal of the root of the head size",
             attribute="scale",
         )
+    _warn_of_values(q, v)
     flat = _is_flat((q, k, v))
     query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat)
     key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat)
@@ -194,6 +196,18 @@ def attention(
         Tensor(v.dtype, (batch, key[1], length, value[3])),
         Tensor(q.dtype, (batch, query[1], query[2], length)),
     )[: context.outputs]
+
+
+def _warn_of_values(q: Tensor, v: Tensor) -> None:
+    """States a fault of values of another element type than the queries."""
+    if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
+        return
+    fault = ELEMENT_TYPES_DIFFER.fault(
+        f"input 0 (Q) is {q.dtype} and input 2 (V) is {v.dtype}: the specification allows it, ONNX Runtime refuses it",
+        help=f"cast input 2 to {q.dtype}",
+        input=2,
+    )
+    warn(fault.lowered(Severity.WARNING))
 
 
 def _check_mode(mode: int, outputs: int) -> None:

@@ -109,7 +109,7 @@ def aligned(x: Tensor, rois: Tensor, images: Tensor, *, pooled: Sequence[MaybeDi
     return (count, channels, *pooled)
 
 
-@onnx("RoiAlign", since=10)
+@onnx("RoiAlign", since=10, any_case=("mode",))
 def roi_align_10(
     X: Tensor,
     rois: Tensor,
@@ -128,7 +128,7 @@ def roi_align_10(
     return Tensor(X.dtype, aligned(X, rois, batch_indices, pooled=(output_height, output_width)))
 
 
-@onnx("RoiAlign", since=16)
+@onnx("RoiAlign", since=16, any_case=("mode",), lenient=("coordinate_transformation_mode",))
 def roi_align_16(
     X: Tensor,
     rois: Tensor,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irlint.dims import symbol
+from irlint.dims import Dim, symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
@@ -38,9 +41,12 @@ def test_numpy_decides_what_fits(data: list[int], target: list[int]) -> None:
 
 
 def test_contents_are_repeated() -> None:
-    known = Tensor("int64", (2, 1), (1, H))
-    assert expand(known, Tensor("int64", (2,), (1, 3))).value == (1, 1, 1, H, H, H)
-    assert expand(known, Tensor("int64", (2,), (1, N))) == Tensor("int64", (2, N))
+    def onto(*target: Dim) -> Tensor:
+        context: Any = SimpleNamespace(version=13, constant=lambda index: True)
+        return expand(Tensor("int64", (2, 1), (1, H)), Tensor("int64", (2,), target), context=context)
+
+    assert onto(1, 3).value == (1, 1, 1, H, H, H)
+    assert onto(1, N) == Tensor("int64", (2, N))
 
 
 def test_symbolic_targets() -> None:
