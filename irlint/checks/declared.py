@@ -51,9 +51,12 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 
 def problems(known: Known) -> list[Problem]:
-    """Declarations that contradict what was inferred; of a chain of them only the one where it begins."""
+    """Declarations that contradict what was inferred, of a chain of them only the one where it begins; where shapes are given to
+    inputs, those that contradict these."""
     if known.overridden:
-        return []
+        from irlint.checks import given
+
+        return given.problems(known)
     terms = _terms(known)
     found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms)]
     return found if terms is None or known.format.declared_shapes_hold else _with_refusals(found, known)

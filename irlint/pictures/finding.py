@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, Trail, inputs_of, shape_of, trail
+from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.walk import asked_again
 from irlint.lazy_typing import Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
 from irlint.pictures.drawing import Drawing, Line, Table
 from irlint.pictures.first_bytes import first_lines
-from irlint.pictures.reasons import Naming, reasons
+from irlint.pictures.reasons import Naming, reasons, told
 from irlint.pictures.tables import contradicted, marked_axes
 from irlint.records import replaced
 
@@ -107,13 +107,21 @@ class Pictures:
         trails = self.trails(problem, current=current)
         lines = painter.lines(problem, trails, current=current)
         table = painter.table(problem) if current else None
-        return Drawing(painter.place(problem), lines, table, (*reasons(trails, painter), *problem.fault.notes))
+        notes = dict.fromkeys((*reasons(trails, painter), *self._given(trails), *problem.fault.notes))
+        return Drawing(painter.place(problem), lines, table, tuple(notes))
 
     def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
         """Where the clashing sizes come from."""
         wanted = [*(self._clashing(problem) if current else ()), *self._disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
+
+    def _given(self, trails: Sequence[Trail]) -> Iterator[str]:
+        """The sizes of given shapes that others come from by way of nodes that make sizes."""
+        for each in trails if self.known.overridden else ():
+            *_, last = chain(each.value, each.axis, self.makers)
+            if last.value in self.known.overridden and last.value is not each.value:
+                yield told(last, self.painter)
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
         node = problem.node

@@ -133,8 +133,15 @@ class Painter:
         if not wanted:
             return []
         title = graph.name or graph.path or "graph"
-        marks = {value: ("second", f"`{value.name}` is declared here") for value in wanted[:3]}
-        return [Line("in", signature_pieces(graph, marks, title))]
+        marks = {value: ("second", self._said_of(value)) for value in wanted[:3]}
+        given = {value: self.known.types.get(value) for value in self.known.overridden}
+        return [Line("in", signature_pieces(graph, marks, title, given))]
+
+    def _said_of(self, value: Value) -> str:
+        by = self.known.overridden.get(value)
+        if by is None:
+            return f"`{value.name}` is declared here"
+        return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
         found: dict[Node, None] = {}
@@ -240,6 +247,9 @@ class Painter:
         if maker.constant is not None:
             return ("constant" if maker.node is not None else "initializer",), None
         if maker.node is None:
+            by = self.known.overridden.get(value)
+            if by is not None:
+                return (f"from {by}: graph input", f"from {by}"), None
             return (
                 "declared: graph input" if not maker.graph.path else f"input of the {_called(maker.graph.path)}",
                 "input",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from irlint.model import Attribute, Constant, Graph, Node, Value
 from irlint.model.tensor import Tensor, Type, type_text
 from irlint.pictures.drawing import Piece
+from irlint.records import NOTHING
 
 #: Lists and contents are written out up to so many entries, texts up to so many characters.
 ENTRIES = 12
@@ -75,10 +76,13 @@ def node_pieces(
     return (*pieces, Piece(")"))
 
 
-def signature_pieces(graph: Graph, marked: Mapping[Value, tuple[str, str]], title: str) -> tuple[Piece, ...]:
-    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out."""
+def signature_pieces(
+    graph: Graph, marked: Mapping[Value, tuple[str, str]], title: str, given: Mapping[Value, Type | None] = NOTHING
+) -> tuple[Piece, ...]:
+    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out; inputs that are ``given``
+    another type have that one."""
     written = [
-        (f"{onnx_type(value.type)} {named(value.name)}", marked.get(value))
+        (f"{onnx_type(given.get(value, value.type))} {named(value.name)}", marked.get(value))
         for value in graph.inputs
         if value not in graph.constants or value in marked
     ]

@@ -186,5 +186,12 @@ class Painter:
             return (), None
         node = maker.node
         position = self.document.position(node.place)
-        origins = (f"{layer_text(node)} ({node.op})", f"layer {node.id} ({node.op})", f"layer {node.id}")
+        origins: tuple[str, ...] = (
+            f"{layer_text(node)} ({node.op})",
+            f"layer {node.id} ({node.op})",
+            f"layer {node.id}",
+        )
+        if value in self.known.overridden:
+            by = f"from {self.known.overridden[value]}"
+            origins = (*(f"{by}: {each}" for each in origins), by)
         return origins, position[0] if position is not None else None

@@ -170,6 +170,7 @@ RULES = {
     "IRL599": "inference.answers",
     "IRL601": "checks.declared",
     "IRL602": "checks.declared",
+    "IRL604": "checks.given",
     "IRL608": "checks.frozen",
     "IRL609": "checks.frozen",
     "IRL701": "checks.constants",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.lazy_typing import Any
 from irlint.reporters.canvas import display
-from irlint.reporters.plain import safe, spelled
+from irlint.reporters.plain import headed, safe, spelled
 
 #: The first column is at most so wide.
 WIDEST = 44
@@ -12,7 +12,7 @@ WIDEST = 44
 
 def rendered(contract: dict[str, Any], encoding: str = "utf-8") -> str:
     """The inputs, what has to hold and why, and the outputs; what ``encoding`` does not have is escaped."""
-    parts = [f"{safe(contract['path'])} ({contract['format']})\n"]
+    parts = [f"{headed(contract)}\n"]
     parts.append(f"takes\n{_values(contract['inputs'])}")
     always = [each for each in contract["requires"] if "when" not in each]
     if not contract.get("satisfiable", True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
 from irlint.reporters.canvas import cut, display
-from irlint.reporters.plain import safe, spelled
+from irlint.reporters.plain import headed, safe, spelled
 
 #: Contents longer than this are cut in the table.
 SHOWN = 48
@@ -26,7 +26,7 @@ def _rendered(listing: dict[str, Any], encoding: str) -> str:
     for entry in listing["values"]:
         graphs.setdefault(entry["graph"], []).append(entry)
     for graph, entries in graphs.items():
-        head = f"{safe(listing['path'])} ({listing['format']})" if not graph else f"graph {safe(graph)}"
+        head = headed(listing) if not graph else f"graph {safe(graph)}"
         parts.append(f"{head}\n{_rows(entries, listing, encoding)}")
     if listing["requires"]:
         conditions = [

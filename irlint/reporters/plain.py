@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import POINTER_SKIPPED, Finding, Report
 from irlint.findings.wording import counted
+from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
 
 #: The encoding that has every character, as it is called.
@@ -23,6 +26,12 @@ def spelled(text: str, encoding: str) -> str:
     if text.isascii() or encoding.lower() in UTF_8:
         return text
     return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def headed(found: Mapping[str, Any]) -> str:
+    """The notes on what is told of a model, each in a line, then its path and format."""
+    notes = "".join(f"note: {safe(each)}\n" for each in found.get("notes", ()))
+    return f"{notes}{safe(found['path'])} ({found['format']})"
 
 
 def brief(text: str, limit: int = 300) -> str:

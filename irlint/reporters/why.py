@@ -6,7 +6,7 @@ from irlint.lazy_typing import Any
 from irlint.reporters.ansi import PIPE_WIDTH
 from irlint.reporters.canvas import wrapped
 from irlint.reporters.listing import contents, type_of
-from irlint.reporters.plain import safe, spelled
+from irlint.reporters.plain import headed, safe, spelled
 
 #: A line that goes on is moved in so far.
 MORE = 4
@@ -16,7 +16,7 @@ def rendered(why: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_W
     """The value, then for each axis a sentence for each place that its size goes through; what ``encoding`` does not have is
     escaped."""
     value = wrapped(spelled(_value(why), encoding), columns, columns - MORE)
-    parts = [f"{safe(why['path'])} ({why['format']})\n", *(f"{line}\n{' ' * MORE}" for line in value[:-1])]
+    parts = [f"{headed(why)}\n", *(f"{line}\n{' ' * MORE}" for line in value[:-1])]
     parts.append(f"{value[-1]}\n")
     groups = _groups(why["axes"])
     width = max((len(lead) for lead, _ in groups), default=0)

@@ -12,7 +12,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Value
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING
-from irlint.run.listing import as_fed, typed, worked_out
+from irlint.run.listing import as_fed, notes_on, typed, worked_out
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
@@ -36,6 +36,7 @@ def demanded(
         "schema": "irlint-contract-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
+        **notes_on(known),
         "inputs": [_entry(name, value, known, known.format.lax_inputs) for name, value in _inputs(graph, known)],
         "requires": [_condition(each) for each in contract.conditions],
         "outputs": [_entry(name, value, known, known.format.lax_outputs) for name, value in _outputs(graph, known)],

@@ -38,6 +38,7 @@ def listed(
         "schema": "irlint-shapes-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
+        **notes_on(known),
         "inputs": _inputs(model),
         "outputs": _outputs(model),
         "values": values,
@@ -62,6 +63,16 @@ def worked_out(
     inputs = input_names(model)
     counting = {name: shape for name, shape in (shapes or {}).items() if name in inputs or name not in given_by}
     return inferred(model, counting, {name: by for name, by in given_by.items() if name in inputs})
+
+
+def notes_on(known: Known) -> dict[str, list[str]]:
+    """What to know of the given shapes: where they contradict what the file declares."""
+    if not known.overridden:
+        return {}
+    from irlint.checks.given import problems
+
+    found = [problem.fault.message for problem in problems(known)]
+    return {"notes": found} if found else {}
 
 
 def _inputs(model: Model) -> list[str]:

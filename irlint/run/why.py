@@ -14,7 +14,7 @@ from irlint.model.tensor import Tensor
 from irlint.pictures.finding import Pictures
 from irlint.pictures.reasons import cause, told
 from irlint.records import NOTHING, replaced
-from irlint.run.listing import dim_entry, entry_of, worked_out
+from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Meant, meant
 from irlint.run.one_file import positions_of
 
@@ -50,6 +50,7 @@ def traced(
         "schema": "irlint-why-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
+        **notes_on(known),
         **entry_of(wanted.graph, wanted.value, known),
         "axes": [
             {

@@ -182,7 +182,8 @@ def test_closed_pipe() -> None:
 
 def test_from_python() -> None:
     report = irlint.check(GOOD, shapes={"x": (1, 32, 56, 56)})
-    assert [finding.rule.name for finding in report.findings] == ["broadcast-mismatch"]
+    names = ["given-shape-not-as-declared", "broadcast-mismatch"]
+    assert [finding.rule.name for finding in report.findings] == names
     assert irlint.check([GOOD, str(BAD)]).as_dict()["summary"]["errors"] == 1
     with pytest.raises(FileNotFoundError, match=r"gone\.onnx"):
         irlint.check("gone.onnx")

@@ -27,6 +27,7 @@ WITHOUT_EXAMPLES = {
     "IRL520",
     "IRL522",
     "IRL599",
+    "IRL604",
     "IRL701",
     "IRL702",
     "IRL703",

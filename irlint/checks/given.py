@@ -1,0 +1,74 @@
+"""Shapes that --shape or the configuration gives to inputs, against those that the file declares."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Node, Problem, Value
+from irlint.model.tensor import Tensor, shape_text, size_text
+
+GIVEN_SHAPE_CONTRADICTED = Rule(
+    "IRL604",
+    "given-shape-not-as-declared",
+    Severity.WARNING,
+    "The shape that --shape or the configuration gives to an input is not one that the file declares.",
+    why="""ONNX Runtime refuses to be fed what the model declares otherwise, and OpenVINO takes it only once the model is reshaped. What is
+said of the given shape holds for a model that declares it.""",
+    mend="Give sizes that the declaration allows, or declare the input so that the size may vary (a name, or -1 in an IR).",
+)
+
+
+def problems(known: Known) -> list[Problem]:
+    """One problem for each input whose given shape contradicts its declaration."""
+    graph = known.model.graph
+    assert graph is not None
+    found = []
+    for node in graph.nodes if known.format.input_node else ():
+        value = node.outputs[0] if node.op == known.format.input_node and node.outputs else None
+        if value is not None and value in known.overridden:
+            found.append(_problem(value, node, known))
+    if not known.format.input_node:
+        found = [_problem(value, None, known) for value in graph.inputs if value in known.overridden]
+    return [each for each in found if each is not None]
+
+
+def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
+    declared, given = declared_shape(value, node, known), known.types.get(value)
+    if declared is None or not isinstance(given, Tensor) or given.shape is None:
+        return None
+    name = value.name if node is None else node.name
+    fault = _fault(name, given.shape, declared, known.overridden[value])
+    stated = node.attributes.get("shape") if node is not None else None
+    place = (stated.place if stated is not None else None) or (node.place if node is not None else None)
+    return None if fault is None else Problem(fault, "", node, value.name, place)
+
+
+def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | None:
+    """The shape that the file declares for an input, which ``node`` stands for where inputs are nodes."""
+    answer = asked_again(known, node, ()) if node is not None else None
+    declared = answer.outputs[0] if answer is not None and answer.outputs else value.type
+    return declared.shape if isinstance(declared, Tensor) else None
+
+
+def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
+    allowed = [_allowed(dim) for dim in declared]
+    if len(given) != len(declared):
+        what = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"
+    else:
+        axes = [axis for axis, (one, other) in enumerate(zip(given, declared)) if same(one, other) is False]
+        if not axes:
+            return None
+        what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
+    return GIVEN_SHAPE_CONTRADICTED.fault(
+        f"{by} gives the input {name!r} the shape {shape_text(given)}, and the file declares [{', '.join(allowed)}]: {what}",
+        help="give sizes that the declaration allows, or declare those that vary as open",
+    )
+
+
+def _allowed(dim: MaybeDim) -> str:
+    """A declared size, or between which ones it lies."""
+    text = size_text(dim)
+    return text.partition(" (")[2].removesuffix(")") if text.endswith(")") and " (" in text else text
