@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from irlint.findings.faults import Rule
 
 
-def every_rule() -> list[Rule]:
+@cache
+def every_rule() -> tuple[Rule, ...]:
     """Every rule, by code."""
     from importlib import import_module
 
@@ -16,7 +18,7 @@ def every_rule() -> list[Rule]:
 
     for module in sorted(set(MODULES.values())):
         import_module(f"irlint.{module}")
-    return [RULES[code] for code in sorted(RULES)]
+    return tuple(RULES[code] for code in sorted(RULES))
 
 
 def named(rule: Rule, name: str) -> bool:

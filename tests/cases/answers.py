@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from cases.models import document
@@ -69,14 +69,19 @@ def findings(model: Operator | Text | Change) -> list[str]:
 def _file(model: Operator | Text | Change) -> tuple[str, bytes]:
     """A path for the model, with its weights beside it, and its bytes."""
     suffix, data, weights = document(model)
-    path = _folder() / f"m{suffix}"
-    if weights or isinstance(model, Change):
-        path = path.with_stem("w")
-        path.with_suffix(".bin").write_bytes(weights)
-    return str(path), data
+    stem = _stem(weights) if weights or isinstance(model, Change) else _folder() / "m"
+    return f"{stem}{suffix}", data
 
 
-@lru_cache(maxsize=1)
+@cache
+def _stem(weights: bytes) -> Path:
+    """A path without suffix, beside which a file holds the weights."""
+    folder = Path(tempfile.mkdtemp(dir=_folder()))
+    (folder / "w.bin").write_bytes(weights)
+    return folder / "w"
+
+
+@cache
 def _folder() -> Path:
     _folder.kept = tempfile.TemporaryDirectory()  # type: ignore[attr-defined]
     return Path(_folder.kept.name)  # type: ignore[attr-defined]
