@@ -3,6 +3,7 @@ look elsewhere; and only tests with the mark ``oracle`` ask an engine."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -51,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: item.get_closest_marker("slow") is None or item.get_closest_marker("oracle") is not None
     )
+
+
+def pytest_collection_finish() -> None:
+    """What has been collected stays to the end: nobody looks for garbage in it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
