@@ -11,7 +11,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
-from irlint.model.order import graphs, live, used
+from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import shape_text
 from irlint.parsers.weights import byte_size
 from irlint.records import replaced
@@ -109,8 +109,9 @@ def problems(known: Known) -> list[Problem]:
             idle = _unread(graph)
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
-            found += _stated(graph, name, constant, node, unread=name in idle)
-            if name not in idle:
+            if constant.faults:
+                found += _stated(graph, name, constant, node, unread=name in idle)
+            if name not in idle and (constant.tensor.value is not None or constant.tensor.extent is not None):
                 found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
                 linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
@@ -138,11 +139,11 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
     tensor = constant.tensor
     if node is not None and node.op not in ("Constant", "Const"):
         return
-    if tensor.value is not None:
-        nans, infinities = sum(entry != entry for entry in tensor.value), 0
-    elif tensor.extent is not None:
+    if tensor.extent is not None:
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
+        nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
+    if not nans and not infinities:
         return
     elements = math.prod(tensor.shape or ())  # type: ignore[arg-type]
     told = f"of the {counted(elements, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
@@ -184,8 +185,8 @@ def _unread(graph: Graph) -> frozenset[str]:
     """The initializers of the main graph that nothing uses: ONNX Runtime drops them without a look."""
     if graph.path:
         return frozenset()
-    read = {value for node in graph.nodes for value in used(node)} | set(graph.outputs)
-    return frozenset(value.name for value in graph.constants if value not in read)
+    read = used_values(graph)
+    return frozenset([value.name for value in graph.constants if value not in read])
 
 
 def _lowered(problem: Problem) -> Problem:

@@ -177,6 +177,8 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
 
 def _bodies(graph: Graph, outer: frozenset[str]) -> Iterator[Problem]:
     """What bodies may not do with the values around them: ``outer`` are the names that ``graph`` sees."""
+    if not any(node.attributes and any(node.bodies) for node in graph.nodes):
+        return
     visible = set(outer) | {value.name for value in (*graph.inputs, *graph.constants)}
     for node in graph.nodes:
         for _, body in node.bodies:

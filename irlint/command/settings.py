@@ -26,9 +26,7 @@ RULES_HELP = "help: `irlint rules` lists every rule"
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
     """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the program."""
-    from irlint.reporters.console import WINDOWS
-
-    if not WINDOWS:
+    if os.name != "nt":
         return tuple(paths)
     from glob import glob
 
@@ -192,6 +190,8 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
+    if not options["shape"]:
+        return {}
     from irlint.policy.shape_options import parsed_shapes
 
     try:

@@ -21,33 +21,28 @@ class Order:
     late: tuple[tuple[Node, Value], ...] = ()
 
 
-def used(node: Node) -> Iterator[Value]:
+def used(node: Node) -> list[Value]:
     """The values that a node uses, those that its bodies capture among them."""
-    for value in node.inputs:
-        if value is not None:
-            yield value
-    for _, body in node.bodies:
-        yield from body.captured
+    found = [value for value in node.inputs if value is not None]
+    if node.attributes:
+        for _, body in node.bodies:
+            found += body.captured
+    return found
 
 
 def used_values(graph: Graph) -> set[Value]:
     """The values that nodes of a graph use, those that their bodies capture among them, and those that leave it."""
-    found = {value for node in graph.nodes for value in node.inputs if value is not None}
-    found.update(graph.outputs)
-    for node in graph.nodes:
-        for _, body in node.bodies:
-            found.update(body.captured)
-    return found
+    return {value for node in graph.nodes for value in used(node)}.union(graph.outputs)
 
 
 def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
     producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    seen: set[Node] = set()
+    seen: set[Value | None] = set()
     late: list[tuple[Node, Value]] = []
     for node in graph.nodes:
-        late += [(node, value) for value in used(node) if value in producers and producers[value] not in seen]
-        seen.add(node)
+        late += [(node, value) for value in used(node) if value not in seen and value in producers]
+        seen.update(node.outputs)
     if not late:
         return Order(graph.nodes)
     return _sorted(graph, producers, tuple(late))
@@ -123,4 +118,4 @@ def graphs(model: Model) -> Iterator[Graph]:
     while waiting:
         graph = waiting.pop()
         yield graph
-        waiting += reversed([body for node in graph.nodes for _, body in node.bodies])
+        waiting += reversed([body for node in graph.nodes if node.attributes for _, body in node.bodies])
