@@ -3,7 +3,7 @@
 Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults, reports),
 ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators), ``ops`` (one
 function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of every value),
-``contracts`` (what a model demands of its inputs), ``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
+``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it), ``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
 reported), ``run`` (one file, and many), ``command`` (the ``irlint`` command).
 """
 
@@ -19,24 +19,33 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "check", "contract", "shapes", "why"]
+__all__ = ["__version__", "check", "contract", "shapes", "targets", "why"]
 
 
 def check(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    targets: Sequence[str] = (),
 ) -> Report:
     """Checks models; ``paths`` is a file, a folder that is searched for models, or several of them.
 
     ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
-    Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has.
+    ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``.
+    Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has, or a
+    target that there is not.
     """
     from irlint.policy.shape_options import named_shapes
-    from irlint.run.files import checked
+    from irlint.run.files import Settings, checked
 
+    if targets:
+        from irlint.targets.verdicts import target
+
+        for name in targets:
+            target(name)
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return checked([os.fspath(path) for path in listed], shapes=named_shapes(shapes or {}))
+    settings = Settings(named_shapes(shapes or {}), targets=tuple(targets))
+    return checked([os.fspath(path) for path in listed], settings=settings)
 
 
 def contract(
@@ -81,3 +90,13 @@ def why(
     from irlint.run.why import traced
 
     return traced(os.fspath(path), value, axis, shapes=named_shapes(shapes or {}))
+
+
+def targets(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Which releases of which runtimes take a model, as ``irlint targets --format json`` prints it.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    """
+    from irlint.run.targets import taken
+
+    return taken(os.fspath(path))

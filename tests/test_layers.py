@@ -28,6 +28,7 @@ LAYERS = (
     "binding",
     "inference",
     "contracts",
+    "targets",
     "checks",
     "pictures",
     "reporters",

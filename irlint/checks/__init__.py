@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
 from irlint.findings.faults import Severity
@@ -22,14 +23,18 @@ def problems(known: Known) -> list[Problem]:
     return found
 
 
-def every_problem(known: Known) -> list[Problem]:
+def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
     """What the parser, the walk and every check say of a model, each with the problem that it follows from, and as a warning
-    where it stands in a layer that the runtime never creates.
+    where it stands in a layer that the runtime never creates; ``targets`` are releases that have to take it.
     """
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
     later = [*known.problems, *problems(known)]
+    if targets:
+        from irlint.checks.targets import of_targets
+
+        later = of_targets(known, targets, later)
     if not (later or model.problems):
         return []
     from irlint.inference.causes import explained

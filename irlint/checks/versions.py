@@ -11,6 +11,7 @@ from irlint.model import Model, Problem
 from irlint.model.order import graphs
 from irlint.records import NOTHING
 from irlint.schemas import OFFICIAL_DOMAINS, installed_opset, latest_opset
+from irlint.targets.newest import RUNTIME, RUNTIME_IR_VERSION, RUNTIME_OPSETS
 
 MISSING_IR_VERSION = Rule(
     "IRL802",
@@ -98,23 +99,6 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     role="opset",
 )
 
-
-#: The newest ONNX Runtime that was measured: its release, the newest IR version that it takes, and the newest opset of each
-#: domain that it knows; of other domains it takes any version.
-RUNTIME = "1.31"
-RUNTIME_IR_VERSION = 13
-RUNTIME_OPSETS = {
-    "": 26,
-    "ai.onnx.ml": 5,
-    "ai.onnx.training": 1,
-    "ai.onnx.preview": 1,
-    "ai.onnx.preview.training": 1,
-    "com.microsoft": 1,
-    "com.microsoft.experimental": 1,
-    "com.microsoft.nchwc": 1,
-    "com.ms.internal.nhwc": 26,
-    "org.pytorch.aten": 1,
-}
 
 #: The newest IR version that onnx 1.23 writes, and of each opset of ai.onnx that came with a new one, that.
 NEWEST_IR_VERSION = 14

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import ANSWER, CHECK, CONTRACT, KINDS, METAVARS, WHY, default
+from irlint.command.options import ANSWER, CHECK, CONTRACT, KINDS, METAVARS, TARGETS, WHY, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -179,12 +179,23 @@ def why(model: str, value: str, **options: Any) -> None:
     _print(asked, partial(rendered, columns=width(sys.stdout)), model, options)
 
 
+@commands.command()
+@click.argument("model", type=click.Path())
+@_with(TARGETS)
+def targets(model: str, **options: Any) -> None:
+    """Prints which releases of which runtimes take a MODEL, and what keeps it from the others."""
+    from irlint.reporters.targets import rendered
+    from irlint.run.targets import taken
+
+    _print(taken, rendered, model, options)
+
+
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
     """Prints what is asked of a model, in the form that the options name."""
     from irlint.command.settings import shapes_for
 
     try:
-        found = asked(model, **shapes_for(model, options))
+        found = asked(model, **(shapes_for(model, options) if "shape" in options else {}))
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:

@@ -21,6 +21,7 @@ KINDS: Mapping[str, Any] = {
     "levels": (),
     "globs": (),
     "models": (),
+    "targets": (),
 }
 
 #: What stands for a value in the help, unless the option says otherwise.
@@ -78,6 +79,8 @@ FORM = Option("--format", "Form of the answer.", "choice", values=("text", "json
 
 #: The options of every command that answers a question about one model.
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
+
+TARGETS = (FORM,)
 
 WHY = (
     Option("--axis", "Only this axis; below 0 counted from the last one.", "axis"),

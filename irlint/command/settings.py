@@ -173,10 +173,28 @@ def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy |
     from irlint.run.files import Settings
 
     shapes = _shapes(options)
+    more = {"weights": options["weights"], "targets": _targets(options["target"])}
     if config is None:
-        return Settings(shapes, draw, options["verbose"], policy, weights=options["weights"])
+        return Settings(shapes, draw, options["verbose"], policy, **more)
     models, skips = config["models"], config.skips_pointers
-    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, options["weights"])
+    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, **more)
+
+
+def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
+    """The targets, each judged; the values of the option may have several with commas."""
+    if not entries:
+        return ()
+    from irlint.targets.verdicts import target
+
+    names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
+    if not names:
+        fail("--target: no target is named", "help: such as --target onnxruntime@1.17")
+    for name in names:
+        try:
+            target(name)
+        except ValueError as error:
+            fail(f"--target: {error}")
+    return tuple(dict.fromkeys(names))
 
 
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class Finding:
     """A fault with its place in a file; ``detail`` is what the text report draws, plain data only.
 
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
-    ``following`` are those that follow from it.
+    ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
     """
 
     path: str
@@ -42,6 +42,7 @@ class Finding:
     detail: Any = None
     because: str = ""
     following: tuple[Finding, ...] = ()
+    target: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -63,6 +64,7 @@ class Finding:
             "related": [{"node": r.node, "message": r.message, "line": r.line} for r in self.related],
             "fingerprint": self.fingerprint,
             **({"because": self.because} if self.because else {}),
+            **({"target": self.target} if self.target else {}),
         }
 
 

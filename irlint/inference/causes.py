@@ -299,7 +299,7 @@ def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Va
             if cause is not None:
                 for value in node.outputs:
                     if value is not None and (
-                        error is not None or value.type is None or value.type != known.types[value]
+                        error is not None or value.type is None or value.type != known.types.get(value)
                     ):
                         doubts.setdefault(value, cause)
 

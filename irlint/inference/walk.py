@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from irlint.binding import Binder
@@ -60,6 +61,17 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: C
         return walk.ask(_Frame(), node, call, inputs, Said())
     except RecursionError:
         return None
+
+
+def types_within(
+    known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
+) -> Mapping[Value, Type | None]:
+    """The types of the values in a function of the model, called with these inputs and attributes."""
+    walk = _Walk(known.model, {}, known)
+    given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+    with suppress(RecursionError):
+        walk.graph(function.graph, _Frame(attributes, depth=1), Said(), given)
+    return walk.types
 
 
 def input_names(model: Model) -> dict[str, Value]:

@@ -197,7 +197,8 @@ class Problem:
 
     ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt, and
     ``domain`` is the one whose import is wrong.
-    ``because`` is the problem that this one follows from, None for one that stands for itself.
+    ``because`` is the problem that this one follows from, None for one that stands for itself, and ``target`` the release of a
+    runtime that it is about.
     """
 
     fault: Fault
@@ -209,6 +210,7 @@ class Problem:
     disputes: tuple[Value, ...] = ()
     domain: str | None = None
     because: Problem | None = None
+    target: str = ""
 
     @property
     def is_error(self) -> bool:

@@ -26,7 +26,7 @@ class Format:
     whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
     ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
     version, by those that the model has. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
-    have a line and a column.
+    have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Format:
     unused_constants_are_read: bool = False
     bytes_may_be_spare: bool = False
     has_lines: bool = False
+    runtimes: Mapping[str, str] = NOTHING
 
 
 ONNX = Format(
@@ -70,6 +71,7 @@ ONNX = Format(
     last_checks=("hygiene",),
     constant_node="Constant",
     declared_types_hold=True,
+    runtimes={"onnxruntime": "onnxruntime"},
 )
 
 OPENVINO = Format(

@@ -118,6 +118,16 @@ KEYS = (
         ),
     ),
     Key(
+        "targets",
+        "targets",
+        "The releases of runtimes that have to load the models: NAME@RELEASE, or NAME for the newest one known.",
+        '["onnxruntime@1.17", "onnxruntime@1.20"]',
+        option=Option(
+            "--target", "A release that has to load the models, such as onnxruntime@1.17.", metavar="NAME[@RELEASE]"
+        ),
+        filled=True,
+    ),
+    Key(
         "suppress",
         "suppressions",
         "Findings to hide, and why: `reason`, and at least one of `file`, `rule` and `node`, each of which may be a glob. "

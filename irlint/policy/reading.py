@@ -89,6 +89,19 @@ class Reader:
                 self.fail(f"{_name(path)} holds {kind(entry)}, where a text is expected", (*path, index))
         return value
 
+    def targets(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
+        from irlint.targets.verdicts import target
+
+        names = self.texts(value, path, "targets")
+        for index, name in enumerate(names):
+            try:
+                target(name)
+            except ValueError as error:
+                self.fail(str(error), (*path, index))
+        if key.filled and not names:
+            self.fail(f"{_name(path)} is empty: no target is named", path, "leave the key out")
+        return tuple(names)
+
     def globs(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
         return tuple(self.texts(value, path, "globs"))
 
@@ -215,6 +228,7 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "glob": (Reader.text_of, ""),
     "file": (Reader.text_of, ""),
     "globs": (Reader.globs, ()),
+    "targets": (Reader.targets, ()),
     "rules": (Reader.rules, None),
     "rule or glob": (Reader.rule_or_glob, None),
     "levels": (Reader.levels, {}),

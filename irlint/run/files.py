@@ -50,7 +50,8 @@ class Settings:
     """How files are checked: plain data that every process gets.
 
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
-    ``skip_pointers`` Git LFS pointers are no models, with ``weights`` large constants are looked through.
+    ``skip_pointers`` Git LFS pointers are no models, with ``weights`` large constants are looked through, and ``targets`` are
+    releases of runtimes that have to take the models.
     """
 
     shapes: Mapping[str, Shape]
@@ -61,6 +62,7 @@ class Settings:
     root: str = ""
     skip_pointers: bool = False
     weights: bool = False
+    targets: tuple[str, ...] = ()
 
 
 @record
@@ -227,10 +229,18 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
     shapes, by = given(settings, path)
-    drawn = {"draw": settings.draw, "every": settings.every}
-    return Outcome(
-        *inspected(path, data, shapes, given_by=by, policy=settings.policy, weights=settings.weights, **drawn)
+    file, findings = inspected(
+        path,
+        data,
+        shapes,
+        given_by=by,
+        draw=settings.draw,
+        every=settings.every,
+        policy=settings.policy,
+        weights=settings.weights,
+        targets=settings.targets,
     )
+    return Outcome(file, findings)
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from irlint import parsers
 from irlint.checks import every_problem
@@ -35,17 +35,18 @@ def inspected(
     every: bool = False,
     policy: Policy | None = None,
     weights: bool = False,
+    targets: Sequence[str] = (),
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
-    With ``weights`` large constants are looked through. ``given_by`` says where the configuration states some of ``shapes``. Names
+    With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. ``given_by`` says where the configuration states some of ``shapes``. Names
     in these that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
     known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
-    found = _in_document_order(model, every_problem(known))
+    found = _in_document_order(model, every_problem(known, targets))
     findings = _findings(model, known, found, data)
     checked = _checked(model, missing)
     if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):
@@ -157,6 +158,7 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
                 ),
                 fingerprint=fingerprints[id(problem)],
                 because=fingerprints[id(problem.because)] if problem.because is not None else "",
+                target=problem.target,
             )
         )
     return result
@@ -184,6 +186,8 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
+    if problem.target:
+        parts.append(problem.target)
     key = "\0".join(parts)
     counts[key] = count = counts.get(key, 0) + 1
     return sha256(f"{key}\0{count}".encode("utf-8", "backslashreplace")).hexdigest()[:32]

@@ -71,6 +71,7 @@ KINDS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "rule or glob": lambda key: reference("text"),
     "glob": lambda key: reference("glob"),
     "globs": lambda key: listed("text", key),
+    "targets": lambda key: listed("text", key),
     "rules": lambda key: listed("rule", key),
     "levels": lambda key: table(chosen(key)),
     "rules by glob": lambda key: table(listed("rule", key)),

@@ -14,7 +14,7 @@ from irlint.policy.rulebook import every_rule
 
 RULES = every_rule()
 
-#: Rules about files and defects of irlint itself, whose examples are no text.
+#: Rules about files, defects of irlint itself and releases that somebody names, whose examples are no text.
 WITHOUT_EXAMPLES = {
     "IRL001",
     "IRL002",
@@ -35,6 +35,7 @@ WITHOUT_EXAMPLES = {
     "IRL704",
     "IRL735",
     *(f"IRL{number}" for number in range(707, 715)),
+    *(f"IRL{number}" for number in range(811, 817)),
     "IRL802",
 }
 

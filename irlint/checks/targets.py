@@ -1,0 +1,68 @@
+"""What the releases that a model is meant for have against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.checks.early_opsets import NO_KERNEL
+from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
+from irlint.findings.faults import Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Problem
+from irlint.targets import tables
+from irlint.targets.objections import TARGET_NOT_KNOWN
+from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target
+
+#: What is said of the newest release where nobody names one.
+_OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
+
+
+def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -> list[Problem]:
+    """What is found of a model, with what its targets have against it: in place of what the newest release of a runtime
+    would, where releases of it are named. Targets that load no file of the format are not asked."""
+    asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
+    if not asked:
+        return list(found)
+    named = {each.runtime for each in asked}
+    own = next(iter(known.format.runtimes))
+    kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    by_runtime = {
+        name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
+    }
+    for runtime, mine in by_runtime.items():
+        kept += _of_runtime(known, runtime, mine)
+    return kept
+
+
+def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:
+    columns = sum({1 << each.column for each in asked if each.column is not None})
+    found = reasons(known, runtime, columns) if columns else []
+    severity = None if judge(known, runtime).MEASURED else Severity.WARNING
+    for each in asked:
+        if each.column is None:
+            yield _too_old(each)
+            continue
+        if each.assumed:
+            yield _assumed(each)
+        mine = [reason for reason in found if reason.releases >> each.column & 1]
+        for reason, nodes in grouped(mine):
+            count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
+            text = f"{each.label}: {reason.objection.text}{count}"
+            fault = reason.objection.rule.fault(text, help=reason.objection.help, severity=severity)
+            node = reason.use.node if reason.use is not None else None
+            graph = reason.use.graph if reason.use is not None else ""
+            yield Problem(fault, graph, node, place=node.place if node is not None else None, target=each.label)
+
+
+def _assumed(asked: Target) -> Problem:
+    newest = short(tables.releases(asked.runtime)[-1])
+    text = f"{asked.label}: the release was not measured; what is said of it is what {newest} does, the newest that was"
+    fault = TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself", severity=Severity.NOTE)
+    return Problem(fault, target=asked.label)
+
+
+def _too_old(asked: Target) -> Problem:
+    first = short(tables.releases(asked.runtime)[0])
+    text = f"{asked.label}: releases before {first} were not measured"
+    return Problem(TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself"), target=asked.label)

@@ -1,0 +1,51 @@
+"""Which releases take a model, as a matrix for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from irlint.lazy_typing import Any
+from irlint.reporters.plain import safe, spelled
+
+#: Of the reasons for which a release refuses a model so many are told.
+SHOWN = 6
+
+
+def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
+    """A block for each runtime, a line for releases that do the same, and what keeps the model from them; what ``encoding``
+    does not have is escaped."""
+    lines = [f"{safe(found['path'])} ({found['format']})"]
+    for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
+        lines += ["", *_runtime(name, list(entries))]
+    return spelled("\n".join([*lines, ""]), encoding)
+
+
+def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
+    yield name
+    groups = [
+        list(alike) for _, alike in groupby(entries, key=lambda each: (each["verdict"], str(each.get("reasons"))))
+    ]
+    spans = [_span(group, entries) for group in groups]
+    width = max(map(len, spans))
+    for span, group in zip(spans, groups):
+        said = "not known" if group[0]["verdict"] == "unknown" else group[0]["verdict"]
+        yield f"  {span:{width}}  {said}"
+        yield from _reasons(group[0].get("reasons", ()), width + 4)
+
+
+def _span(group: list[dict[str, Any]], entries: list[dict[str, Any]]) -> str:
+    first, last = group[0]["release"], group[-1]["release"]
+    if group[-1] is entries[-1] and first != last:
+        return f"{first} to {last} (newest)"
+    return first if first == last else f"{first} to {last}"
+
+
+def _reasons(reasons: Any, indent: int) -> Iterator[str]:
+    for each in reasons[:SHOWN]:
+        nodes = f" ({each['nodes']} nodes)" if each.get("nodes", 0) > 1 else ""
+        yield f"{' ' * indent}{safe(each['message'])}{nodes}"
+        if each.get("help"):
+            yield f"{' ' * indent}  -> {safe(each['help'])}"
+    if len(reasons) > SHOWN:
+        yield f"{' ' * indent}and {len(reasons) - SHOWN} more"

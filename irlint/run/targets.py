@@ -1,0 +1,72 @@
+"""Which releases of which runtimes take a model, as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from irlint.checks import every_problem
+from irlint.inference.known import Known
+from irlint.lazy_typing import Any
+from irlint.model import Problem
+from irlint.run.listing import worked_out
+from irlint.targets import tables
+from irlint.targets.objections import TARGET_NOT_KNOWN
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, Reason, grouped, judge, reasons, short, told, verdict
+
+
+def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
+    """What ``irlint targets --format json`` prints.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    """
+    known = worked_out(path, data)
+    wrong = [each for each in every_problem(known) if each.is_error and each.because is None]
+    return {
+        "schema": "irlint-targets-1",
+        "path": path.replace(os.sep, "/"),
+        "format": known.format.name,
+        "targets": [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)],
+    }
+
+
+def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
+    """An entry for each release of a runtime, oldest first."""
+    found = reasons(known, runtime)
+    refuses = judge(known, runtime).REFUSES
+    unsound = [_unsound(each, each.fault.rule.code in refuses) for each in wrong]
+    broken = any(each.fault.rule.code in refuses for each in wrong)
+    for column, release in enumerate(tables.releases(runtime)):
+        mine = [each for each in found if each.releases >> column & 1]
+        said = verdict(mine)
+        if broken:
+            said = REFUSED
+        elif unsound and said == RUNS:
+            said = UNKNOWN
+        entry = {"name": runtime, "release": short(release), "verdict": said}
+        yield (
+            entry
+            if said == RUNS
+            else {**entry, "reasons": [*map(_reason, *zip(*grouped(mine))), *unsound] if mine else unsound}
+        )
+
+
+def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {"rule": reason.objection.rule.name, "message": told(reason), "help": reason.objection.help}
+    if reason.use is not None:
+        entry |= {"op": reason.use.node.op, "node": reason.use.node.label, "nodes": nodes}
+    return entry
+
+
+def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
+    """An error of the check as a reason: some a release may only see when the model runs."""
+    fault, node = problem.fault, problem.node
+    name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
+    text = fault.message if node is None else f"{node.op}: {fault.message}"
+    text += (
+        ""
+        if refused
+        else f" ({fault.rule.code}); whether the release refuses that when it loads the model is not known"
+    )
+    entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help}
+    return entry if node is None else {**entry, "op": node.op, "node": node.label, "nodes": 1}

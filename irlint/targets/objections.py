@@ -1,0 +1,80 @@
+"""What a release of a runtime has against a model, and the rules that these are breaches of."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Rule, Severity
+from irlint.records import record
+
+IR_VERSION_NOT_IN_RELEASE = Rule(
+    "IRL811",
+    "ir-version-not-in-release",
+    Severity.ERROR,
+    "The target does not take the IR version of the model.",
+    why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later ones whatever
+they hold. What onnx writes unless it is told otherwise is often ahead of the runtimes.""",
+    mend="Save the model with the IR version that the message names, or use a later release.",
+)
+
+OPSET_NOT_IN_RELEASE = Rule(
+    "IRL812",
+    "opset-not-in-release",
+    Severity.ERROR,
+    "The target does not take an opset that the model imports.",
+    why="Each release of a runtime knows the opsets up to the one that it was built with, and refuses later ones.",
+    mend="Write the model at an opset that the release takes, or use a later release.",
+)
+
+OPERATOR_NOT_IN_RELEASE = Rule(
+    "IRL813",
+    "operator-not-in-release",
+    Severity.ERROR,
+    "The target has no operator, or no kernel or converter of it, at the version that the model uses.",
+    why="""A release refuses a model with an operator that it does not have. ONNX Runtime looks for a kernel of exactly the version
+that the opset gives the operator, and then for a function that stands for it.""",
+    mend="Use the release or the opset that the message names, or write the operator with others.",
+)
+
+ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
+    "IRL814",
+    "element-type-not-in-release",
+    Severity.ERROR,
+    "The target does not take an element type that the model has there.",
+    why="Kernels are there for some element types only, and a release knows the types of its time.",
+    mend="Cast to an element type that the message names, or use the release that it names.",
+)
+
+RESTRICTED_IN_RELEASE = Rule(
+    "IRL815",
+    "restricted-in-release",
+    Severity.ERROR,
+    "The target takes the operator under a condition only, which the model does not keep.",
+    why="Runtimes leave out forms of an operator that are rarely used, and refuse a model that has one.",
+    mend="Keep the condition that the message names.",
+)
+
+TARGET_NOT_KNOWN = Rule(
+    "IRL816",
+    "target-not-known",
+    Severity.WARNING,
+    "Whether the target takes the model is not known.",
+    why="""Custom operators are known to whoever registers them, and of some combinations the tables of measured releases say
+nothing. What nobody knows must not look like a model that runs.""",
+    mend="Load the model once with the release itself.",
+)
+
+
+@record
+class Objection:
+    """What a release has against some nodes, or against the model; ``text`` begins behind the operator's name.
+
+    ``rule`` is TARGET_NOT_KNOWN where nobody knows whether it is one.
+    """
+
+    rule: Rule
+    text: str
+    help: str = ""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the release refuses the model for it."""
+        return self.rule is not TARGET_NOT_KNOWN

@@ -1,0 +1,140 @@
+"""What a model asks of a runtime: its operators at their versions, with the element types of their inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from irlint.inference.known import Known
+from irlint.inference.walk import types_within
+from irlint.model import Attribute, Function, Graph, Node, Value
+from irlint.model.order import live
+from irlint.model.tensor import Tensor, Type
+from irlint.ops.kernels.type_variables import type_key
+from irlint.records import NOTHING, record, replaced
+
+#: What stands for the element type of an input or output that is left out; None stands for a type that is not known.
+LEFT_OUT = ""
+
+#: Calls of functions inside each other are followed so deep.
+MAX_DEPTH = 64
+
+
+@record(eq=False)
+class Use:
+    """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs and outputs.
+
+    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx around them. ``types`` are those of the values around the
+    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs, which a
+    runtime may take away before it looks for kernels.
+    """
+
+    node: Node
+    graph: str
+    version: int | str | None
+    inputs: tuple[str | None, ...]
+    outputs: tuple[str | None, ...]
+    types: Mapping[Value, Type | None]
+    scope: Mapping[str, Attribute | None] = NOTHING
+    certain: bool = True
+    nodes: int = 1
+    opset: int = 0
+
+
+def uses(known: Known, apart: Callable[[Node], object] | None = None) -> list[Use]:
+    """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
+
+    ``apart`` gives what else tells nodes of one operator from each other.
+    """
+    found: dict[object, list[Use]] = {}
+    if known.model.graph is not None:
+        for use in _Walk(known).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
+            node = use.node
+            more = apart(node) if apart is not None else None
+            key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, more)
+            found.setdefault(key, []).append(use)
+    return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
+
+
+def told(attribute: Attribute | None) -> object:
+    """An attribute, to be compared with others of its name."""
+    if attribute is None:
+        return None
+    return attribute.kind, attribute.reference, str(attribute.value)
+
+
+def element_type(types: Mapping[Value, Type | None], value: Value | None) -> str | None:
+    """The element type of a value, as the schemas name it."""
+    return LEFT_OUT if value is None else type_key(types.get(value))
+
+
+class _Walk:
+    """The walk over the graphs of a model; a function is gone through once for each set of types that it is called with."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.format = known.format
+        self.opsets = [known.model.opsets.get("", 0)]
+        self.called: dict[Function, dict[object, Mapping[Value, Type | None]]] = {}
+
+    def graph(
+        self,
+        graph: Graph,
+        types: Mapping[Value, Type | None],
+        scope: Mapping[str, Attribute | None],
+        *,
+        certain: bool,
+        depth: int,
+    ) -> Iterator[Use]:
+        alive = live(graph, self.format.keeps_alive) if self.format.keeps_alive else None
+        for node in graph.nodes:
+            if alive is not None and node not in alive:
+                continue
+            call = self.known.calls.get(node)
+            function = call.function if call is not None else None
+            if function is not None and depth < MAX_DEPTH:
+                yield from self._function(function, node, types, scope, certain=certain, depth=depth)
+                continue
+            inputs = tuple(element_type(types, value) for value in node.inputs)
+            outputs = tuple(element_type(types, value) for value in node.outputs)
+            opset = self.opsets[-1]
+            yield Use(node, graph.path, node.version, inputs, outputs, types, scope, certain, opset=opset)
+            for name, body in node.bodies:
+                runs = certain and not _never_runs(node, name, types)
+                yield from self.graph(body, types, scope, certain=runs, depth=depth)
+
+    def _function(
+        self,
+        function: Function,
+        node: Node,
+        types: Mapping[Value, Type | None],
+        scope: Mapping[str, Attribute | None],
+        *,
+        certain: bool,
+        depth: int,
+    ) -> Iterator[Use]:
+        attributes = {
+            name: scope.get(each.reference) if each.reference is not None else each
+            for name, each in node.attributes.items()
+        }
+        inner = {**function.attributes, **attributes}
+        given = [None if value is None else types.get(value) for value in node.inputs]
+        key = (*map(type_key, given), *((name, told(each)) for name, each in sorted(inner.items())))
+        seen = self.called.setdefault(function, {})
+        if key not in seen:
+            several = types if not seen and self._is_called_once(function) else None
+            seen[key] = several if several is not None else types_within(self.known, function, given, inner)
+        self.opsets.append(function.opsets.get("", 0))
+        yield from self.graph(function.graph, seen[key], inner, certain=certain, depth=depth + 1)
+        self.opsets.pop()
+
+    def _is_called_once(self, function: Function) -> bool:
+        return sum(call.function is function for call in self.known.calls.values()) == 1
+
+
+def _never_runs(node: Node, name: str, types: Mapping[Value, Type | None]) -> bool:
+    """Whether a branch of an If is not the one that its condition takes, where that is known."""
+    if node.op != "If" or not node.inputs or node.inputs[0] is None:
+        return False
+    condition = types.get(node.inputs[0])
+    taken = condition.scalar if isinstance(condition, Tensor) else None
+    return isinstance(taken, (bool, int)) and (name == "then_branch") != bool(taken)

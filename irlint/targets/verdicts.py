@@ -1,0 +1,138 @@
+"""What each release of a runtime has against a model, and what it then does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+
+from irlint.inference.known import Known
+from irlint.lazy_typing import Any
+from irlint.model.formats import FORMATS
+from irlint.records import record
+from irlint.schemas import OFFICIAL_DOMAINS, official
+from irlint.targets import tables
+from irlint.targets.objections import TARGET_NOT_KNOWN, Objection
+from irlint.targets.uses import Use
+
+#: Every runtime that there is a table of, in the order in which they are told.
+RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtimes))
+
+RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
+
+
+@record
+class Reason:
+    """An objection of the releases given as bits; ``use`` are the nodes that it is about, None for the whole model."""
+
+    releases: int
+    objection: Objection
+    use: Use | None = None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it is about, 0 for the whole model."""
+        return 0 if self.use is None else self.use.nodes
+
+
+@record
+class Target:
+    """A release of a runtime that somebody asks for: ``column`` is the measured release that is looked up, None where there is
+    none that old, and ``assumed`` tells that the release is newer than those that were measured."""
+
+    runtime: str
+    release: str
+    column: int | None
+    assumed: bool = False
+
+    @property
+    def label(self) -> str:
+        """``onnxruntime@1.17``."""
+        return f"{self.runtime}@{self.release}"
+
+
+def short(release: str) -> str:
+    """A release by its first two numbers, which a table has once."""
+    return ".".join(release.split(".")[:2])
+
+
+@cache
+def target(text: str) -> Target:
+    """The target that ``onnxruntime@1.17`` or ``onnxruntime`` names, the newest release for want of one; raises ValueError."""
+    name, at, asked = text.strip().partition("@")
+    if name not in RUNTIMES:
+        meant = get_close_matches(name, RUNTIMES, n=1)
+        hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(RUNTIMES)}"
+        raise ValueError(f"unknown target {text!r}; {hint}")
+    releases = [short(each) for each in tables.releases(name)]
+    if not at:
+        return Target(name, releases[-1], len(releases) - 1)
+    if not asked or not all(part.isdecimal() for part in asked.split(".")):
+        raise ValueError(f"target {text!r}: a release is a number such as {releases[-1]}")
+    wanted = _numbers(asked)
+    if len(wanted) == 1 and wanted < _numbers(releases[0])[:1]:
+        return Target(name, asked, None)
+    at_most = [place for place, each in enumerate(releases) if _numbers(each) <= wanted[:2]]
+    if len(wanted) == 1:
+        at_most = [place for place, each in enumerate(releases) if _numbers(each)[:1] <= wanted]
+    if not at_most:
+        return Target(name, asked, None)
+    column = at_most[-1]
+    return Target(name, asked, column, assumed=_numbers(releases[column])[: len(wanted)] < wanted[:2])
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(part) for part in release.split(".")]
+
+
+def judge(known: Known, runtime: str) -> Any:
+    """The module that judges models of a format for a runtime."""
+    return import_module(f"irlint.targets.{known.format.runtimes[runtime]}")
+
+
+def reasons(known: Known, runtime: str, releases: int | None = None) -> list[Reason]:
+    """What releases, given as bits, of a runtime have against a model; None stands for all."""
+    if known.model.graph is None:
+        return []
+    every = (1 << len(tables.releases(runtime))) - 1
+    found = judge(known, runtime).reasons(known, every if releases is None else releases)
+    return [each for each in found if each.releases]
+
+
+def verdict(found: Iterable[Reason]) -> str:
+    """What a release does with a model against which it has these objections."""
+    result = RUNS
+    for each in found:
+        if each.objection.is_certain:
+            return REFUSED
+        result = UNKNOWN
+    return result
+
+
+def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
+    """The objections of one release: the first of those that are alike, with the number of their nodes."""
+    groups: dict[object, tuple[Reason, int]] = {}
+    for each in found:
+        node = each.use.node if each.use is not None else None
+        key = (node and (node.domain, node.op), each.objection.rule.code, each.objection.text)
+        first, count = groups.get(key, (each, 0))
+        groups[key] = first, count + each.nodes
+    yield from sorted(groups.values(), key=lambda pair: pair[0].objection.rule is TARGET_NOT_KNOWN)
+
+
+def operator(use: Use) -> str:
+    """``Gelu (20)``: an operator with its version, or the opset that its layer states."""
+    node, version = use.node, use.version
+    if isinstance(version, int):
+        schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
+        version = schema.since if schema is not None else version
+    domain = f"{node.domain}." if node.domain else ""
+    return f"{domain}{node.op}" + (f" ({version})" if version is not None else "")
+
+
+def told(reason: Reason) -> str:
+    """``Gelu (20): no CPU kernel …``: an objection with the operator and the version that it is about."""
+    if reason.use is None:
+        return reason.objection.text
+    return f"{operator(reason.use)}: {reason.objection.text}"

@@ -1,0 +1,94 @@
+"""``irlint targets``, ``--target`` and the key ``targets``: forms, status and the JSON that others read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+from command.process import GOOD, run
+
+import irlint
+
+REFUSED = """<ir_version: 10, opset_import: ["" : 22]>
+g (float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y, float[2,3,1,1] z)
+{ y = RoiAlign (x, r, b) z = RoiAlign (x, r, b) }"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(REFUSED), path)
+    return path
+
+
+def test_the_matrix(model: Path) -> None:
+    shown = run("targets", model.name, cwd=model.parent)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "RoiAlign (22): no CPU kernel of version 22; kernels end at version 16 (2 nodes)\n" in shown.stdout
+    assert "-> write the model at an opset of at most 21\n" in shown.stdout
+    found = json.loads(run("targets", model.name, "--format", "json", cwd=model.parent).stdout)
+    assert found == {**irlint.targets(model), "path": "m.onnx"}
+    assert found["schema"] == "irlint-targets-1"
+    entry = (
+        found["targets"][-1]
+        if found["targets"][-1]["name"] == "onnxruntime"
+        else next(each for each in reversed(found["targets"]) if each["name"] == "onnxruntime")
+    )
+    assert entry["verdict"] == "refused"
+    assert entry["reasons"][0]["rule"] == "operator-not-in-release"
+    assert (entry["reasons"][0]["op"], entry["reasons"][0]["nodes"]) == ("RoiAlign", 2)
+
+
+def test_errors_of_the_model_are_reasons() -> None:
+    bad = GOOD.parents[1] / "bad" / "IRL507-input-count-wrong.onnx"
+    entries = irlint.targets(bad)["targets"]
+    assert {each["verdict"] for each in entries if each["name"] == "onnxruntime"} == {"refused"}
+    assert entries[0]["reasons"][0]["rule"] == "input-count-wrong"
+
+
+def test_a_check_reports_what_a_target_refuses(model: Path) -> None:
+    done = run(model, "--target", "onnxruntime@1.31", "--format", "json")
+    finding = json.loads(done.stdout)["findings"][0]
+    assert done.returncode == 1
+    assert (finding["code"], finding["op"], finding["target"]) == ("IRL813", "RoiAlign", "onnxruntime@1.31")
+    assert finding["message"].endswith("(2 nodes)")
+    assert run(model).returncode == 0
+    report = irlint.check(model, targets=["onnxruntime@1.17"])
+    assert [each.target for each in report.findings] == ["onnxruntime@1.17"] * 2
+
+
+def test_a_release_that_was_not_measured_is_said_to_be_assumed_or_not_known() -> None:
+    (finding,) = irlint.check(GOOD, targets=["onnxruntime@9.9"]).findings
+    assert (finding.rule.code, finding.severity.value) == ("IRL816", "note")
+    (finding,) = irlint.check(GOOD, targets=["onnxruntime@1.2"]).findings
+    assert (finding.rule.code, finding.severity.value) == ("IRL816", "warning")
+
+
+def test_wrong_targets_end_the_run(tmp_path: Path) -> None:
+    for text in ("onnxruntim", "onnxruntime@new", ","):
+        done = run(GOOD, "--target", text)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--target" in done.stderr
+    assert "did you mean onnxruntime?" in run(GOOD, "--target", "onnxruntim").stderr
+    (tmp_path / "irlint.toml").write_text('targets = ["onnxruntime@1.17", "nonsense"]\n', "utf-8")
+    done = run(GOOD, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "unknown target 'nonsense'" in done.stderr
+
+
+def test_the_configuration_names_targets(model: Path) -> None:
+    (model.parent / "irlint.toml").write_text('targets = ["onnxruntime@1.31"]\n', "utf-8")
+    assert run(model, cwd=model.parent).returncode == 1
+    assert run(model, "--target", "onnxruntime@1.20", cwd=model.parent).stdout.count("error[IRL812]") == 1
+    assert run(model, "--isolated", cwd=model.parent).returncode == 0
+
+
+def test_warnings_of_the_newest_release_give_way_to_those_of_the_targets(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    text = '<ir_version: 14, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Relu (x) }'
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert [each.rule.code for each in irlint.check(path).findings] == ["IRL805"]
+    assert [each.rule.code for each in irlint.check(path, targets=["onnxruntime"]).findings] == ["IRL811"]

@@ -1,0 +1,113 @@
+"""Run by a process of its own, with a wheel on its path: what the wheel says of models, and what it registers.
+
+``python asked.py onnxruntime|openvino QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and of models by key, a
+model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the engine dies counts as refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+#: So many models are asked in one forked process.
+CHUNK = 400
+
+
+def of_onnxruntime() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+    """The version, the registry, and what asks: the error with which a model is refused, "" for none."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    onnxruntime.set_default_logger_severity(4)
+
+    def ask(model: bytes) -> str:
+        try:
+            onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    found = {"kernels": list(_kernels(state)), "schemas": list(_schemas(state))}
+    return onnxruntime.__version__, found, ask
+
+
+def _kernels(state: Any) -> Iterator[tuple[Any, ...]]:
+    for kernel in getattr(state, "get_all_opkernel_def", list)():
+        if kernel.provider == "CPUExecutionProvider":
+            since, until = kernel.version_range
+            types = {name: sorted(each) for name, each in kernel.type_constraints.items()}
+            yield kernel.domain, kernel.op_name, since, until, types
+
+
+def _schemas(state: Any) -> Iterator[tuple[Any, ...]]:
+    for schema in getattr(state, "get_all_operator_schema", list)():
+        counts = [schema.min_input, schema.max_input, schema.min_output, schema.max_output]
+        yield schema.domain, schema.name, schema.since_version, schema.deprecated, sorted(schema.attributes), counts
+
+
+def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+    """As ``of_onnxruntime``; OpenVINO registers nothing that it would tell."""
+    import openvino
+
+    if not hasattr(openvino, "Core"):
+        import openvino.runtime as openvino
+    core = openvino.Core()
+
+    def ask(model: Any) -> str:
+        given = model if isinstance(model, tuple) else (model,)
+        try:
+            core.read_model(*given)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    return openvino.get_version(), {}, ask
+
+
+def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[str, str]:
+    """What ``ask`` says of each model, asked in processes that may die."""
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(models):
+        chunk = models[at : at + CHUNK]
+        receiving, sending = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(receiving)
+            _told(chunk, ask, sending)
+        os.close(sending)
+        with os.fdopen(receiving, encoding="utf-8", errors="surrogateescape") as lines:
+            done = [json.loads(line) for line in lines]
+        os.waitpid(child, 0)
+        found |= {key: answer for (key, _), answer in zip(chunk, done)}
+        at += len(done)
+        if len(done) < len(chunk):
+            found[models[at][0]] = "the engine died"
+            at += 1
+    return found
+
+
+def _told(models: list[tuple[str, Any]], ask: Callable[[Any], str], sending: int) -> None:
+    with os.fdopen(sending, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        for _, model in models:
+            stream.write(json.dumps(ask(model)[:4000]) + "\n")
+            stream.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    runtime, questions, file = sys.argv[1:]
+    with open(questions, "rb") as opened:
+        paths, asked = pickle.load(opened)
+    sys.path[:0] = paths
+    version, registry, question = {"onnxruntime": of_onnxruntime, "openvino": of_openvino}[runtime]()
+    result = {"version": version, **registry, "answers": answers(asked, question)}
+    with open(file, "w", encoding="utf-8", errors="surrogateescape") as written:
+        json.dump(result, written)

@@ -1,0 +1,124 @@
+"""What is asked of a release of ONNX Runtime, and what its answers say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import onnx
+import onnx.parser
+from onnx import TensorProto, helper
+
+from irlint.model.tensor import BITS, NUMBERED_TYPES
+from irlint.schemas import type_name
+
+#: Versions up to these are tried.
+NEWEST_IR = 25
+NEWEST_OPSETS = {
+    "": 40,
+    "ai.onnx.ml": 10,
+    "ai.onnx.training": 4,
+    "ai.onnx.preview": 4,
+    "ai.onnx.preview.training": 4,
+    "com.microsoft": 4,
+    "com.microsoft.experimental": 4,
+    "com.microsoft.nchwc": 4,
+    "com.ms.internal.nhwc": 40,
+    "org.pytorch.aten": 4,
+}
+
+
+def models() -> list[tuple[str, Any]]:
+    """Models by the fact that holds where they are loaded."""
+    found = [(f"ir {version}", _identity(version, {"": 13})) for version in range(1, NEWEST_IR + 1)]
+    for domain, newest in NEWEST_OPSETS.items():
+        for version in range(1, newest + 1):
+            opsets = {"": version} if domain == "" else {"": 13, domain: version}
+            found.append((f"opset {domain} {version}", _identity(8, opsets)))
+    for number, name in enumerate(NUMBERED_TYPES, 1):
+        found.append((f"input {name}", _with_input(number)))
+        found.append((f"initializer {name}", _with_initializer(name, number)))
+    found.append(("form layout-1", _of_text(7, 14, _BATCHWISE)))
+    found.append(("form onesided-inverse", _of_text(8, 17, _IRFFT)))
+    return found
+
+
+_BATCHWISE = """(float[1,3,2] x, float[1,4,2] w, float[1,4,4] r) => (float[1,3,1,4] y)
+{ y = RNN <layout = 1, hidden_size = 4> (x, w, r) }"""
+_IRFFT = """(float[1,5,2] x) => (float[1,8,1] y) { y = DFT <inverse = 1, onesided = 1> (x) }"""
+
+
+def _of_text(ir_version: int, opset: int, graph: str) -> bytes:
+    text = f'<ir_version: {ir_version}, opset_import: ["" : {opset}]> g {graph}'
+    return bytes(onnx.parser.parse_model(text).SerializeToString())
+
+
+def _identity(ir_version: int, opsets: dict[str, int]) -> bytes:
+    return _model(_graph(), ir_version, opsets)
+
+
+def _graph() -> onnx.GraphProto:
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    return helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+
+
+def _model(graph: onnx.GraphProto, ir_version: int, opsets: dict[str, int]) -> bytes:
+    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    model = helper.make_model(graph, opset_imports=imports)
+    model.ir_version = ir_version
+    return bytes(model.SerializeToString())
+
+
+def _with_input(number: int) -> bytes:
+    graph = _graph()
+    graph.input.append(helper.make_tensor_value_info("z", number, [2]))
+    return _model(graph, 8, {"": 13})
+
+
+def _with_initializer(name: str, number: int) -> bytes:
+    """A model with an initializer of a type that only leaves it as an output."""
+    graph = _graph()
+    tensor = TensorProto(name="c", data_type=number, dims=[8])
+    if name == "string":
+        tensor.string_data.extend([b"a"] * 8)
+    else:
+        tensor.raw_data = bytes(BITS.get(name, 8))
+    graph.initializer.append(tensor)
+    graph.output.append(helper.make_tensor_value_info("c", number, [8]))
+    return _model(graph, 8, {"": 13})
+
+
+def facts(found: dict[str, Any]) -> Iterator[str]:
+    """The facts that hold for a release."""
+    yield from (fact for fact, error in found["answers"].items() if not error)
+    for domain, op, since, until, constraints in found["kernels"]:
+        types = " ".join(
+            f"{name}={';'.join(sorted(map(type_name, each)))}" for name, each in sorted(constraints.items())
+        )
+        yield f"kernel {domain}:{op} {since} {until if until < 1 << 30 else '-'} {types}".rstrip()
+    for domain, op, since, deprecated, attributes, counts in found["schemas"]:
+        yield f"schema {domain}:{op} {since} {int(deprecated)}"
+        if domain not in ("", "ai.onnx.ml"):
+            yield from (f"attribute {domain}:{op} {name}" for name in attributes)
+            yield f"counts {domain}:{op} {' '.join(map(str, counts))}"
+
+
+def newest(release: str, table: Mapping[str, Collection[str]]) -> str:
+    """The text of ``irlint/targets/newest.py``."""
+    held = [fact for fact, releases in table.items() if release in releases]
+    ir_version = max(int(fact.split()[1]) for fact in held if fact.startswith("ir "))
+    opsets = {domain: _greatest(held, f"opset {domain} ") for domain in NEWEST_OPSETS}
+    rows = "".join(f'    "{domain}": {version},\n' for domain, version in opsets.items() if version)
+    return f'''"""The newest ONNX Runtime that was measured; written by ``tests/make/targets.py``."""
+
+#: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains it takes
+#: any version.
+RUNTIME = "{".".join(release.split(".")[:2])}"
+RUNTIME_IR_VERSION = {ir_version}
+RUNTIME_OPSETS = {{
+{rows}}}
+'''
+
+
+def _greatest(held: list[str], start: str) -> int:
+    return max((int(fact.removeprefix(start)) for fact in held if fact.startswith(start)), default=0)

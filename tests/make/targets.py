@@ -1,0 +1,119 @@
+"""Adds a release of ONNX Runtime or OpenVINO to the tables of ``irlint/targets/measured``, by asking its wheel.
+
+``python tests/make/targets.py onnxruntime==1.32.0 openvino==2027.0.0`` installs each wheel beside the environment, asks it in a
+process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is asked as it is. A
+column of the same major and minor version is replaced. ``--show onnxruntime`` prints a table.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from measuring import onnxruntime_questions, openvino_questions
+
+MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
+ASKED = Path(__file__).with_name("measuring") / "asked.py"
+NEWEST = MEASURED.with_name("newest.py")
+QUESTIONS = {"onnxruntime": onnxruntime_questions, "openvino": openvino_questions}
+
+#: So many seconds may a wheel take.
+LIMIT = 3600
+
+#: The last releases whose wheels need NumPy 1.
+NEEDS_NUMPY_1 = {"onnxruntime": (1, 18), "openvino": (2024, 4)}
+
+
+class Table:
+    """Facts, each with the releases that it holds for."""
+
+    def __init__(self, runtime: str) -> None:
+        self.file = MEASURED / f"{runtime}.z"
+        self.releases: list[str] = []
+        self.facts: dict[str, set[str]] = {}
+        if self.file.exists():
+            head, *lines = zlib.decompress(self.file.read_bytes()).decode("ascii").splitlines()
+            self.releases = head.split()[1:]
+            for line in lines:
+                fact, _, mask = line.rpartition("|")
+                self.facts[fact] = {each for at, each in enumerate(self.releases) if int(mask, 16) >> at & 1}
+
+    def add(self, version: str, facts: Iterable[str]) -> None:
+        """Puts in the column of a release, in the place of one of the same major and minor version."""
+        same = [each for each in self.releases if each.split(".")[:2] == version.split(".")[:2]]
+        for holding in self.facts.values():
+            holding.difference_update(same)
+        others = [each for each in self.releases if each not in same]
+        self.releases = sorted([*others, version], key=_numbers)
+        for fact in facts:
+            self.facts.setdefault(fact, set()).add(version)
+
+    def text(self) -> str:
+        """The table, as ``irlint.targets.tables`` reads it."""
+        lines = [f"releases {' '.join(self.releases)}"]
+        for fact in sorted(self.facts):
+            mask = sum(1 << at for at, each in enumerate(self.releases) if each in self.facts[fact])
+            if mask:
+                lines.append(f"{fact}|{mask:x}")
+        return "\n".join([*lines, ""])
+
+    def write(self) -> None:
+        MEASURED.mkdir(exist_ok=True)
+        self.file.write_bytes(zlib.compress(self.text().encode("ascii"), 9))
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(part) for part in release.split(".")]
+
+
+def installed(runtime: str, version: str, folder: Path) -> list[Path]:
+    """Installs a wheel, with the NumPy that it needs; where these stand."""
+    wanted = {"wheel": f"{runtime}=={version}"}
+    if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1[runtime]:
+        wanted["numpy"] = "numpy<2"
+    for name, package in wanted.items():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder / name, package]
+        subprocess.run(command, check=True)
+    return [folder / name for name in wanted]
+
+
+def answered(runtime: str, paths: list[Path], models: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What the wheel says, asked in a process of its own that has so much time."""
+    with tempfile.TemporaryDirectory() as folder:
+        questions, answers = Path(folder) / "questions", Path(folder) / "answers"
+        questions.write_bytes(pickle.dumps(([str(path) for path in paths], models)))
+        subprocess.run([sys.executable, ASKED, runtime, questions, answers], check=True, timeout=LIMIT)
+        return json.loads(answers.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def measure(entry: str) -> None:
+    """Adds the column of ``onnxruntime==1.32.0``, or of the wheel in FOLDER of ``onnxruntime=FOLDER``."""
+    runtime, _, version = entry.partition("==")
+    runtime, _, place = runtime.partition("=")
+    questions = QUESTIONS[runtime]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(each) for each in place.split(":")] if place else installed(runtime, version, Path(folder))
+        found = answered(runtime, paths, questions.models())
+    release = ".".join(found["version"].split("-")[0].split(".")[:3])
+    table = Table(runtime)
+    table.add(release, questions.facts(found))
+    table.write()
+    if runtime == "onnxruntime":
+        NEWEST.write_text(onnxruntime_questions.newest(table.releases[-1], table.facts), "ascii")
+    print(f"{runtime} {release}: {sum(release in holding for holding in table.facts.values())} facts")
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        if sys.argv[1] == "--show":
+            if argument != "--show":
+                sys.stdout.write(Table(argument).text())
+        else:
+            measure(argument)
