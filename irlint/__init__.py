@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "check", "contract", "shapes", "targets", "why"]
+__all__ = ["__version__", "check", "contract", "diff", "shapes", "targets", "why"]
 
 
 def check(
@@ -59,6 +59,16 @@ def contract(
     from irlint.run.contract import demanded
 
     return demanded(os.fspath(path), shapes=named_shapes(shapes or {}))
+
+
+def diff(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> dict[str, Any]:
+    """What two models differ in, and whether who uses the old one can use the new one, as ``irlint diff --format json`` prints it.
+
+    Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
+    """
+    from irlint.run.comparison import compared
+
+    return compared(os.fspath(old), os.fspath(new))
 
 
 def shapes(

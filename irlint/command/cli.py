@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import ANSWER, CHECK, CONTRACT, KINDS, METAVARS, TARGETS, WHY, default
+from irlint.command.options import ANSWER, CHECK, CONTRACT, DIFF, KINDS, METAVARS, TARGETS, WHY, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -208,6 +208,25 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
         emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
         return
     emit(rendered(found, encoding()))
+
+
+@commands.command()
+@click.argument("models", nargs=-1, metavar="OLD NEW", type=click.Path())
+@_with(DIFF)
+def diff(models: tuple[str, ...], **options: Any) -> None:
+    """Compares two models: inputs, outputs, what may be fed, opsets, operators and nodes.
+
+    OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 where whoever uses
+    OLD can use NEW, else 1.
+
+    With --textconv it prints one model: git config diff.irlint.textconv "irlint diff --textconv"
+    """
+    from irlint.command import comparison
+
+    if options["textconv"]:
+        comparison.as_text(models, options)
+    else:
+        comparison.compare(models, options)
 
 
 @commands.command()

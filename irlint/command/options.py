@@ -99,5 +99,10 @@ CONTRACT = (
     Option("--assume", "With --as: what the sizes fulfil as well, such as 'H <= 1280'.", "texts", metavar="CONDITION"),
 )
 
+DIFF = (
+    Option("--format", "Form of the comparison.", "choice", values=("text", "json", "markdown"), default="text"),
+    Option("--textconv", "Print one MODEL as text, line by line, for `git diff` to compare.", "flag"),
+)
+
 #: What each option of a check is where nobody gives it; None stands for what the configuration says.
 DEFAULTS = {option.name: default(option) for option in CHECK}

@@ -139,6 +139,24 @@ def _merged(
     return Sizes(modulus, tuple(classes))
 
 
+def between(low: int, high: int | None) -> Sizes:
+    """The sizes from one to another, or without end."""
+    return Sizes(1, (((low, high),),))
+
+
+def within(one: Sizes, other: Sizes) -> bool | None:
+    """Whether each size of a set is in another one; None where that is too complex."""
+    modulus = lcm(one.modulus, other.modulus)
+    if modulus > MAX_MODULUS:
+        return None
+    for residue in range(modulus):
+        outer = _either(_lifted(other, residue, modulus), [])
+        for low, high in _either(_lifted(one, residue, modulus), []):
+            if not any(first <= low and (last is None or (high is not None and high <= last)) for first, last in outer):
+                return False
+    return True
+
+
 def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
     """The intervals of a class of ``modulus``, a multiple of the set's own."""
     offset, own = divmod(residue, sizes.modulus)

@@ -63,6 +63,7 @@ class Stored:
 
     ``available`` is the number of bytes that the file really has from ``offset`` on, below 0 where it ends before; None for a
     missing file. ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX checker refuses that.
+    ``coded`` is where in the model the elements lie as varints or strings, from the first byte to behind the last.
     """
 
     size: int | None
@@ -71,19 +72,22 @@ class Stored:
     available: int | None = None
     reason: str | None = None
     linked: str | None = None
+    coded: tuple[int, int] | None = None
 
 
 @record
 class Constant:
     """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small.
 
-    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it.
+    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it. ``parts`` are the values and
+    the indices of a sparse one.
     """
 
     tensor: Tensor
     stored: Stored | None = None
     place: Place | None = None
     faults: tuple[Fault, ...] = ()
+    parts: tuple[Constant, ...] = ()
 
 
 @record
@@ -92,13 +96,15 @@ class Attribute:
 
     ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a ``Constant``
     for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR attribute.
-    ``reference`` names the attribute of the enclosing ONNX function that this one stands for.
+    ``reference`` names the attribute of the enclosing ONNX function that this one stands for. ``cut`` is where in the model a text
+    lies of which ``value`` is only the beginning.
     """
 
     kind: str
     value: Any
     reference: str | None = None
     place: Place | None = None
+    cut: tuple[int, int] | None = None
 
 
 @record

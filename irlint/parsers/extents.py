@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 
 from irlint.lazy_typing import Any
-from irlint.model import Constant, Graph, Model, Stored
+from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent
-from irlint.parsers.weights import byte_size, contents
+from irlint.parsers.weights import byte_size, contents, pieces
 from irlint.records import replaced
-
-#: So many bytes are read at once.
-PIECE = 1 << 22
 
 _CODES = {
     "float16": "<f2",
@@ -67,25 +63,10 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
     if not size or size > (stored.available or 0) or (stored.file is None and not stored.offset):
         return constant
     try:
-        extent = _joined(tensor.dtype, _pieces(stored, size, model, data))
+        extent = _joined(tensor.dtype, pieces(model.path, stored.file, stored.offset, size, data))
     except OSError:
         return constant
     return replaced(constant, tensor=replaced(tensor, extent=extent))
-
-
-def _pieces(stored: Stored, size: int, model: Model, data: bytes | None) -> Iterator[bytes]:
-    """The bytes of a constant; raises OSError."""
-    if stored.file is None and data is not None:
-        for at in range(0, size, PIECE):
-            yield data[stored.offset + at : stored.offset + min(at + PIECE, size)]
-        return
-    path = model.path if stored.file is None else os.path.join(os.path.dirname(model.path), stored.file)
-    with open(path, "rb", buffering=0) as file:
-        file.seek(stored.offset)
-        left = size
-        while left > 0 and (piece := file.read(min(PIECE, left))):
-            left -= len(piece)
-            yield piece
 
 
 def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.tensor import BITS, SIGNED, Contents
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+    Buffer = bytes | mmap
+
+#: So many bytes of a large constant are read at once.
+PIECE = 1 << 22
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 
@@ -119,6 +128,22 @@ def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
     with open(path, "rb", buffering=0) as file:
         file.seek(offset)
         return file.read(size)
+
+
+def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | None = None) -> Iterator[bytes]:
+    """``size`` bytes from ``offset`` in a file beside a model, or in the model itself, whose bytes are ``data`` if read; fewer where
+    it ends before. Raises OSError."""
+    if file is None and data is not None:
+        for at in range(0, size, PIECE):
+            yield data[offset + at : offset + min(at + PIECE, size)]
+        return
+    path = model if file is None else os.path.join(os.path.dirname(model), file.partition("\0")[0])
+    with open(path, "rb", buffering=0) as opened:
+        opened.seek(offset)
+        left = size
+        while left > 0 and (piece := opened.read(min(PIECE, left))):
+            left -= len(piece)
+            yield piece
 
 
 def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from irlint.contracts.contract import Condition, contract_of
+from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Shape, symbols
-from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model import Graph, Value
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING
-from irlint.run.listing import as_fed, notes_on, typed, worked_out
+from irlint.run.listing import notes_on, typed, worked_out
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
@@ -30,16 +29,14 @@ def demanded(
     """What ``irlint contract --format json`` prints; raises as ``listing.listed`` does."""
     known = worked_out(path, data, shapes, given_by)
     contract = contract_of(known)
-    graph = known.model.graph
-    assert graph is not None
     found: dict[str, Any] = {
         "schema": "irlint-contract-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
         **notes_on(known),
-        "inputs": [_entry(name, value, known, known.format.lax_inputs) for name, value in _inputs(graph, known)],
+        "inputs": [_entry(end) for end in inputs(known) if not end.optional],
         "requires": [_condition(each) for each in contract.conditions],
-        "outputs": [_entry(name, value, known, known.format.lax_outputs) for name, value in _outputs(graph, known)],
+        "outputs": [_entry(end) for end in outputs(known)],
         "symbols": {name: text for name, text in known.symbols.items() if not name.startswith("_")},
     }
     if not contract.satisfiable:
@@ -73,44 +70,23 @@ def fitted(
     from irlint.contracts.profiles import profile_of
 
     known = worked_out(path, None, shapes, given_by)
-    graph = known.model.graph
-    assert graph is not None
     if tool in ONNX_ONLY and known.format.input_node is not None:
         raise ValueError(f"{tool} reads ONNX models only; this is {known.format.title}")
-    inputs = tuple((name, _shape(known.types.get(value))) for name, value in _inputs(graph, known))
-    names = {name for _, shape in inputs for dim in shape or () if dim is not None for name in symbols(dim)}
+    fed = tuple((end.name, _shape(end.type)) for end in inputs(known) if not end.optional)
+    names = {name for _, shape in fed for dim in shape or () if dim is not None for name in symbols(dim)}
     contract = contract_of(with_assumptions(known, assumptions, names))
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
     named = known.format.input_node is None
-    return profile_of(path.replace(os.sep, "/"), inputs, contract, labels, named=named)
+    return profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
 
 
 def _shape(given: Type | None) -> Shape | None:
     return given.shape if isinstance(given, (Tensor, SparseTensor)) else None
 
 
-def _entry(name: str, value: Value, known: Known, types: Mapping[str, str]) -> dict[str, Any]:
-    return {"name": name, **typed(as_fed(known.types.get(value), known, types))}
-
-
-def _inputs(graph: Graph, known: Known) -> Iterator[tuple[str, Value]]:
-    """The inputs that are fed, by their names (ONNX: the value's; IR: the Parameter's)."""
-    if known.format.input_node is None:
-        yield from ((value.name, value) for value in graph.inputs if value not in graph.constants)
-        return
-    for node in graph.nodes:
-        if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
-            yield node.name, node.outputs[0]
-
-
-def _outputs(graph: Graph, known: Known) -> Iterator[tuple[str, Value]]:
-    if known.format.output_node is None:
-        yield from ((value.name, value) for value in graph.outputs)
-        return
-    for node in graph.nodes:
-        if node.op == known.format.output_node and node.inputs and node.inputs[0] is not None:
-            yield node.name, node.inputs[0]
+def _entry(end: End) -> dict[str, Any]:
+    return {"name": end.name, **typed(end.type)}
 
 
 def _condition(condition: Condition) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from irlint import parsers
+from irlint.contracts.interface import as_fed
 from irlint.dims import Expr, Shape
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
@@ -127,13 +128,6 @@ def entry_of(graph: Graph, value: Value, known: Known) -> dict[str, Any]:
     """The entry of one value of ``graph``."""
     node = next((node for node in graph.nodes if value in node.outputs), None)
     return _entry(graph, value, node, value.port if node is not None else None, known)
-
-
-def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """An input or output as its user sees it: of another element type where the runtime converts those of an older version."""
-    if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
-        return found
-    return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)
 
 
 def typed(known: Type | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from irlint.parsers import extents
+from irlint.parsers import weights as lying
 from irlint.run.one_file import inspected
 
 SHAPE = (300, 7)
@@ -36,7 +36,7 @@ def said(path: Path, *, read: bool = True) -> list[str]:
 
 @pytest.mark.parametrize("where", ["raw", "field", "external", "constant"])
 def test_numbers_are_found_wherever_they_lie(tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extents, "PIECE", 1001)
+    monkeypatch.setattr(lying, "PIECE", 1001)
     path = tmp_path / "m.onnx"
     numbers = weights(float("nan"), float("-inf"), 1e6)
     tensor = numpy_helper.from_array(numbers, "w")

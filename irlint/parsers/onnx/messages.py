@@ -286,7 +286,9 @@ class Reader:
         value = self._value(kind, found, depth)
         if value is None and kind in _MESSAGES:
             raise Damage(f"its type is {kind}, and it holds none", 20, start)
-        attribute = Attribute(kind, value)
+        texts = found.get(4 << 3 | 2) if kind == "STRING" else None
+        cut = texts[-1] if texts and texts[-1][1] - texts[-1][0] > _STRING_BYTES else None
+        attribute = Attribute(kind, value, cut=cut)
         if raw and kind in _PLAIN and not doubtful:
             self._shared[raw] = name, attribute
         return name, attribute

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The element types of TensorProto.DataType by number.
 DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
-_FLOAT_DATA, _INT32_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 7, 10, 11
+_FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
 #: The field that holds a type's elements where they are not in ``raw_data``; int32_data for all others.
 _TYPED_FIELDS = {
@@ -120,7 +120,9 @@ def sparse_constant(data: Buffer, found: Fields, files: Files) -> tuple[str, Con
     dims = tuple(protobuf.integers(data, found, 3))
     stored = constant(data, values, files)
     index = constant(data, indices, files) if indices else None
-    dense = Constant(Tensor(stored.tensor.dtype, dims), faults=sparse_faults(data, indices, stored, index, dims))
+    faults = sparse_faults(data, indices, stored, index, dims)
+    parts = (stored,) if index is None else (stored, index)
+    dense = Constant(Tensor(stored.tensor.dtype, dims), faults=faults, parts=parts)
     return protobuf.last_text(data, values, 8), dense
 
 
@@ -135,16 +137,16 @@ def _raw(data: Buffer, span: Span, dtype: str | None, dims: tuple[int, ...]) -> 
 
 def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]) -> tuple[Stored, Contents | None]:
     if dtype is None or dtype == "string":
-        return Stored(None), None
+        return Stored(None, coded=_run(found, _STRING_DATA)), None
     number = _TYPED_FIELDS.get(dtype, _INT32_DATA)
     width = {_FLOAT_DATA: 4, _DOUBLE_DATA: 8}.get(number)
     entries = protobuf.fixed_count(found, number, width) if width else protobuf.integers_count(data, found, number)
     if entries is None:
-        return Stored(None), None
+        return Stored(None, coded=_run(found, number)), None
     each = width or max(1, BITS.get(dtype, 8) // 8)
     packed = found.get(number << 3 | protobuf.DELIMITED, ())
     offset = packed[0][0] if width and len(packed) == 1 and packed[0][1] - packed[0][0] == entries * width else 0
-    stored = Stored(entries * each, offset, available=entries * each)
+    stored = Stored(entries * each, offset, available=entries * each, coded=None if offset else _run(found, number))
     count = _small_count(dims)
     if count is None or weights.byte_size(dtype, count) != entries * each:
         return stored, None
@@ -153,6 +155,12 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
     mask = (1 << 8 * each) - 1
     codes = protobuf.integers(data, found, number)
     return stored, weights.contents(dtype, count, b"".join((c & mask).to_bytes(each, "little") for c in codes))
+
+
+def _run(found: Fields, number: int) -> tuple[int, int] | None:
+    """From where to where the strings or packed elements of a field lie, None where it has none."""
+    spans = found.get(number << 3 | protobuf.DELIMITED)
+    return (spans[0][0], spans[-1][1]) if spans else None
 
 
 def _external(

@@ -531,7 +531,10 @@ def test_a_sparse_initializer_is_a_constant_of_its_dense_shape():
     indices = numpy_helper.from_array(np.int64([0, 5]))
     sparse = helper.make_sparse_tensor(values, indices, [3, 4])
     found = graph(proto([helper.make_node("Neg", ["s"], ["y"])], sparse_initializer=[sparse]))
-    assert found.constants == {found.nodes[0].inputs[0]: Constant(Tensor("float32", (3, 4)))}
+    (constant,) = found.constants.values()
+    assert list(found.constants) == [found.nodes[0].inputs[0]]
+    assert constant.tensor == Tensor("float32", (3, 4))
+    assert [part.tensor.value for part in constant.parts] == [(1.0, 2.0), (0, 5)]
 
 
 @pytest.mark.parametrize("dtype", sorted(FLOATS - {"float32", "float64", "nf4"}))

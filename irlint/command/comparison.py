@@ -1,0 +1,54 @@
+"""Two models compared, or one printed for others to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from irlint.command.streams import emit, encoding, fail
+from irlint.lazy_typing import Any, NoReturn, TypeVar
+
+Result = TypeVar("Result")
+
+
+def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
+    """Prints what two models differ in, and ends with status 1 where who uses the first cannot use the second."""
+    if len(models) != 2:
+        fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
+    from irlint.run.comparison import compared
+
+    found = _asked(lambda: compared(*models))
+    if options["format"] == "json":
+        import json
+
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    elif options["format"] == "markdown":
+        from irlint.reporters.diff import markdown
+
+        emit(markdown(found), "utf-8")
+    else:
+        from irlint.reporters.diff import rendered
+
+        emit(rendered(found, encoding()))
+    raise SystemExit(0 if found["compatible"] else 1)
+
+
+def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Prints one model, line by line."""
+    if len(models) != 1:
+        fail(f"--textconv prints one model, and {len(models)} are named", "help: irlint diff --textconv MODEL")
+    if options["format"] != "text":
+        fail("--textconv prints text", "help: leave --format out")
+    from irlint.run.textconv import text_of
+
+    emit(_asked(lambda: text_of(models[0])), "utf-8")
+
+
+def _asked(question: Callable[[], Result]) -> Result:
+    try:
+        return question()
+    except FileNotFoundError as error:
+        fail(f"no such file: {error.filename}")
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}")
+    except ValueError as error:
+        fail(str(error))

@@ -1,0 +1,201 @@
+"""Which sizes two models take for inputs that they share: compared symbol by symbol, and together at sizes that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from types import CodeType
+
+from irlint.contracts.conditions import conditions
+from irlint.contracts.contract import Condition, Contract
+from irlint.contracts.interface import End
+from irlint.contracts.sizes import ALL, Sizes, between, met
+from irlint.dims import Dim, Expr, MaybeDim, TooComplex, bounds, evaluated, substituted, symbols
+from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.records import record
+
+#: Symbols stand for each other at most in so many steps.
+MAX_CHAIN = 8
+
+#: So many sizes of each symbol are tried, and so many combinations of them.
+TRIED_SIZES = 5
+TRIED_POINTS = 600
+
+#: What conditions may call.
+_FUNCTIONS = {"__builtins__": {}, "min": min, "max": max, "abs": abs}
+
+Point = Mapping[str, int]
+
+
+def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
+    """The tensor that a value is, or that its elements are."""
+    while isinstance(known, (SequenceType, Optional)):
+        known = known.element
+    return known if isinstance(known, (Tensor, SparseTensor)) else None
+
+
+@record
+class Axis:
+    """An axis of an input that two models share, and its size in each."""
+
+    end: End
+    axis: int
+    old: MaybeDim
+    new: MaybeDim
+
+
+def shared_axes(pairs: Iterable[tuple[End, End]]) -> list[Axis]:
+    """The axes of inputs that have the same rank in both models."""
+    found = []
+    for old, new in pairs:
+        one, other = tensor_of(old.type), tensor_of(new.type)
+        if one is None or other is None or one.shape is None or other.shape is None:
+            continue
+        if len(one.shape) == len(other.shape):
+            found += [Axis(new, axis, *dims) for axis, dims in enumerate(zip(one.shape, other.shape))]
+    return found
+
+
+def swapped(axes: Iterable[Axis]) -> list[Axis]:
+    """The same axes, with the models in each other's place."""
+    return [Axis(each.end, each.axis, each.new, each.old) for each in axes]
+
+
+def settled(dim: Dim, contract: Contract) -> Dim:
+    """A size, with a number or another symbol in place of a symbol that is one."""
+    for _ in range(MAX_CHAIN):
+        before = dim
+        try:
+            dim = substituted(dim, contract.values)
+        except TooComplex:
+            return before
+        if dim is before or dim == before:
+            break
+    return dim
+
+
+def sizes_of(dim: MaybeDim, contract: Contract) -> Sizes | None:
+    """The sizes that an axis of an input can have; None where that is too complex."""
+    if dim is None:
+        return ALL
+    dim = settled(dim, contract)
+    if isinstance(dim, int):
+        return between(dim, dim)
+    low, high = bounds(dim)
+    return met(contract.sizes.get(str(dim), ALL), between(max(low or 1, 1), high))
+
+
+def sizes_text(name: str, sizes: Sizes) -> str:
+    """``any size``, ``only 3``, or the conditions that the sizes fulfil."""
+    if sizes.single is not None:
+        return f"only {sizes.single}"
+    texts = conditions(name, sizes)
+    if texts is None:
+        return "no size" if sizes.is_empty else f"some sizes from {sizes.least} on"
+    return " and ".join(f"`{text}`" for text in texts) or "any size"
+
+
+@record
+class Broken:
+    """A condition of the new model that sizes which both models otherwise take do not fulfil; ``name`` is that of two axes that it
+    wants to be equal."""
+
+    point: Point
+    condition: Condition | None = None
+    name: str = ""
+
+
+def broken_conditions(axes: Sequence[Axis], old: Contract, new: Contract) -> list[Broken]:
+    """What the new model demands of several sizes together that the old one does not."""
+    codes = [(each, compile(each.text, "condition", "eval")) for each in new.conditions if not each.when]
+    found: dict[str, Broken] = {}
+    for point in points(axes, old, new):
+        env, clash = carried(axes, old, point)
+        if clash:
+            found.setdefault(clash, Broken(point, name=clash))
+            continue
+        for condition, code in codes:
+            if condition.text not in found and _holds(code, env) is False:
+                found[condition.text] = Broken(point, condition)
+    return list(found.values())
+
+
+def points(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Point]:
+    """Sizes of the old model's symbols that it takes, and that the new one takes of each axis by itself."""
+    spans: dict[str, Sizes | None] = {}
+    for each in axes:
+        if isinstance(each.old, Expr):
+            for name in sorted(symbols(settled(each.old, old))):
+                spans.setdefault(name, ALL)
+            one = settled(each.old, old)
+            mine, theirs = sizes_of(one, old), sizes_of(each.new, new)
+            if isinstance(one, Expr) and mine is not None and theirs is not None:
+                joint = met(mine, theirs)
+                before = spans.get(str(one))
+                spans[str(one)] = met(before, joint) if before is not None and joint is not None else joint
+    tried = {name: _tried(sizes) for name, sizes in spans.items()}
+    codes = [compile(each.text, "condition", "eval") for each in old.conditions if not each.when]
+    for sizes in _combined(tried):
+        point = _whole_point(axes, old, sizes)
+        if point is not None and all(_holds(code, point) is not False for code in codes):
+            yield point
+
+
+def carried(axes: Iterable[Axis], old: Contract, point: Point) -> tuple[dict[str, int], str]:
+    """The sizes of the new model's symbols where those of the old one's are given, and a symbol that would have two."""
+    env: dict[str, int] = {}
+    for each in axes:
+        if each.old is None or not isinstance(each.new, Expr):
+            continue
+        size = each.old if isinstance(each.old, int) else point.get(str(each.old))
+        if size is not None and env.setdefault(str(each.new), size) != size:
+            return env, str(each.new)
+    return env, ""
+
+
+def _whole_point(axes: Iterable[Axis], old: Contract, sizes: Point) -> Point | None:
+    """The sizes of all symbols of the old model, where those are given that stand for the others."""
+    point = dict(sizes)
+    for each in axes:
+        if isinstance(each.old, Expr):
+            try:
+                point[str(each.old)] = evaluated(settled(each.old, old), sizes)
+            except KeyError:
+                return None
+    return point
+
+
+def _tried(sizes: Sizes | None) -> list[int]:
+    """A few sizes of a set: the smallest, and one further on."""
+    if sizes is None or sizes.is_empty:
+        return []
+    least, greatest = sizes.least, sizes.greatest
+    end = least + 4 * sizes.modulus + 64
+    found = [size for size in range(least, end if greatest is None else min(end, greatest) + 1) if size in sizes]
+    return [*found[:TRIED_SIZES], *found[-1:]] if len(found) > TRIED_SIZES else found
+
+
+def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
+    """Combinations of sizes: all of a few, else some that are drawn, the same in every run."""
+    count = 1
+    for sizes in tried.values():
+        count *= len(sizes)
+    if count <= TRIED_POINTS:
+        yield from (dict(zip(tried, sizes)) for sizes in product(*tried.values()))
+        return
+    from random import Random
+
+    draw = Random(0)
+    yield {name: sizes[0] for name, sizes in tried.items()}
+    for at in range(TRIED_POINTS):
+        few = 2 if at % 2 else TRIED_SIZES
+        yield {name: draw.choice(list(islice(sizes, few))) for name, sizes in tried.items()}
+
+
+def _holds(code: CodeType, sizes: Point) -> bool | None:
+    """Whether a condition holds; None where it is about other sizes than these."""
+    try:
+        return bool(eval(code, dict(_FUNCTIONS), dict(sizes)))
+    except (NameError, ZeroDivisionError):
+        return None

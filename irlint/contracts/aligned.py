@@ -1,0 +1,206 @@
+"""Which node of a graph is which of another version of it: by all that feeds them, by all that they feed, then by names and places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from irlint.contracts.identity import Identity, Wired, trimmed
+from irlint.model import Node, Value
+
+#: So few nodes are left to their neighbours and names.
+FEW = 16
+
+#: So often neighbours of nodes that are found are looked at.
+ROUNDS = 4
+
+Outputs = Iterable[tuple[Value, int]]
+Uses = dict[Value, list[tuple[Node, int]]]
+Alike = Callable[[Node, Node], bool]
+
+
+class Aligned:
+    """The nodes of two graphs in pairs.
+
+    ``new_of`` maps nodes of the old graph to those of the new one, and ``old_of`` back.
+    """
+
+    def __init__(self, old: Wired, new: Wired, sides: tuple[Identity, Identity], ends: tuple[Outputs, Outputs]) -> None:
+        self.old, self.new = old, new
+        self._ends = [list(each) for each in ends]
+        self.new_of: dict[Node, Node] = {}
+        self.old_of: dict[Node, Node] = {}
+        self._left = old.nodes, new.nodes
+        self._by_key(old.deep, new.deep)
+        if self.is_done:
+            return
+        self._uses = _uses(old), _uses(new)
+        self._inputs = {
+            new.values[value]: value for value in (*new.graph.captured, *new.graph.inputs) if value in new.values
+        }
+        makers = {number: new.makers.get(value) for value, number in self._ends[1]}
+        self._leaving = {value: makers.get(number) for value, number in self._ends[0]}
+        both = tuple(zip((old, new), sides, self._uses, self._ends))
+        self._by_key(*[_ahead(*each, each[0].leaves) for each in both])
+        self._by_key(old.loose, new.loose)
+        if len(self._left[0]) > FEW:
+            self._by_key(*[_ahead(*each, each[0].typed) for each in both])
+        for step in (self._in_sequence, self._by_name, self._in_sequence, self._by_label, self._in_place):
+            if self.is_done:
+                return
+            step()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each node has its pair."""
+        return len(self.new_of) == len(self.old.nodes) == len(self.new.nodes)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether one of the graphs has no node left without its pair."""
+        return not all(self._left)
+
+    def _pair(self, one: Node, other: Node) -> None:
+        self.new_of[one] = other
+        self.old_of[other] = one
+
+    def _by_key(self, old_keys: Mapping[Node, Hashable], new_keys: Mapping[Node, Hashable]) -> None:
+        """Pairs what has the same key: of several first those of one name, then in order."""
+        waiting: dict[Hashable, list[Node]] = {}
+        for node in self._left[1]:
+            waiting.setdefault(new_keys.get(node), []).append(node)
+        waiting.pop(None, None)
+        groups: dict[Hashable, list[Node]] = {}
+        for node in self._left[0]:
+            if old_keys.get(node) in waiting:
+                groups.setdefault(old_keys[node], []).append(node)
+        for key, nodes in groups.items():
+            self._in_order(nodes, waiting[key])
+        self._sift()
+
+    def _sift(self) -> None:
+        """Leaves out of those that are left what has been paired."""
+        old, new = self._left
+        self._left = (
+            [each for each in old if each not in self.new_of],
+            [each for each in new if each not in self.old_of],
+        )
+
+    def _by_name(self) -> None:
+        self._by_key(*[{node: (node.op, node.domain, node.label) for node in nodes} for nodes in self._left])
+
+    def _by_label(self) -> None:
+        self._by_key(*[{node: node.name for node in nodes if node.name} for nodes in self._left])
+
+    def _in_order(self, nodes: list[Node], others: list[Node]) -> None:
+        if len(nodes) > 1 or len(others) > 1:
+            names = {node.label: node for node in reversed(others)}
+            left = []
+            for node in nodes:
+                other = names.pop(node.label, None)
+                left.append(node) if other is None else self._pair(node, other)
+            nodes, others = left, [node for node in others if node not in self.old_of]
+        for node, other in zip(nodes, others):
+            self._pair(node, other)
+
+    def _in_sequence(self) -> None:
+        """Pairs nodes of one operator that take the same value in the same place, or give one to the same place."""
+        for _ in range(ROUNDS):
+            before = len(self.new_of)
+            for node in self._left[0]:
+                other = self._behind(node, _same_operator) or self._before(node, _same_operator)
+                if other is not None:
+                    self._pair(node, other)
+            self._sift()
+            if len(self.new_of) == before:
+                return
+
+    def _behind(self, node: Node, alike: Alike) -> Node | None:
+        """The node of the new graph that takes what this one takes."""
+        found = []
+        for at, value in enumerate(node.inputs):
+            other = self.counterpart(value)
+            if other is not None:
+                found += [
+                    user
+                    for user, place in self._uses[1].get(other, ())
+                    if place == at and self._fits(node, user, alike)
+                ]
+        return next((each for each in found if each.label == node.label), found[0] if found else None)
+
+    def _before(self, node: Node, alike: Alike) -> Node | None:
+        """The node of the new graph that gives to where this one gives."""
+        for place, value in enumerate(node.outputs):
+            if value is None:
+                continue
+            makers = [self._leaving.get(value)]
+            for user, at in self._uses[0].get(value, ()):
+                other = self.new_of.get(user)
+                fed = other.inputs[at] if other is not None and 0 <= at < len(other.inputs) else None
+                makers.append(self.new.makers.get(fed) if fed is not None else None)
+            for maker in makers:
+                if maker is not None and maker[1] == place and self._fits(node, maker[0], alike):
+                    return maker[0]
+        return None
+
+    def _fits(self, node: Node, other: Node, alike: Alike) -> bool:
+        return other not in self.old_of and alike(node, other)
+
+    def _in_place(self) -> None:
+        """Pairs nodes of different operators that stand between the same nodes."""
+        for node in self._left[0]:
+            other = self._behind(node, _any)
+            if other is not None and other is self._before(node, _any):
+                self._pair(node, other)
+
+    def counterpart(self, value: Value | None) -> Value | None:
+        """The value of the new graph that stands for one of the old: made by the node that stands for its maker, or from outside."""
+        if value is None:
+            return None
+        if value in self.old.makers:
+            node, at = self.old.makers[value]
+            other = self.new_of.get(node)
+            return other.outputs[at] if other is not None and at < len(other.outputs) else None
+        number = self.old.values.get(value)
+        return self._inputs.get(number) if number is not None else None
+
+
+def _uses(wired: Wired) -> Uses:
+    """Who uses a value, as which input; what a body uses counts as input -1."""
+    found: Uses = {}
+    for node in wired.nodes:
+        for at, value in enumerate(node.inputs):
+            if value is not None:
+                found.setdefault(value, []).append((node, at))
+        for _, body in node.bodies if wired.has_bodies else ():
+            for captured in body.captured:
+                found.setdefault(captured, []).append((node, -1))
+    return found
+
+
+def _ahead(wired: Wired, side: Identity, uses: Uses, ends: Outputs, leaves: Mapping[Value, int]) -> dict[Node, int]:
+    """The numbers of the nodes with all that they feed, and the inputs and constants that they take."""
+    leaving: dict[Value, list[int]] = {}
+    for value, number in ends:
+        leaving.setdefault(value, []).append(number)
+    found: dict[Node, int] = {}
+    for node in reversed(wired.nodes):
+        fed: list[tuple[object, ...]] = []
+        for output in node.outputs:
+            if output is None:
+                fed.append(())
+                continue
+            users = [(found.get(user, -1), at) for user, at in uses.get(output, ())]
+            if len(users) > 1:
+                users.sort()
+            fed.append((tuple(users), tuple(sorted(leaving[output])) if output in leaving else ()))
+        inputs = tuple([-1 if value is None else leaves.get(value, -2) for value in trimmed(node.inputs)])
+        found[node] = side.numbers.of("ahead", side.local(node), inputs, tuple(fed))
+    return found
+
+
+def _same_operator(one: Node, other: Node) -> bool:
+    return one.op == other.op and one.domain == other.domain
+
+
+def _any(one: Node, other: Node) -> bool:
+    return True

@@ -1,0 +1,326 @@
+"""What two models differ in for those who feed them: inputs, what these may be, and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.contracts.accepted import (
+    Axis,
+    Broken,
+    broken_conditions,
+    carried,
+    points,
+    settled,
+    shared_axes,
+    sizes_of,
+    sizes_text,
+    swapped,
+    tensor_of,
+)
+from irlint.contracts.changes import Change, listed
+from irlint.contracts.contract import Condition, Contract
+from irlint.contracts.interface import End
+from irlint.contracts.sizes import within
+from irlint.dims import Dim, Expr, MaybeDim, evaluated, same, symbols
+from irlint.model.tensor import Tensor, disagree, shape_text, type_text
+from irlint.records import record
+
+Pairs = Sequence[tuple[End, End]]
+
+
+@record(eq=False)
+class Side:
+    """A model as who uses it sees it."""
+
+    inputs: tuple[End, ...]
+    outputs: tuple[End, ...]
+    contract: Contract
+
+
+@record
+class Matched:
+    """The ends that two models share, and those that one of them alone has."""
+
+    pairs: tuple[tuple[End, End], ...]
+    gone: tuple[End, ...]
+    added: tuple[End, ...]
+
+
+def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
+    """The ends of two models by the names that they can be asked for by, their own first."""
+    left = list(new)
+    found: dict[int, End] = {}
+    for of_name in (lambda each: (each.name,), lambda each: each.names):
+        for at, one in enumerate(old):
+            other = (
+                None if at in found else next((each for each in left if set(of_name(one)) & set(of_name(each))), None)
+            )
+            if other is not None:
+                found[at] = other
+                left.remove(other)
+    pairs = tuple((one, found[at]) for at, one in enumerate(old) if at in found)
+    return Matched(pairs, tuple(one for at, one in enumerate(old) if at not in found), tuple(left))
+
+
+def interface_changes(old: Side, new: Side) -> list[Change]:
+    """What has changed for whoever feeds the old model and takes what it gives."""
+    inputs, outputs = matched(old.inputs, new.inputs), matched(old.outputs, new.outputs)
+    changes = [*_come_and_gone("input", inputs), *_moved("input", old.inputs, new.inputs, inputs)]
+    fed = [pair for pair in inputs.pairs if not (pair[0].optional and pair[1].optional)]
+    changes += [change for pair in fed for change in _input_types(*pair)]
+    axes = shared_axes(fed)
+    if not old.contract.satisfiable or not new.contract.satisfiable:
+        changes += _satisfiable(old.contract, new.contract)
+    else:
+        changes += _sizes(axes, old.contract, new.contract)
+        changes += _together(axes, old.contract, new.contract)
+        changes += _branches(axes, old.contract, new.contract)
+    changes += [*_come_and_gone("output", outputs), *_moved("output", old.outputs, new.outputs, outputs)]
+    compared = _Outputs(axes, old.contract, new.contract)
+    changes += [change for pair in outputs.pairs for change in compared.changes(*pair)]
+    return changes
+
+
+def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
+    gone = [each for each in ends.gone if not each.optional]
+    added = [each for each in ends.added if not each.optional]
+    for each in gone:
+        like = [one for one in added if type_text(one.type) == type_text(each.type)]
+        instead = f"; {what} {listed([like[0].name])} of the same type is new" if len(like) == 1 else ""
+        message = f"{what} `{each.name}` ({type_text(each.type)}) is gone{instead}"
+        yield Change(f"{what}-removed", message, each.name, breaking=True)
+    for each in added:
+        message = f"{what} `{each.name}` ({type_text(each.type)}) is new" + ", and has to be fed" * (what == "input")
+        yield Change(f"{what}-added", message, each.name, breaking=what == "input")
+    for kind, told, optional in (
+        ("removed", "gone", [each.name for each in ends.gone if each.optional]),
+        ("added", "new", [each.name for each in ends.added if each.optional]),
+    ):
+        if optional:
+            count = f"{len(optional)} inputs" if len(optional) > 1 else "input"
+            verb = "are" if len(optional) > 1 else "is"
+            message = f"{count} {listed(optional)} {verb} {told}, which need not be fed"
+            yield Change(f"input-{kind}", message, optional[0])
+
+
+def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
+    """A change where who goes by position gets another end than before."""
+    before = [each for each in old if not each.optional]
+    after = [each for each in new if not each.optional]
+    places = {id(each): at for at, each in enumerate(after)}
+    moved = [
+        (one, at, places[id(other)])
+        for at, one in enumerate(before)
+        for first, other in ends.pairs
+        if first is one and id(other) in places and places[id(other)] != at
+    ]
+    if not moved or (what == "input" and any(not each.optional for each in (*ends.gone, *ends.added))):
+        return
+    one, at, place = moved[0]
+    more = f", and {len(moved) - 1} more moved" if len(moved) > 1 else ""
+    message = (
+        f"{what} `{one.name}` is at position {place}, where it was at {at}{more}: who goes by position gets another"
+    )
+    yield Change(f"{what}-moved", message, one.name, breaking=True)
+
+
+def _input_types(old: End, new: End) -> Iterator[Change]:
+    if disagree(old.type, new.type):
+        message = f"input `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
+        yield Change("type-changed", message, new.name, breaking=True)
+    if old.optional != new.optional:
+        told = "has to be fed: its default is gone" if old.optional else "need not be fed any more: it has a default"
+        kind = "input-narrowed" if old.optional else "input-widened"
+        yield Change(kind, f"input `{new.name}` {told}", new.name, breaking=old.optional)
+    one, other = tensor_of(old.type), tensor_of(new.type)
+    if one is None or other is None or _rank(one.shape) == _rank(other.shape):
+        return
+    kind = "input-widened" if other.shape is None else "input-narrowed"
+    message = f"input `{new.name}` takes {shape_text(other.shape)}, where it took {shape_text(one.shape)}"
+    yield Change(kind, message, new.name, breaking=other.shape is not None)
+
+
+def _rank(shape: Sequence[MaybeDim] | None) -> int | None:
+    return None if shape is None else len(shape)
+
+
+def _dtype(end: End) -> str:
+    """The element type of a tensor, the whole type of anything else."""
+    return end.type.dtype or "?" if isinstance(end.type, Tensor) else type_text(end.type)
+
+
+def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
+    if old.satisfiable:
+        told = listed([demand.requirement.condition for demand in new.impossible], limit=2)
+        yield Change("contract-unsatisfiable", f"no sizes fit the new model any more: {told}", breaking=True)
+    elif new.satisfiable:
+        yield Change("contract-satisfiable", "no sizes fitted the old model; some fit the new one")
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
+    """What one axis by itself may be, once for the axes that share a symbol in both models."""
+    groups: dict[tuple[MaybeDim, MaybeDim], list[Axis]] = {}
+    for each in axes:
+        groups.setdefault((_settled(each.old, old), _settled(each.new, new)), []).append(each)
+    for (one, other), places in groups.items():
+        before, after = sizes_of(one, old), sizes_of(other, new)
+        if before is None or after is None:
+            continue
+        narrowed, widened = within(before, after) is False, within(after, before) is False
+        if not narrowed and not widened:
+            continue
+        name = str(other) if isinstance(other, Expr) else str(one)
+        first = places[0]
+        message = (
+            f"{_where(places)}: {sizes_text(name, after)}, where it was {sizes_text(name, before)}"
+            f"{_reason(name if narrowed else '', new)}"
+        )
+        yield Change("input-narrowed" if narrowed else "input-widened", message, first.end.name, breaking=narrowed)
+
+
+def _settled(dim: MaybeDim, contract: Contract) -> MaybeDim:
+    return None if dim is None else settled(dim, contract)
+
+
+def _where(places: Sequence[Axis]) -> str:
+    """``axis 0 of `x`, axis 1 of `y```."""
+    axes: dict[int, list[str]] = {}
+    for each in places:
+        axes.setdefault(each.axis, []).append(each.end.name)
+    return ", ".join(f"axis {axis} of {listed(names)}" for axis, names in axes.items())
+
+
+def _reason(name: str, contract: Contract) -> str:
+    """The first node that demands something of a symbol."""
+    found = next((each for each in contract.conditions if not each.when and name and name in _names(each)), None)
+    return "" if found is None else f" ({_demanded(found)})"
+
+
+def _names(condition: Condition) -> set[str]:
+    relations = condition.demand.requirement.any_of
+    return {name for each in relations for side in (each.left, each.right) for name in symbols(side)}
+
+
+def _demanded(condition: Condition) -> str:
+    node = condition.demand.node
+    return f"{node.op} `{node.label}`: {condition.demand.requirement.why}"
+
+
+def _together(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
+    """What several axes may be together."""
+    for broken in broken_conditions(axes, old, new):
+        at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
+        message = f"{_wanted(broken, axes)} now; the old model takes {at}"
+        yield Change("contract-narrowed", message, _condition_name(broken), breaking=True)
+    for broken in broken_conditions(swapped(axes), new, old):
+        message = f"{_wanted(broken, swapped(axes))} no more"
+        yield Change(
+            "contract-widened",
+            message.replace("has to hold no more", "need not hold any more"),
+            _condition_name(broken),
+        )
+
+
+def _wanted(broken: Broken, axes: Sequence[Axis]) -> str:
+    if broken.condition is not None:
+        return f"`{broken.condition.text}` has to hold ({_demanded(broken.condition)})"
+    places = [each for each in axes if str(each.new) == broken.name]
+    return f"`{broken.name}` is one size, that of {_where(places)},"
+
+
+def _condition_name(broken: Broken) -> str:
+    return broken.condition.text if broken.condition is not None else broken.name
+
+
+def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
+    """What is demanded in a body that may never run, by its text with the new model's names."""
+    names = {str(each.old): str(each.new) for each in axes if isinstance(each.old, Expr) and each.new is not None}
+    before = {(each.when, _renamed(each.text, names)) for each in old.conditions if each.when}
+    after = {(each.when, each.text) for each in new.conditions if each.when}
+    always = {_renamed(each.text, names) for each in old.conditions if not each.when}
+    for when, text in sorted(after - before):
+        if text not in always:
+            yield Change("contract-narrowed", f"where `{when}` runs, `{text}` has to hold now", text)
+    for when, text in sorted(before - after):
+        if text not in {each.text for each in new.conditions}:
+            yield Change("contract-widened", f"where `{when}` runs, `{text}` need not hold any more", text)
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    parts, word = [], ""
+    for character in f"{text}\n":
+        if character.isalnum() or character == "_":
+            word += character
+            continue
+        parts.append(names.get(word, word) + character)
+        word = ""
+    return "".join(parts)[:-1]
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+class _Outputs:
+    """Compares the shapes of outputs at sizes that both models take."""
+
+    def __init__(self, axes: Sequence[Axis], old: Contract, new: Contract) -> None:
+        self.told = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
+        self.contracts = old, new
+        self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
+        for point in points(axes, old, new) if old.satisfiable and new.satisfiable else ():
+            env, clash = carried(axes, old, point)
+            if not clash:
+                self.tried.append((point, env))
+
+    def changes(self, old: End, new: End) -> Iterator[Change]:
+        if disagree(old.type, new.type):
+            message = f"output `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
+            yield Change("type-changed", message, new.name, breaking=True)
+        one, other = tensor_of(old.type), tensor_of(new.type)
+        if one is None or other is None:
+            return
+        kind = self._shapes(one.shape, other.shape)
+        if kind:
+            told = {
+                "changed": "is",
+                "untold": "is told no more than",
+                "told": "is told to be",
+            }[kind]
+            message = f"output `{new.name}` {told} {shape_text(other.shape)}, where it was {shape_text(one.shape)}"
+            yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
+
+    def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:
+        """``changed``, ``untold`` where the new shape says less, ``told`` where it says more, else nothing."""
+        if old is None or new is None:
+            return "" if old is new else "untold" if new is None else "told"
+        if len(old) != len(new):
+            return "changed"
+        found = [self._sizes(one, other) for one, other in zip(old, new)]
+        return next((kind for kind in ("changed", "untold", "told") if kind in found), "")
+
+    def _sizes(self, old: MaybeDim, new: MaybeDim) -> str:
+        is_told = [
+            dim is not None and (isinstance(dim, int) or symbols(dim) <= names)
+            for dim, names in zip((old, new), self.told)
+        ]
+        if not all(is_told):
+            return "" if is_told[0] == is_told[1] else "untold" if is_told[0] else "told"
+        assert old is not None and new is not None
+        if isinstance(old, int) and isinstance(new, int):
+            return "" if old == new else "changed"
+        if not self.tried:
+            return "changed" if same(old, new) is False else ""
+        return "changed" if any(self._differ(old, new, *each) for each in self.tried) else ""
+
+    def _differ(self, old: Dim, new: Dim, point: Mapping[str, int], env: Mapping[str, int]) -> bool:
+        try:
+            return evaluated(old, point) != evaluated(new, env)
+        except (KeyError, ZeroDivisionError):
+            return False
+
+
+def _symbols(dims: Iterable[MaybeDim]) -> frozenset[str]:
+    return frozenset(name for dim in dims if isinstance(dim, Expr) for name in symbols(dim))

@@ -1,0 +1,126 @@
+"""What two models differ in: what may be fed and what comes back, opsets, operators and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.contracts.changes import Change
+from irlint.contracts.compared import Side, interface_changes, matched
+from irlint.contracts.contract import contract_of
+from irlint.contracts.identity import Digest, Identity, Numbers
+from irlint.contracts.interface import End, inputs, outputs
+from irlint.contracts.nodes import Graphs
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Value
+from irlint.model.order import graphs
+
+#: Values with what stands for each in both models.
+Numbered = list[tuple[Value, int]]
+
+#: So many operators are named where two formats are compared.
+NAMED = 8
+
+
+def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[Change]:
+    """The changes from one model to another; ``digests`` hash what the constants of each hold.
+
+    Of two formats the inputs, outputs and what may be fed are compared; their nodes are only counted.
+    """
+    sides = [Side(inputs(known), outputs(known), contract_of(known)) for known in (old, new)]
+    changes = interface_changes(*sides)
+    if old.format is not new.format:
+        return [*changes, *_both_counted(old, new)]
+    changes += [*_opsets(old, new), *_operators(old, new)]
+    return changes + _nodes(old, new, digests, sides)
+
+
+def _opsets(old: Known, new: Known) -> Iterator[Change]:
+    one, other = old.model.format_version, new.model.format_version
+    if one != other:
+        yield Change("opset-format", f"the {new.format.title} format is of version {other}, where it was {one}", "")
+    before, after = old.model.opsets, new.model.opsets
+    for domain in sorted({*before, *after}):
+        name = domain or "ai.onnx"
+        if domain not in after:
+            yield Change("opset-removed", f"opset {name} {before[domain]} is not imported any more", name)
+        elif domain not in before:
+            yield Change("opset-added", f"opset {name} {after[domain]} is imported", name)
+        elif before[domain] != after[domain]:
+            yield Change("opset-changed", f"opset {name} {before[domain]} -> {after[domain]}", name)
+
+
+def _operators(old: Known, new: Known) -> Iterator[Change]:
+    before, after = operators(old), operators(new)
+    for name in sorted({*before, *after}):
+        was, now = before.get(name, 0), after.get(name, 0)
+        if was == now:
+            continue
+        kind = "operator-added" if not was else "operator-removed" if not now else "operator-count"
+        yield Change(kind, f"{name} {was} -> {now}", name)
+
+
+def operators(known: Known) -> dict[str, int]:
+    """How many nodes each operator has, by its name with its domain; those of inputs, constants and outputs left out."""
+    form = known.format
+    found: dict[str, int] = {}
+    for graph in graphs(known.model):
+        for node in graph.nodes:
+            if node.op not in (form.input_node, form.constant_node, form.output_node):
+                name = node.op if node.domain in ("", form.name) else f"{node.domain}.{node.op}"
+                found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _both_counted(old: Known, new: Known) -> Iterator[Change]:
+    told = " and ".join(f"{known.format.title} has {_counts(operators(known))}" for known in (old, new))
+    yield Change("operator-formats", f"nodes of two formats are counted only: {told}")
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    most = sorted(found.items(), key=lambda each: (-each[1], each[0]))
+    named = ", ".join(f"{count} {name}" for name, count in most[:NAMED])
+    more = f", ... of {len(most)} operators" if len(most) > NAMED else ""
+    return f"{counted(sum(found.values()), 'node')} ({named}{more})" if most else "none"
+
+
+# --- nodes ------------------------------------------------------------------------------------------------------------
+
+
+def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequence[Side]) -> list[Change]:
+    numbers = Numbers()
+    one, other = (Identity(known, numbers, digest) for known, digest in zip((old, new), digests))
+    fed = _numbered(sides[0].inputs, sides[1].inputs, numbers)
+    assert old.model.graph is not None and new.model.graph is not None
+    before = one.wired(old.model.graph, dict(fed[0]), {}, {})
+    after = other.wired(new.model.graph, dict(fed[1]), {}, {})
+    compared = Graphs(one, other)
+    changes = compared.changes(before, after, _numbered(sides[0].outputs, sides[1].outputs, numbers))
+    return changes + _functions(compared, old, new)
+
+
+def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
+    """The values of both models with one number for those that stand for each other: by name, then by position."""
+    found = matched(old, new)
+    pairs = [(one.value, other.value) for one, other in found.pairs]
+    pairs += [(one.value, other.value) for one, other in zip(found.gone, found.added)]
+    both: tuple[Numbered, Numbered] = ([], [])
+    for at, values in enumerate(pairs):
+        for value, each in zip(values, both):
+            each.append((value, numbers.of("end", at)))
+    for which, (ends, left) in enumerate(((both[0], found.gone), (both[1], found.added))):
+        shared = min(len(found.gone), len(found.added))
+        ends += [(each.value, numbers.of("alone", which, at)) for at, each in enumerate(left[shared:])]
+    return both
+
+
+def _functions(compared: Graphs, old: Known, new: Known) -> list[Change]:
+    """The changes of functions that both models have under one name, and call."""
+    found = []
+    for key, function in old.model.functions.items():
+        other = new.model.functions.get(key)
+        if other is None or function.graph not in compared.old.graphs or other.graph not in compared.new.graphs:
+            continue
+        if compared.old.function(function) != compared.new.function(other):
+            found += compared.graphs(function.graph, other.graph)
+    return found

@@ -1,0 +1,352 @@
+"""What makes two nodes of two models the same, whatever they are called: numbers for their attributes and for all that feeds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from irlint.inference.known import Known
+from irlint.model import Attribute, Constant, Function, Graph, Node, Stored, Value
+from irlint.model.order import ordered
+from irlint.model.tensor import Tensor, type_text
+from irlint.records import record
+
+#: The kinds of attributes that hold tensors.
+TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
+
+#: How long the text of an attribute may be.
+LONGEST = 60
+
+#: A longer list is shown by its first entries and a hash.
+LISTED = 32
+
+#: So many contents of a small tensor are shown.
+SHOWN_CONTENTS = 8
+
+Digest = Callable[[Constant], "str | None"]
+
+
+class Numbers:
+    """Numbers for what is alike, the same for two models: equal numbers have equal keys."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, *key: Hashable) -> int:
+        return self._known.setdefault(key, len(self._known))
+
+
+@record(frozen=False, eq=False)
+class Wired:
+    """A graph as its nodes depend on each other.
+
+    ``nodes`` come after what they use; those that stand for inputs, constants and outputs are left out. ``makers`` tells which node
+    makes a value, as which of its outputs, and ``leaves`` the numbers of the values that no node makes. ``deep`` and ``values`` are
+    numbers for a node, and a value, with all that feeds it; ``typed`` and ``loose`` are those of leaves and nodes where constants
+    count by their types only. ``constants`` are the leaves that are constants, None where it is not known what they hold.
+    """
+
+    graph: Graph
+    nodes: list[Node]
+    makers: dict[Value, tuple[Node, int]]
+    leaves: dict[Value, int]
+    typed: dict[Value, int]
+    deep: dict[Node, int]
+    loose: dict[Node, int]
+    values: dict[Value, int]
+    constants: dict[Value, Constant | None]
+    has_bodies: bool = False
+
+
+class Identity:
+    """The numbers of one model's nodes; ``digest`` hashes what constants hold, where that counts."""
+
+    def __init__(self, known: Known, numbers: Numbers, digest: Digest) -> None:
+        self.known = known
+        self.numbers = numbers
+        self.digest = digest
+        self.graphs: dict[Graph, Wired] = {}
+        self._functions: dict[Function, int] = {}
+        self._attributes: dict[int, int] = {}
+        self._locals: dict[Node, int] = {}
+        self._bodied: set[Node] = set()
+
+    # --- graphs -----------------------------------------------------------------------------------------------------
+
+    def wired(
+        self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int], outer_loose: Mapping[Value, int]
+    ) -> Wired:
+        """A graph with the numbers of its inputs, and of the values around it."""
+        order = ordered(graph)
+        makers: dict[Value, tuple[Node, int]] = {}
+        own: dict[Value, int] = dict(leaves)
+        typed: dict[Value, int] = dict(leaves)
+        nodes = []
+        constants: dict[Value, Constant | None] = {}
+        for node in (*order.nodes, *order.cyclic):
+            if self.is_leaf(node):
+                for value in node.outputs:
+                    if value is not None and value not in own:
+                        constants[value] = self.held(node, value, graph)
+                        own[value], typed[value] = self._constant_node(node, value, constants[value])
+                continue
+            if node.op == self.known.format.output_node:
+                continue
+            nodes.append(node)
+            makers |= {value: (node, at) for at, value in enumerate(node.outputs) if value is not None}
+        for value, constant in graph.constants.items():
+            constants[value] = constant
+            own[value], typed[value] = self.constant(constant), self.constant(constant, exact=False)
+        around = {value: outer[value] for value in graph.captured if value in outer}
+        found = Wired(graph, nodes, makers, own, typed, {}, {}, {**around, **own}, constants)
+        found.has_bodies = any(map(self.has_bodies, nodes))
+        self.graphs[graph] = found
+        loose = {**{value: outer_loose[value] for value in around}, **typed}
+        for node in nodes:
+            found.deep[node] = self._number(node, found.values, loose, exact=True)
+            found.loose[node] = self._number(node, found.values, loose, exact=False)
+            for at, value in enumerate(node.outputs):
+                if value is not None:
+                    found.values[value] = self.numbers.of("output", found.deep[node], at)
+                    loose[value] = self.numbers.of("output", found.loose[node], at)
+        return found
+
+    def is_leaf(self, node: Node) -> bool:
+        """Whether a node stands for an input or a constant."""
+        form = self.known.format
+        return node.op in (form.input_node, form.constant_node) and not any(node.inputs)
+
+    def _number(self, node: Node, values: Mapping[Value, int], loose: Mapping[Value, int], *, exact: bool) -> int:
+        known = values if exact else loose
+        inputs = tuple([-1 if value is None else known.get(value, -2) for value in trimmed(node.inputs)])
+        if not self.has_bodies(node):
+            return self.numbers.of("node", self.local(node), inputs)
+        bodies = tuple([self._body(name, body, values, loose, exact=exact) for name, body in node.bodies])
+        return self.numbers.of("node", self.local(node), inputs, bodies)
+
+    def has_bodies(self, node: Node) -> bool:
+        """Whether there are graphs among the attributes of a node."""
+        self.local(node)
+        return node in self._bodied
+
+    def _body(
+        self, name: str, body: Graph, values: Mapping[Value, int], loose: Mapping[Value, int], *, exact: bool
+    ) -> int:
+        found = self.graphs.get(body)
+        if found is None:
+            leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
+            found = self.wired(body, leaves, values, loose)
+        outputs = tuple([self.output(found, value, exact=exact) for value in body.outputs])
+        return self.numbers.of("body", name, outputs)
+
+    def output(self, wired: Wired, value: Value, *, exact: bool = True) -> int:
+        """The number of a value that leaves a graph."""
+        if value not in wired.makers or exact:
+            return wired.values.get(value, -2)
+        node, at = wired.makers[value]
+        return self.numbers.of("output", wired.loose[node], at)
+
+    def function(self, function: Function) -> int:
+        """The number of a function of the model, whatever it is called."""
+        if function not in self._functions:
+            self._functions[function] = self.numbers.of("recursive", function.name)
+            leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(function.graph.inputs)}
+            found = self.wired(function.graph, leaves, {}, {})
+            outputs = tuple([found.values.get(value, -2) for value in function.graph.outputs])
+            attributes = tuple(sorted((name, repr(each and each.value)) for name, each in function.attributes.items()))
+            self._functions[function] = self.numbers.of("function", outputs, attributes)
+        return self._functions[function]
+
+    def called(self, node: Node) -> Function | None:
+        """The function of the model that a node calls."""
+        return (
+            self.known.model.functions.get((node.domain, node.op, node.overload))
+            if self.known.model.functions
+            else None
+        )
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def local(self, node: Node) -> int:
+        """The number of a node without what feeds it: its operator and its attributes."""
+        if node not in self._locals:
+            function = self.called(node)
+            op = self.op(node) if function is None else self.numbers.of("call", self.function(function))
+            attributes = tuple(sorted((name, self.attribute(node, name)) for name in self.counted(node)))
+            count = max((at + 1 for at, value in enumerate(node.outputs) if value is not None), default=0)
+            self._locals[node] = self.numbers.of("local", op, attributes, count)
+            if any(True for _ in node.bodies):
+                self._bodied.add(node)
+        return self._locals[node]
+
+    def op(self, node: Node) -> int:
+        """The number of a node's operator; of an IR's, with the opset that each layer states."""
+        version = node.version if isinstance(node.version, str) else ""
+        return self.numbers.of("op", node.domain, node.op, node.overload, version)
+
+    def counted(self, node: Node) -> list[str]:
+        """The attributes that tell a node from others: no graphs, and none that says what holds without it."""
+        call = self.known.calls.get(node)
+        if call is None or call.signature is None or not call.attributes:
+            return [name for name, each in node.attributes.items() if each.kind not in ("GRAPH", "GRAPHS")]
+        bound, defaults = call.attributes, call.signature.attributes
+        return [
+            name
+            for name, each in node.attributes.items()
+            if each.kind not in ("GRAPH", "GRAPHS")
+            and not (name in bound and name in defaults and _is_default(bound[name], defaults[name][1]))
+        ]
+
+    def attribute(self, node: Node, name: str) -> int:
+        """The number of an attribute's value."""
+        attribute = node.attributes[name]
+        if attribute.kind in ("PORT_MAP", "BACK_EDGES"):
+            return self.numbers.of(attribute.kind, tied(node, name))
+        number = self._attributes.get(id(attribute))
+        if number is None:
+            number = self._attributes[id(attribute)] = self._plain_attribute(attribute)
+        return number
+
+    def _plain_attribute(self, attribute: Attribute) -> int:
+        kind, value = attribute.kind, attribute.value
+        if attribute.reference is not None:
+            return self.numbers.of("reference", attribute.reference)
+        if kind in TENSORS:
+            return self.constant(value)
+        if kind in ("TENSORS", "SPARSE_TENSORS"):
+            return self.numbers.of(kind, tuple([self.constant(each) for each in value]))
+        if kind == "TEXT":
+            return self.numbers.of(kind, blankless(value))
+        if kind == "TYPE_PROTO":
+            return self.numbers.of(kind, type_text(value))
+        return self.numbers.of(kind, repr(value), self._cut(attribute))
+
+    def _cut(self, attribute: Attribute) -> str:
+        """The hash of a text of which only the beginning is kept."""
+        if attribute.cut is None:
+            return ""
+        return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
+
+    # --- constants --------------------------------------------------------------------------------------------------
+
+    def constant(self, constant: Constant, *, exact: bool = True) -> int:
+        """The number of a constant: its type and, where ``exact``, what it holds."""
+        tensor = constant.tensor
+        contents = self.digest(constant) or "" if exact else ""
+        return self.numbers.of("constant", tensor.dtype, repr(tensor.shape), contents)
+
+    def _constant_node(self, node: Node, value: Value, constant: Constant | None) -> tuple[int, int]:
+        if constant is None:
+            number = self.numbers.of("leaf", self.local(node), value.port)
+            return number, number
+        return self.constant(constant), self.constant(constant, exact=False)
+
+    def held(self, node: Node, value: Value, graph: Graph) -> Constant | None:
+        """The constant that a node without inputs gives."""
+        if value in graph.constants:
+            return graph.constants[value]
+        for attribute in node.attributes.values():
+            if attribute.kind in TENSORS and attribute.value is not None:
+                return attribute.value  # type: ignore[no-any-return]
+        known = self.known.types.get(value)
+        return Constant(known) if isinstance(known, Tensor) and known.value is not None else None
+
+
+def _is_default(value: object, default: object) -> bool:
+    return type(value) is type(default) and value == default
+
+
+def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
+    """The inputs of a node without those at its end that are left out."""
+    count = len(inputs)
+    while count and inputs[count - 1] is None:
+        count -= 1
+    return inputs[:count]
+
+
+def tied(node: Node, name: str) -> str:
+    """A port map or the edges back of a body, by positions in place of ids."""
+    attribute = node.attributes[name]
+    wanted = name.replace("port_map", "body").replace("back_edges", "body")
+    layers = next((_ends(body) for at, body in node.bodies if at == wanted), {})
+    ports = {port.id: at for ports in (node.input_ports, node.output_ports) for at, port in enumerate(ports)}
+    told = []
+    for entry in attribute.value:
+        fields = []
+        for name in entry.__match_args__:
+            value = getattr(entry, name)
+            if name == "place":
+                continue
+            if "layer" in name:
+                value = layers.get(value, value)
+            elif "port" in name:
+                value = ports.get(value, value)
+            fields.append(f"{name}={value}")
+        told.append(" ".join(fields))
+    return "; ".join(sorted(told))
+
+
+def _ends(body: Graph) -> dict[str | None, str]:
+    """The nodes that are the boundary of a body, by their ids: which of its inputs or outputs each is."""
+    inputs = {value: at for at, value in enumerate(body.inputs)}
+    found: dict[str | None, str] = {
+        node.id: f"input {inputs[value]}" for node in body.nodes for value in node.outputs[:1] if value in inputs
+    }
+    last = [node for node in body.nodes if node.inputs and not node.outputs]
+    return found | {node.id: f"output {at}" for at, node in enumerate(last)}
+
+
+def blankless(text: str) -> str:
+    """An attribute's text, lists without blanks."""
+    return ",".join(part.strip() for part in text.split(",")).strip()
+
+
+def constant_text(constant: Constant, digest: Digest) -> str:
+    """``int64[2] = [1, -1]``, ``float32[64, 3, 7, 7] #1a2b3c4d``."""
+    tensor = constant.tensor
+    text = type_text(tensor)
+    if tensor.value is not None and len(tensor.value) <= SHOWN_CONTENTS:
+        entries = ", ".join(f"{each:.9g}" if isinstance(each, float) else str(each) for each in tensor.value)
+        if len(entries) <= LONGEST:
+            return f"{text} = {entries}" if tensor.shape == () else f"{text} = [{entries}]"
+    found = digest(constant)
+    return text if found is None else f"{text} #{found[:8]}"
+
+
+def attribute_text(node: Node, name: str, digest: Digest) -> str:
+    """The value of an attribute as people write it."""
+    attribute = node.attributes[name]
+    kind, value = attribute.kind, attribute.value
+    if attribute.reference is not None:
+        return f"@{attribute.reference}"
+    if kind in TENSORS and value is not None:
+        return constant_text(value, digest)
+    if kind in ("TENSORS", "SPARSE_TENSORS"):
+        return f"[{', '.join(constant_text(each, digest) for each in value)}]"
+    if kind in ("PORT_MAP", "BACK_EDGES"):
+        return tied(node, name)
+    if kind == "TYPE_PROTO":
+        return type_text(value)
+    if kind == "TEXT":
+        return blankless(value).replace(",", ", ")
+    if kind == "STRING":
+        found = digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) if attribute.cut else None
+        text = f'"{value}"'
+        return text if len(text) <= LONGEST and not found else f"{text[:LONGEST]}... #{(found or '')[:8]}"
+    if isinstance(value, tuple) and len(value) > LISTED:
+        first = ", ".join(_scalar_text(each) for each in value[:SHOWN_CONTENTS])
+        return f"{len(value)} entries [{first}, ...] #{_hash(value)}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(_scalar_text(each) for each in value)}]"
+    return _scalar_text(value)
+
+
+def _hash(value: object) -> str:
+    from hashlib import sha256
+
+    return sha256(repr(value).encode(), usedforsecurity=False).hexdigest()[:8]
+
+
+def _scalar_text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return f'"{value}"' if isinstance(value, str) else str(value)

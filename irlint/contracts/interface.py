@@ -1,0 +1,79 @@
+"""The inputs and outputs of a model as whoever uses it sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from irlint.inference.known import Known
+from irlint.model import Node, Value
+from irlint.model.tensor import Tensor, Type
+from irlint.records import record
+
+#: OpenVINO's converters end the names of the nodes that stand for outputs with it, and a number.
+_SINK = "/sink_port_"
+
+
+@record
+class End:
+    """An input or an output: the name that the file gives it, every name that it can be asked for by, and its type.
+
+    An input that is ``optional`` need not be fed.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    value: Value
+    type: Type | None
+    optional: bool = False
+
+
+def inputs(known: Known) -> tuple[End, ...]:
+    """The inputs that can be fed, in the order of the file."""
+    graph = known.model.graph
+    assert graph is not None
+    types = known.format.lax_inputs
+    if known.format.input_node is None:
+        return tuple(
+            End(value.name, (value.name,), value, _fed(value, known, types), value in graph.constants)
+            for value in graph.inputs
+        )
+    found = []
+    for node in graph.nodes:
+        if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
+            names = (*_port_names(node, node.outputs[0]), node.name)
+            found.append(End(node.name, names, node.outputs[0], _fed(node.outputs[0], known, types)))
+    return tuple(found)
+
+
+def outputs(known: Known) -> tuple[End, ...]:
+    """The outputs, in the order of the file."""
+    graph = known.model.graph
+    assert graph is not None
+    types = known.format.lax_outputs
+    if known.format.output_node is None:
+        return tuple(End(value.name, (value.name,), value, _fed(value, known, types)) for value in graph.outputs)
+    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    found = []
+    for node in graph.nodes:
+        if node.op == known.format.output_node and node.inputs and node.inputs[0] is not None:
+            value = node.inputs[0]
+            tensors = _port_names(makers[value], value) if value in makers else ()
+            names = (*tensors, node.name, node.name.partition(_SINK)[0])
+            found.append(End(node.name, names, value, _fed(value, known, types)))
+    return tuple(found)
+
+
+def _port_names(node: Node, value: Value) -> tuple[str, ...]:
+    """The tensor names of an output."""
+    return next((port.names for port in node.output_ports if port.id == value.port), ())
+
+
+def _fed(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
+    return as_fed(known.types.get(value), known, types)
+
+
+def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
+    """An input or output as its user sees it: of another element type where the runtime converts those of an older version."""
+    if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
+        return found
+    return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

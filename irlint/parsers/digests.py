@@ -1,0 +1,123 @@
+"""Short hashes of what constants hold, read from where it lies, a piece at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import prod
+
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Constant
+from irlint.model.tensor import BITS
+from irlint.parsers.weights import byte_size, pieces
+
+if TYPE_CHECKING:
+    from irlint.parsers.weights import Buffer
+
+#: So many hexadecimal digits tell two constants apart, and so many are shown.
+DIGITS = 32
+SHOWN = 8
+
+
+class Digests:
+    """The hashes of constants; what two models have in one file is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, str | None] = {}
+
+    def of(self, constant: Constant, model: str, data: Buffer | None = None) -> str | None:
+        """The hash of a constant of the model at a path; None where its contents cannot be had.
+
+        Constants of one type and shape have the same hash if they have the same contents.
+        """
+        if constant.parts:
+            found = [self.of(part, model, data) for part in constant.parts]
+            return None if None in found else _hash(iter(["".join(map(str, found)).encode()]))
+        if constant.tensor.value is not None:
+            return _hash(iter([repr(constant.tensor.value).encode()]))
+        stored = constant.stored
+        if stored is None or stored.reason:
+            return None
+        if stored.coded is not None:
+            return _of_coded(constant.tensor.dtype, *stored.coded, model, data)
+        size = self._size(constant)
+        if size is None or size > (stored.available or 0) or (stored.file is None and not stored.offset):
+            return None
+        key = (_identity(model, stored.file), stored.offset, size)
+        if key not in self._known:
+            try:
+                self._known[key] = _hash(pieces(model, stored.file, stored.offset, size, data))
+            except OSError:
+                return None
+        return self._known[key]
+
+    @staticmethod
+    def lack(constant: Constant) -> str:
+        """Why the contents of a constant cannot be had, "" where they can."""
+        if constant.parts:
+            return next((why for part in constant.parts if (why := Digests.lack(part))), "")
+        stored = constant.stored
+        if constant.tensor.value is not None:
+            return ""
+        if stored is None:
+            return "nothing is stored"
+        if stored.reason or stored.coded is not None:
+            return stored.reason or ""
+        size = Digests._size(constant)
+        if size is None or (stored.file is None and not stored.offset):
+            return "it is not told where they lie"
+        return f"{stored.file or 'the file'} ends before them" if size > (stored.available or 0) else ""
+
+    @staticmethod
+    def _size(constant: Constant) -> int | None:
+        """The bytes of a constant that are its elements; those that are stored where its type does not tell."""
+        shape = constant.tensor.shape
+        sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
+        stored = constant.stored.size if constant.stored is not None else None
+        if shape is None or len(sizes) < len(shape):
+            return stored
+        return byte_size(constant.tensor.dtype, prod(sizes)) or stored
+
+
+def _identity(model: str, file: str | None) -> object:
+    """What tells a file from another; a model's own path where it is not on disk."""
+    path = model if file is None else os.path.join(os.path.dirname(model), file)
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return path
+    return status.st_dev, status.st_ino or path
+
+
+def _hash(parts: Iterator[bytes]) -> str:
+    import hashlib
+
+    found = hashlib.sha256(usedforsecurity=False)
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()[:DIGITS]
+
+
+def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer | None) -> str | None:
+    """The hash of elements that lie in the model as strings or varints: of the bytes that they are in ``raw_data``."""
+    try:
+        parts = pieces(model, None, start, end - start, data)
+        if dtype not in BITS:
+            return _hash(parts)
+        return _hash(_elements(parts, max(1, BITS[dtype] // 8)))
+    except OSError:
+        return None
+
+
+def _elements(parts: Iterator[bytes], width: int) -> Iterator[bytes]:
+    """Packed varints as little-endian elements of ``width`` bytes."""
+    mask, value, shift = (1 << 8 * width) - 1, 0, 0
+    for part in parts:
+        found = bytearray()
+        for byte in part:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                found += (value & mask).to_bytes(width, "little")
+                value = shift = 0
+        yield bytes(found)

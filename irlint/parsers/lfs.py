@@ -1,0 +1,70 @@
+"""Git LFS pointers, and where a repository keeps the files that they stand for."""
+
+from __future__ import annotations
+
+import os
+
+from irlint.parsers.weights import is_lfs_pointer
+from irlint.records import record
+
+#: A pointer is a text of fewer bytes.
+LONGEST = 1024
+
+
+@record
+class Pointer:
+    """What a pointer says of the file that it stands for: its SHA-256, and its size in bytes."""
+
+    oid: str
+    size: int
+
+
+def pointer_in(head: bytes) -> Pointer | None:
+    """The pointer that a file is which begins with ``head``, None for any other file."""
+    if not is_lfs_pointer(head):
+        return None
+    entries = dict(line.split(" ", 1) for line in head.decode("utf-8", "replace").splitlines() if " " in line)
+    oid, size = entries.get("oid", "").removeprefix("sha256:").lower(), entries.get("size", "")
+    if len(oid) != 64 or not set(oid) <= set("0123456789abcdef") or not (size.isascii() and size.isdigit()):
+        return None
+    return Pointer(oid, int(size))
+
+
+def stored(pointer: Pointer, *folders: str) -> str | None:
+    """The file that a pointer stands for, in the store of the first repository around one of the folders that has it."""
+    for folder in folders:
+        repository = _repository(os.path.abspath(folder))
+        if repository is None:
+            continue
+        path = os.path.join(repository, "lfs", "objects", pointer.oid[:2], pointer.oid[2:4], pointer.oid)
+        if os.path.isfile(path) and os.path.getsize(path) == pointer.size:
+            return path
+    return None
+
+
+def _repository(folder: str) -> str | None:
+    """The ``.git`` folder of the repository around a folder, which all its work trees share."""
+    while True:
+        entry = os.path.join(folder, ".git")
+        if os.path.isdir(entry):
+            return entry
+        if os.path.isfile(entry):
+            return _shared(entry)
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            return None
+
+
+def _shared(entry: str) -> str | None:
+    """The folder that the file ``.git`` of another work tree or of a submodule leads to."""
+    told = _first_line(entry)
+    if not told.startswith("gitdir: "):
+        return None
+    own = os.path.join(os.path.dirname(entry), told.removeprefix("gitdir: "))
+    common = os.path.join(own, "commondir")
+    return os.path.normpath(os.path.join(own, _first_line(common))) if os.path.isfile(common) else own
+
+
+def _first_line(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.readline().strip()

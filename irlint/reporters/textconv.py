@@ -1,0 +1,159 @@
+"""A model as lines of text that change as little as the model does: no names but those of inputs and outputs, no places in the file.
+
+Nodes come in the order in which the outputs need them, and refer to others by operator: ``Relu`` is the last Relu above, ``Relu^2``
+the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from irlint.contracts.contract import contract_of
+from irlint.contracts.identity import Digest, Identity, Numbers, attribute_text, constant_text, trimmed
+from irlint.contracts.interface import inputs, outputs
+from irlint.inference.known import Known
+from irlint.model import Constant, Function, Graph, Node, Value
+from irlint.model.order import used
+from irlint.model.tensor import type_text
+from irlint.reporters.plain import safe
+
+
+def rendered(known: Known, digest: Digest) -> str:
+    """The format, what is fed and returned, what has to hold, and a line for each node."""
+    model = known.model
+    lines = [f"{known.format.name} {model.format_version or '?'}"]
+    lines += [f"opset {domain or 'ai.onnx'} {version}" for domain, version in sorted(model.opsets.items())]
+    lines += [f"input `{end.name}` {type_text(end.type)}{' = a default' * end.optional}" for end in inputs(known)]
+    lines += _conditions(known)
+    lines += [f"output `{end.name}` {type_text(end.type)}" for end in outputs(known)]
+    writer = _Writer(known, digest)
+    assert model.graph is not None
+    names = {end.value: f"`{end.name}`" for end in inputs(known) if not end.optional}
+    results = [(f"output `{end.name}`", end.value) for end in outputs(known)]
+    lines += writer.graph(model.graph, names, results)
+    for function in model.functions.values():
+        lines += writer.function(function)
+    return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def _conditions(known: Known) -> Iterator[str]:
+    contract = contract_of(known)
+    if not contract.satisfiable:
+        yield "fits no sizes"
+    for each in contract.conditions:
+        where = f" in {each.when.rpartition('/')[2]}" if each.when else ""
+        yield f"requires {each.text}{where}"
+
+
+class _Scope:
+    """What a graph has made so far: ``made`` says of a value which one of its operator's nodes makes it, as which output."""
+
+    def __init__(self, names: Mapping[Value, str]) -> None:
+        self.names = dict(names)
+        self.made: dict[Value, tuple[str, int, int]] = {}
+        self.counts: dict[str, int] = {}
+
+    def add(self, node: Node, op: str) -> None:
+        self.counts[op] = self.counts.get(op, 0) + 1
+        for at, value in enumerate(node.outputs):
+            if value is not None:
+                self.made[value] = op, self.counts[op], at
+
+    def name(self, value: Value) -> str | None:
+        """How a line of this graph refers to a value, None for one of another graph."""
+        if value in self.names:
+            return self.names[value]
+        if value not in self.made:
+            return None
+        op, number, at = self.made[value]
+        back = self.counts[op] - number + 1
+        return f"{op}{f'^{back}' if back > 1 else ''}{f':{at}' if at else ''}"
+
+
+class _Writer:
+    """Writes the graphs of one model."""
+
+    def __init__(self, known: Known, digest: Digest) -> None:
+        self.identity = Identity(known, Numbers(), digest)
+        self.format = known.format
+        self.digest = digest
+        self.scopes: list[_Scope] = []
+
+    def graph(
+        self, graph: Graph, names: Mapping[Value, str], results: Iterable[tuple[str, Value]], indent: str = ""
+    ) -> Iterator[str]:
+        """The lines of a graph whose inputs have these names, and of its results."""
+        constants = {value: self._held(constant) for value, constant in graph.constants.items()}
+        nodes = []
+        for node in graph.nodes:
+            if not self.identity.is_leaf(node):
+                nodes.append(node)
+                continue
+            for value in node.outputs:
+                if value is not None and value not in names:
+                    held = self.identity.held(node, value, graph)
+                    constants[value] = node.op if held is None else self._held(held)
+        scope = _Scope({**constants, **names})
+        self.scopes.append(scope)
+        kept = list(results)
+        for node in _needed(nodes, [value for _, value in kept]):
+            if node.op != self.format.output_node:
+                yield from self._node(node, scope, indent)
+        for told, value in kept:
+            yield f"{indent}{told} = {self._reference(value)}"
+        self.scopes.pop()
+
+    def function(self, function: Function) -> Iterator[str]:
+        name = ".".join(part for part in (function.domain, function.name, function.overload) if part)
+        yield f"function {name} <{', '.join(sorted(function.attributes))}>"
+        yield from self._inner(function.graph, "  ")
+
+    def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
+        """The lines of a body or a function, whose inputs and outputs go by position."""
+        names = {value: f"input {at}" for at, value in enumerate(graph.inputs)}
+        yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
+
+    def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
+        op = f"{node.domain}.{node.op}" if node.domain not in ("", self.format.name) else node.op
+        attributes = ", ".join(
+            f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))
+        )
+        version = f" {node.version}" if isinstance(node.version, str) else ""
+        taken = ", ".join("" if value is None else self._reference(value) for value in trimmed(node.inputs))
+        yield f"{indent}{op}{version}{f' <{attributes}>' if attributes else ''} ({taken})"
+        for name, body in node.bodies:
+            yield f"{indent}  {name}"
+            yield from self._inner(body, f"{indent}    ")
+        scope.add(node, op)
+
+    def _reference(self, value: Value) -> str:
+        for depth, scope in enumerate(reversed(self.scopes)):
+            name = scope.name(value)
+            if name is not None:
+                return "outer " * depth + name
+        return f"`{value.name}`"
+
+    def _held(self, constant: Constant) -> str:
+        stored = constant.stored
+        if stored is not None and stored.file is not None and constant.tensor.value is None:
+            return f"{type_text(constant.tensor)} in {stored.file}"
+        return constant_text(constant, self.digest)
+
+
+def _needed(nodes: list[Node], results: Iterable[Value]) -> Iterator[Node]:
+    """The nodes in the order in which the results need them, each behind what it uses; then those that nothing needs."""
+    makers = {value: node for node in nodes for value in node.outputs if value is not None}
+    seen: set[Node] = set()
+    wanted = [*(makers[value] for value in results if value in makers), *nodes]
+    for last in wanted:
+        waiting = [(last, iter(used(last)))] if last not in seen else []
+        seen.add(last)
+        while waiting:
+            node, rest = waiting[-1]
+            maker = next((makers[value] for value in rest if value in makers and makers[value] not in seen), None)
+            if maker is None:
+                waiting.pop()
+                yield node
+            else:
+                seen.add(maker)
+                waiting.append((maker, iter(used(maker))))

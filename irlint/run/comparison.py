@@ -1,0 +1,100 @@
+"""What two model files differ in, as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from irlint.contracts.changes import Change
+from irlint.contracts.difference import differences
+from irlint.contracts.identity import TENSORS, Digest
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Any
+from irlint.model import Constant
+from irlint.model.order import graphs
+from irlint.parsers.digests import Digests
+from irlint.run.opened import Opened, opened
+
+
+def compared(old: str, new: str) -> dict[str, Any]:
+    """What ``irlint diff --format json`` prints.
+
+    Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
+    """
+    one, other = opened(old), opened(new)
+    notes = [*_errors(one, old), *_errors(other, new)]
+    lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]
+    digests = Digests()
+    hashes = _digest(one, digests, bool(lacking)), _digest(other, digests, bool(lacking))
+    changes = differences(one.known, other.known, hashes)
+    found: dict[str, Any] = {
+        "schema": "irlint-diff-1",
+        "old": _described(one, old),
+        "new": _described(other, new),
+        "compatible": not any(each.breaking for each in changes),
+        "changes": [_entry(each) for each in changes],
+    }
+    notes += [f"weights are compared by their types only: {each}" for each in lacking]
+    return {**found, "notes": notes} if notes else found
+
+
+def _described(model: Opened, path: str) -> dict[str, Any]:
+    known = model.known.model
+    return {
+        "path": path.replace(os.sep, "/"),
+        "format": model.known.format.name,
+        "format_version": known.format_version,
+        "nodes": known.nodes,
+    }
+
+
+def _entry(change: Change) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "kind": change.kind,
+        "breaking": change.breaking,
+        "message": change.message,
+        "name": change.name,
+    }
+    if change.graph:
+        entry["graph"] = change.graph
+    return {**entry, "follow": change.follow} if change.follow else entry
+
+
+def _errors(model: Opened, path: str) -> Iterator[str]:
+    """That a model has errors: what is behind them may not be known."""
+    problems = (*model.known.model.problems, *model.known.problems)
+    count = sum(each.is_error and each.because is None for each in problems)
+    if count:
+        yield f"{path} has {counted(count, 'error')}, and what is behind may not be known: see `irlint {path}`"
+
+
+def _lacking(model: Opened, path: str) -> Iterator[str]:
+    """That constants cannot be read, and why the first of them cannot."""
+    reasons = [why for each in _constants(model) if (why := Digests.lack(each))]
+    if reasons:
+        what = "1 constant" if len(reasons) == 1 else f"{len(reasons)} constants"
+        yield f"{what} of {path} cannot be read ({reasons[0]})"
+
+
+def _constants(model: Opened) -> Iterator[Constant]:
+    for graph in graphs(model.known.model):
+        yield from graph.constants.values()
+        for node in graph.nodes:
+            for attribute in node.attributes.values():
+                if attribute.kind in TENSORS and attribute.value is not None:
+                    yield attribute.value
+
+
+def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
+    """How the constants of a model are hashed; with ``by_type`` only those whose contents are known without their bytes."""
+
+    found: dict[int, str | None] = {}
+
+    def digest(constant: Constant) -> str | None:
+        if by_type and constant.tensor.value is None:
+            return None
+        if id(constant) not in found:
+            found[id(constant)] = digests.of(constant, model.known.model.path, model.data)
+        return found[id(constant)]
+
+    return digest

@@ -1,0 +1,40 @@
+"""One model file as lines of text, for ``git diff`` to compare."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from irlint import parsers
+from irlint.parsers import lfs
+from irlint.parsers.digests import Digests
+from irlint.parsers.weights import pieces
+from irlint.reporters.plain import safe
+from irlint.reporters.textconv import rendered
+from irlint.run.opened import Unreadable, opened
+
+
+def text_of(path: str) -> str:
+    """What ``irlint diff --textconv`` prints: the same for the same bytes, wherever they lie.
+
+    No file beside the model is looked at: git hands out copies that have none. What is no model is described in a line, since git
+    gives up at an exit status. Raises OSError where the file cannot be opened.
+    """
+    try:
+        model = opened(path, alone=True)
+    except Unreadable as error:
+        return f"{_stranger(path, error.reason)}\n"
+    digests = Digests()
+    place = path if model.data is None else model.known.model.path
+    return rendered(model.known, lambda constant: digests.of(constant, place, model.data))
+
+
+def _stranger(path: str, reason: str) -> str:
+    pointer = lfs.pointer_in(parsers.first_bytes(path))
+    if pointer is not None:
+        where = "which is not in this repository's store"
+        return f"Git LFS pointer to {pointer.size} bytes with the SHA-256 {pointer.oid}, {where}"
+    found = sha256(usedforsecurity=False)
+    for piece in pieces(path, None, 0, os.path.getsize(path)):
+        found.update(piece)
+    return f"no model: {safe(reason)}; SHA-256 {found.hexdigest()}"

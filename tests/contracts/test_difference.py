@@ -1,0 +1,375 @@
+"""What two models differ in, each pair in both directions: the kinds of the changes, and which of them are breaking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+from contracts.models import HEAD
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+
+import irlint
+
+X = "g (float[N,3,H,W] x) => (float[N,3,H,W] y) { y = Relu (x) }"
+
+#: Two models, and the changes from the first to the second and back; breaking ones have a ``!``.
+PAIRS = {
+    "nothing": (X, X, "", ""),
+    "names": (
+        "g (float[N,3] x) => (float[N,3] y) { [one] a = Relu (x) [two] y = Neg (a) }",
+        "g (float[batch,3] x) => (float[batch,3] y) { [three] b = Relu (x) [four] y = Neg (b) }",
+        "",
+        "",
+    ),
+    "order": (
+        "g (float[N] x) => (float[N] y) { a = Relu (x) b = Neg (x) y = Add (a, b) }",
+        "g (float[N] x) => (float[N] y) { b = Neg (x) a = Relu (x) y = Add (a, b) }",
+        "",
+        "",
+    ),
+    "a default that is written": (
+        "g (float[2,3] x) => (float[2,3] y) { y = Softmax (x) }",
+        "g (float[2,3] x) => (float[2,3] y) { y = Softmax <axis = -1> (x) }",
+        "",
+        "",
+    ),
+    "an initializer as a node": (
+        "g (float[2] x) => (float[2] y) <float[2] c = {1, 2}> { y = Add (x, c) }",
+        "g (float[2] x) => (float[2] y) { c = Constant <value = float[2] {1, 2}> () y = Add (x, c) }",
+        "",
+        "",
+    ),
+    "input": (
+        "g (float[N] x) => (float[N] y) { y = Relu (x) }",
+        "g (float[N] x, float[N] z) => (float[N] y) { y = Relu (x) }",
+        "input-added!",
+        "input-removed!",
+    ),
+    "input under another name": (
+        X,
+        X.replace("x)", "images)"),
+        "input-removed! input-added!",
+        "input-removed! input-added!",
+    ),
+    "an input that need not be fed": (
+        "g (float[2] x) => (float[2] y) <float[2] c = {1, 2}> { y = Add (x, c) }",
+        "g (float[2] x, float[2] c = {1, 2}) => (float[2] y) { y = Add (x, c) }",
+        "input-added",
+        "input-removed",
+    ),
+    "a default": (
+        "g (float[2] x, float[2] c) => (float[2] y) { y = Add (x, c) }",
+        "g (float[2] x, float[2] c = {1, 2}) => (float[2] y) { y = Add (x, c) }",
+        "input-widened node-rewired",
+        "input-narrowed! node-rewired",
+    ),
+    "inputs in another order": (
+        "g (float[N] x, float[N] z) => (float[N] y) { y = Sub (x, z) }",
+        "g (float[N] z, float[N] x) => (float[N] y) { y = Sub (x, z) }",
+        "input-moved!",
+        "input-moved!",
+    ),
+    "output": (
+        "g (float[N] x) => (float[N] y) { y = Relu (x) }",
+        "g (float[N] x) => (float[N] y, float[N] z) { y = Relu (x) z = Neg (x) }",
+        "output-added operator-added node-added",
+        "output-removed! operator-removed node-removed",
+    ),
+    "outputs in another order": (
+        "g (float[N] x) => (float[N] y, float[N] z) { y = Relu (x) z = Neg (x) }",
+        "g (float[N] x) => (float[N] z, float[N] y) { y = Relu (x) z = Neg (x) }",
+        "output-moved!",
+        "output-moved!",
+    ),
+    "element type": (
+        "g (float[N] x) => (float[N] y) { y = Neg (x) }",
+        "g (int64[N] x) => (int64[N] y) { y = Neg (x) }",
+        "type-changed! type-changed!",
+        "type-changed! type-changed!",
+    ),
+    "a fixed size": (
+        X,
+        X.replace("float[N,", "float[1,"),
+        "input-narrowed!",
+        "input-widened",
+    ),
+    "another fixed size": (
+        X.replace("H,W", "224,224"),
+        X.replace("H,W", "256,256"),
+        "input-narrowed! output-changed!",
+        "input-narrowed! output-changed!",
+    ),
+    "another rank": (
+        "g (float[N,3] x) => (float[N,3] y) { y = Relu (x) }",
+        "g (float[N,3,1] x) => (float[N,3,1] y) { y = Relu (x) }",
+        "input-narrowed! output-changed!",
+        "input-narrowed! output-changed!",
+    ),
+    "a size that the graph has frozen": (
+        "g (float[batch,16,8] x) => (float[batch,m] y) <int64[2] s = {-1, 128}> { y = Reshape (x, s) }",
+        "g (float[batch,16,8] x) => (float[batch,m] y) <int64[2] s = {1, 128}> { y = Reshape (x, s) }",
+        "input-narrowed! node-weights",
+        "input-widened node-weights",
+    ),
+    "a multiple": (
+        "g (float[H,3] x) => (y) <int64[2] s = {-1, 3}> { y = Reshape (x, s) }",
+        "g (float[n,3] x) => (y) <int64[2] s = {-1, 6}> { y = Reshape (x, s) }",
+        "input-narrowed! output-changed! node-weights",
+        "input-widened output-changed! node-weights",
+    ),
+    "one symbol for two": (
+        "g (float[N,3] x, float[M,3] z) => (float[N,3] a, float[M,3] b) { a = Relu (x) b = Relu (z) }",
+        "g (float[N,3] x, float[N,3] z) => (float[N,3] a, float[N,3] b) { a = Relu (x) b = Relu (z) }",
+        "contract-narrowed!",
+        "contract-widened",
+    ),
+    "sizes that have to agree": (
+        "g (float[N,3] x, float[M,3] z) => (y) { y = Concat <axis = 0> (x, z) }",
+        "g (float[N,3] x, float[M,3] z) => (y) { y = Concat <axis = 1> (x, z) }",
+        "contract-narrowed! output-changed! node-changed",
+        "contract-widened output-changed! node-changed",
+    ),
+    "no sizes": (
+        "g (float[n] x, float[6] a, float[12] b) => (y, z) "
+        "{ r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x, x) z = Sub (b, s) }",
+        "g (float[n] x, float[6] a, float[12] b) => (y, z) "
+        "{ r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x) z = Sub (b, s) }",
+        "contract-unsatisfiable! node-rewired",
+        "contract-satisfiable node-rewired",
+    ),
+    "a branch": (
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Neg (x) }, "
+        "else_branch = e () => (float[P,3] v) { v = Relu (x) }> }",
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "else_branch = e () => (float[P,3] v) { v = Relu (x) }> }",
+        "contract-narrowed output-untold! operator-removed operator-added node-changed node-rewired",
+        "contract-widened output-told operator-added operator-removed node-changed node-rewired",
+    ),
+    "an output of which less is told": (
+        "g (float[N] x) => (float[N] y) { y = Relu (x) }",
+        "g (float[N] x) => (y) { z = NonZero (x) w = Cast <to = 1> (z) s = Constant <value_ints = [0]> () y = Squeeze (w, s) }",
+        "output-untold! operator-added operator-added operator-removed operator-added node-removed node-added node-added node-added",
+        "output-told operator-removed operator-removed operator-added operator-removed node-removed node-removed node-removed node-added",
+    ),
+    "attributes": (
+        "g (float[1,3,8,8] x, float[4,3,3,3] w) => (y) { [c] y = Conv <strides = [1, 1]> (x, w) }",
+        "g (float[1,3,8,8] x, float[4,3,3,3] w) => (y) { [c] y = Conv <strides = [2, 2]> (x, w) }",
+        "output-changed! node-changed",
+        "output-changed! node-changed",
+    ),
+    "weights": (
+        "g (float[N,2] x) => (y) <float[2] w = {1, 2}> { y = Add (x, w) }",
+        "g (float[N,2] x) => (y) <float[2] w = {1, 3}> { y = Add (x, w) }",
+        "node-weights",
+        "node-weights",
+    ),
+    "a node between two": (
+        "g (float[N] x) => (y) { a = Neg (x) b = Exp (a) y = Add (b, x) }",
+        "g (float[N] x) => (y) { a = Neg (x) n = Relu (a) b = Exp (n) y = Add (b, x) }",
+        "operator-added node-added",
+        "operator-removed node-removed",
+    ),
+    "another operator": (
+        "g (float[N] x) => (y) { a = Neg (x) [act] b = Relu (a) y = Exp (b) }",
+        "g (float[N] x) => (y) { a = Neg (x) [act] b = Tanh (a) y = Exp (b) }",
+        "operator-removed operator-added node-changed",
+        "operator-added operator-removed node-changed",
+    ),
+    "inputs of a node": (
+        "g (float[N] x) => (y) { a = Neg (x) b = Exp (x) y = Sub (a, b) }",
+        "g (float[N] x) => (y) { a = Neg (x) b = Exp (x) y = Sub (b, a) }",
+        "node-rewired",
+        "node-rewired",
+    ),
+    "more nodes": (
+        "g (float[N] x) => (y) { a = Neg (x) y = Neg (a) }",
+        "g (float[N] x) => (y) { a = Neg (x) b = Neg (a) y = Neg (b) }",
+        "operator-count node-added",
+        "operator-count node-removed",
+    ),
+}
+
+
+def written(text: str, path: Path, opset: int = 17) -> Path:
+    path.write_bytes(onnx.parser.parse_model(HEAD.replace("17", str(opset)) + text).SerializeToString())
+    return path
+
+
+def kinds(changes: list[dict[str, Any]]) -> str:
+    return " ".join(each["kind"] + "!" * each["breaking"] for each in changes)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_directions(name: str, tmp_path: Path) -> None:
+    old, new, there, back = PAIRS[name]
+    one, other = written(old, tmp_path / "old.onnx"), written(new, tmp_path / "new.onnx")
+    for first, second, expected in ((one, other, there), (other, one, back)):
+        found = irlint.diff(first, second)
+        assert kinds(found["changes"]) == expected, found["changes"]
+        assert found["compatible"] is ("!" not in expected)
+
+
+def test_opsets_and_the_format(tmp_path: Path) -> None:
+    text = "g (float[N] x) => (float[N] y) { y = Relu (x) }"
+    one, other = written(text, tmp_path / "1.onnx", 13), written(text, tmp_path / "2.onnx", 17)
+    model = onnx.load(other)
+    model.ir_version = 9
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    onnx.save(model, other)
+    assert kinds(irlint.diff(one, other)["changes"]) == "opset-format opset-changed opset-added"
+    assert kinds(irlint.diff(other, one)["changes"]) == "opset-format opset-changed opset-removed"
+
+
+def test_a_changed_node_is_told_by_its_attributes_and_what_follows_is_counted(tmp_path: Path) -> None:
+    chain = " ".join(f"r{at + 1} = Relu (r{at})" for at in range(43))
+    text = f"g (float[1,3,H,W] x, float[4,3,1,1] w) => (r43) {{ [x1] r0 = Conv <strides = [1, 1]> (x, w) {chain} }}"
+    one, other = written(text, tmp_path / "1.onnx"), written(text.replace("[1, 1]>", "[2, 2]>"), tmp_path / "2.onnx")
+    (change,) = [each for each in irlint.diff(one, other)["changes"] if each["kind"].startswith("node")]
+    assert change["message"] == "Conv `x1`: strides [1, 1] -> [2, 2]"
+    assert change["follow"] == 43
+
+
+def test_a_body_says_where_it_is(tmp_path: Path) -> None:
+    old, new, *_ = PAIRS["a branch"]
+    found = irlint.diff(written(old, tmp_path / "1.onnx"), written(new, tmp_path / "2.onnx"))["changes"]
+    assert found[-1]["graph"] == "y/then_branch"
+
+
+def test_a_function_is_compared_where_it_is_called_or_not(tmp_path: Path) -> None:
+    text = (
+        '<ir_version: 9, opset_import: ["" : 17, "my" : 1]>\n'
+        "g (float[N] x) => (float[N] y) { a = my.f (x) y = Exp (a) }\n"
+        '<domain: "my", opset_import: ["" : 17]> f (a) => (b) { c = Neg (a) b = Relu (c) }'
+    )
+    paths = [tmp_path / "1.onnx", tmp_path / "2.onnx"]
+    for path, body in zip(paths, (text, text.replace("Relu (c)", "Tanh (c)"))):
+        path.write_bytes(onnx.parser.parse_model(body).SerializeToString())
+    found = irlint.diff(*paths)["changes"]
+    assert [each["message"] for each in found if each["kind"].startswith("node")] == ["Relu `b` is Tanh now"]
+    renamed = text.replace("my.f", "my.h").replace("f (a)", "h (a)")
+    paths[1].write_bytes(onnx.parser.parse_model(renamed).SerializeToString())
+    assert [each["kind"] for each in irlint.diff(*paths)["changes"]] == ["operator-removed", "operator-added"]
+
+
+def test_large_constants_are_told_apart_by_their_bytes(tmp_path: Path) -> None:
+    weights = numpy_helper.from_array(__import__("numpy").arange(2000, dtype="float32"), "w")
+    typed = helper.make_tensor("w", TensorProto.FLOAT, [2000], list(map(float, range(2000))))
+    other = helper.make_tensor("w", TensorProto.FLOAT, [2000], [*map(float, range(1999)), 5.0])
+    paths = []
+    for at, tensor in enumerate((weights, typed, other)):
+        graph = helper.make_graph(
+            [helper.make_node("Add", ["x", "w"], ["y"], "add")],
+            "g",
+            [helper.make_tensor_value_info("x", 1, [2000])],
+            [helper.make_tensor_value_info("y", 1, [2000])],
+            [tensor],
+        )
+        paths.append(tmp_path / f"{at}.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), paths[-1])
+    assert irlint.diff(paths[0], paths[1])["changes"] == []
+    (change,) = irlint.diff(paths[0], paths[2])["changes"]
+    assert change["message"].startswith("Add `add`: input 1 float32[2000] #")
+
+
+def test_weights_that_are_not_there_count_by_their_types(tmp_path: Path) -> None:
+    text = "g (float[300] x) => (y) { y = Add (x, w) }"
+    paths = []
+    for at in range(2):
+        model = onnx.parser.parse_model(HEAD + text)
+        weights = numpy_helper.from_array(__import__("numpy").full(300, at, "float32"), "w")
+        model.graph.initializer.append(weights)
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        paths.append(folder / "m.onnx")
+        onnx.save(model, paths[-1], save_as_external_data=True, location="w.bin", size_threshold=0)
+    assert kinds(irlint.diff(*paths)["changes"]) == "node-weights"
+    (tmp_path / "1" / "w.bin").unlink()
+    found = irlint.diff(*paths)
+    assert found["changes"] == []
+    assert found["notes"][-1].endswith("cannot be read (w.bin does not exist)")
+
+
+def test_a_model_with_errors_is_compared_and_said_to_have_them(tmp_path: Path) -> None:
+    text = "g (float[2,3] x, float[2,4] z) => (y) { y = Add (x, z) }"
+    one = written(text, tmp_path / "1.onnx")
+    found = irlint.diff(one, written(text.replace("Add", "Mul"), tmp_path / "2.onnx"))
+    assert kinds(found["changes"]) == "operator-removed operator-added node-changed"
+    assert "1.onnx has 1 error, and" in found["notes"][0]
+
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+BINARY = ("Add", "Sub", "Mul", "Max")
+UNARY = ("Relu", "Neg", "Exp", "Tanh")
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[tuple[str, tuple[int, ...]]]:
+    """Nodes by operator and inputs: 0 and 1 are inputs of the graph, from 2 on the nodes."""
+    nodes: list[tuple[str, tuple[int, ...]]] = []
+    for at in range(draw(st.integers(1, 12))):
+        earlier = st.integers(0, at + 1)
+        op = draw(st.sampled_from(UNARY + BINARY))
+        nodes.append((op, (draw(earlier),) if op in UNARY else (draw(earlier), draw(earlier))))
+    return nodes
+
+
+def model(nodes: list[tuple[str, tuple[int, ...]]], order: list[int], prefix: str, names: int) -> bytes:
+    value = ["x", "z", *(f"{prefix}{(at * 7 + names) % 101}" for at in range(len(nodes)))]
+    made = [
+        helper.make_node(op, [value[each] for each in inputs], [value[at + 2]]) for at, (op, inputs) in enumerate(nodes)
+    ]
+    last = helper.make_node("Identity", [value[len(nodes) + 1]], ["y"])
+    infos = [helper.make_tensor_value_info(name, 1, ["N"]) for name in ("x", "z", "y")]
+    graph = helper.make_graph([*(made[at] for at in order), last], "g", infos[:2], infos[2:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_names_and_order_are_no_change(nodes: list[tuple[str, tuple[int, ...]]], draw: Any) -> None:
+    order: list[int] = []
+    left = list(range(len(nodes)))
+    while left:
+        ready = [at for at in left if all(each < 2 or each - 2 in order for each in nodes[at][1])]
+        order.append(draw.choice(ready))
+        left.remove(order[-1])
+    assert differ(model(nodes, list(range(len(nodes))), "a", 0), model(nodes, order, "b", 3)) == ""
+
+
+def differ(old: bytes, new: bytes) -> str:
+    from irlint.contracts.difference import differences
+    from irlint.inference.walk import inferred
+    from irlint.parsers import read
+
+    sides = [inferred(read(f"{at}.onnx", data)) for at, data in enumerate((old, new))]
+    return kinds([{"kind": each.kind, "breaking": each.breaking} for each in differences(*sides, (repr, repr))])
+
+
+#: Shapes of one input that is reshaped to rows of a number, so that each takes another set of sizes.
+shapes = st.tuples(st.sampled_from(["N", "M", "3", "4", "6", "12"]), st.sampled_from([1, 2, 3, 4, 6]))
+
+
+def taker(size: str, row: int) -> bytes:
+    text = f"g (float[{size}] x) => (y) <int64[2] s = {{-1, {row}}}> {{ y = Reshape (x, s) }}"
+    return onnx.parser.parse_model(HEAD + text).SerializeToString()
+
+
+def taken(size: str, row: int) -> set[int]:
+    return {each for each in range(1, 49) if each % row == 0 and (not size.isdigit() or each == int(size))}
+
+
+@given(shapes, shapes)
+def test_narrowing_is_what_widening_is_the_other_way(one: tuple[str, int], other: tuple[str, int]) -> None:
+    there, back = differ(taker(*one), taker(*other)), differ(taker(*other), taker(*one))
+    before, after = taken(*one), taken(*other)
+    if not before or not after:
+        return
+    assert ("input-narrowed!" in there) is not (before <= after)
+    assert ("input-narrowed!" in back) is not (after <= before)
+    assert ("input-widened" in there) is (before < after)
+    assert ("input-widened" in back) is (after < before)
