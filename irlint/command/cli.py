@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import ANSWER, CHECK, CONTRACT, DIFF, KINDS, METAVARS, TARGETS, WHY, default
+from irlint.command.options import CHECK, CONTRACT, DIFF, KINDS, METAVARS, SHAPES, TARGETS, WHY, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -119,13 +119,34 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(ANSWER)
+@_with(SHAPES)
 def shapes(model: str, **options: Any) -> None:
-    """Prints every value of a MODEL with its element type and inferred shape."""
+    """Prints every value of a MODEL with its element type and inferred shape.
+
+    Of --node, --around and --inputs-outputs, what all fit is shown; constants, where there is something else, only with -v.
+    """
+    from functools import partial
+
     from irlint.reporters.listing import rendered
     from irlint.run.listing import listed
+    from irlint.run.selection import Selection
 
-    _print(listed, rendered, model, options)
+    if options["depth"] is not None and options["around"] is None:
+        fail("--depth counts from what --around names, which is not given")
+    selection = Selection(
+        options["node"], options["around"] or "", options["depth"] or 1, ends=options["inputs_outputs"]
+    )
+    asked = partial(listed, selection=selection, marked=options["format"] == "text")
+    _print(asked, partial(rendered, columns=_page(), every=options["verbose"]), model, options)
+
+
+def _page() -> int | None:
+    """The columns of the terminal that standard output is, None where it is none."""
+    from shutil import get_terminal_size
+
+    from irlint.reporters.ansi import NARROWEST, is_terminal
+
+    return max(NARROWEST, get_terminal_size().columns) if is_terminal(sys.stdout) else None
 
 
 @commands.command()

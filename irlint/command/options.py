@@ -82,6 +82,15 @@ ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
 TARGETS = (FORM,)
 
+SHAPES = (
+    *ANSWER,
+    Option("--node", "Only values whose name, or whose node's, fits.", "globs"),
+    Option("--around", "Only values near this node or value.", "text", metavar="NAME"),
+    Option("--depth", "With --around: at most so many nodes away; else 1.", "number"),
+    Option("--inputs-outputs", "Only what the model is given and returns.", "flag"),
+    Option("--verbose", "Constants as well.", "flag", short="-v"),
+)
+
 WHY = (
     Option("--axis", "Only this axis; below 0 counted from the last one.", "axis"),
     *ANSWER,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
-from irlint.reporters.canvas import cut, display
+from irlint.reporters.canvas import cut, display, wrapped
 from irlint.reporters.plain import headed, safe, spelled
 
 #: Contents longer than this are cut in the table.
@@ -13,45 +16,96 @@ SHOWN = 48
 #: The columns of the table are at most so wide; a longer text pushes what is behind it to the right.
 WIDEST = (48, 24, 40)
 
+#: On a page of some width names are cut, down to so many columns, where types of so many have no room; contents are not shown in
+#: fewer than the last.
+LEAST_NAME = 24
+LEAST_TYPE = 32
+LEAST_CONTENTS = 12
 
-def rendered(listing: dict[str, Any], encoding: str = "utf-8") -> str:
+#: What goes on in the next line is moved in so far.
+MORE = 6
+
+Row = tuple[str, str, str, str]
+
+
+def rendered(
+    listing: dict[str, Any], encoding: str = "utf-8", columns: int | None = None, *, every: bool = False
+) -> str:
     """One line for each value under a heading for each graph, then what the model requires; what ``encoding`` does not
-    have is escaped."""
-    return spelled(_rendered(listing, encoding), encoding)
+    have is escaped.
+
+    A page of so many ``columns`` gets names that are cut and lines that go on below. Constants are left out unless ``every`` value
+    is shown, or there are only constants.
+    """
+    return spelled(_rendered(listing, encoding, columns, every), encoding)
 
 
-def _rendered(listing: dict[str, Any], encoding: str) -> str:
-    parts = []
-    graphs: dict[str, list[dict[str, Any]]] = {}
-    for entry in listing["values"]:
+def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every: bool) -> str:
+    shown = [entry for entry in listing["values"] if every or "constant" not in entry.get("marks", ())] or listing[
+        "values"
+    ]
+    graphs: dict[str, list[dict[str, Any]]] = {"": []}
+    for entry in shown:
         graphs.setdefault(entry["graph"], []).append(entry)
-    for graph, entries in graphs.items():
+    rows = {graph: [_row(entry, listing, encoding) for entry in entries] for graph, entries in graphs.items()}
+    parts = []
+    for graph, each in rows.items():
         head = headed(listing) if not graph else f"graph {safe(graph)}"
-        parts.append(f"{head}\n{_rows(entries, listing, encoding)}")
+        parts.append(f"{head}\n{''.join(f'  {line}{chr(10)}' for line in _lines(each, columns))}")
+    hidden = len(listing["values"]) - len(shown)
+    if hidden:
+        parts[-1] += f"  and {counted(hidden, 'constant')}, which -v lists\n"
     if listing["requires"]:
         conditions = [
             (each["condition"], f"{each['op']} {safe(each['node'])}: {each['why']}") for each in listing["requires"]
         ]
-        width = min(max(len(condition) for condition, _ in conditions), 60)
-        lines = "".join(f"  {condition:{width}}  {why}\n" for condition, why in conditions)
-        parts.append(f"requires\n{lines}")
+        parts.append(f"requires\n{''.join(_condition(*each, conditions, columns) for each in conditions)}")
     if listing["symbols"]:
         lines = "".join(f"  {name} = {safe(text)}\n" for name, text in listing["symbols"].items())
         parts.append(f"symbols\n{lines}")
     return "\n".join(parts)
 
 
-def _rows(entries: list[dict[str, Any]], listing: dict[str, Any], encoding: str) -> str:
-    rows = []
+def _condition(condition: str, why: str, conditions: list[tuple[str, str]], columns: int | None) -> str:
+    width = min(max(len(each) for each, _ in conditions), 60 if columns is None else columns // 2)
+    if columns is None:
+        return f"  {condition:{width}}  {why}\n"
+    room = columns - width - 4
+    lines = wrapped(why, room)
+    if len(condition) > width:
+        return "".join(f"  {each}\n" for each in (condition, *(f"{' ' * width}  {line}" for line in lines)))
+    return "".join(f"  {condition if not at else '':{width}}  {line}\n" for at, line in enumerate(lines))
+
+
+def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
     nodes_are_named = any(listing["format"] == form.name and form.input_node for form in FORMATS)
-    for entry in entries:
-        name = f"{entry['name']} {entry['node']}" if nodes_are_named else entry["name"]
-        maker = entry["op"] or ("input" if entry["name"] in listing["inputs"] else "initializer")
-        texts = (name, maker, type_of(entry))
-        rows.append((*(spelled(safe(text), encoding) for text in texts), contents(entry["value"])))
-    widths = [min(max(display(row[column]) for row in rows), limit) for column, limit in enumerate(WIDEST)]
-    lines = [f"  {'  '.join(map(_padded, row, (*widths, 0)))}".rstrip() for row in rows]
-    return "\n".join(lines) + "\n"
+    name = f"{entry['name']} {entry['node']}" if nodes_are_named else entry["name"]
+    marks = entry.get("marks", ())
+    maker = entry["op"] or ("input" if "input" in marks else "initializer")
+    texts = (name, f"{maker}, output" if "output" in marks else maker, type_of(entry))
+    first, second, third = (spelled(safe(text), encoding) for text in texts)
+    return first, second, third, contents(entry["value"])
+
+
+def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
+    """The rows with their columns under each other, on a page of ``columns`` within it."""
+    widths = [min(max((display(row[column]) for row in rows), default=0), limit) for column, limit in enumerate(WIDEST)]
+    if columns is None:
+        yield from ("  ".join(map(_padded, row, (*widths, 0))).rstrip() for row in rows)
+        return
+    name_width, maker_width, type_width = widths
+    name_width = min(name_width, max(LEAST_NAME, columns - 6 - maker_width - min(type_width, LEAST_TYPE)))
+    room = columns - 6 - name_width - maker_width
+    for name, maker, type_text, held in rows:
+        head = f"{_padded(cut(name, name_width), name_width)}  {_padded(cut(maker, maker_width), maker_width)}"
+        if display(type_text) > room:
+            yield head.rstrip()
+            yield from (" " * MORE + line for line in wrapped(type_text, columns - MORE - 2))
+            continue
+        text = _padded(type_text, min(type_width, room))
+        left = room - display(text) - 2
+        shown = f"  {cut(held, left)}" if held and left >= LEAST_CONTENTS else ""
+        yield f"{head}  {text}{shown}".rstrip()
 
 
 def _padded(text: str, columns: int) -> str:

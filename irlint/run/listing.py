@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from irlint import parsers
 from irlint.contracts.interface import as_fed
@@ -15,6 +15,7 @@ from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
 from irlint.records import NOTHING
+from irlint.run.selection import Selection, selected
 
 #: Contents are listed for at most so many elements.
 LISTED_CONTENTS = 64
@@ -25,15 +26,20 @@ def listed(
     data: bytes | None = None,
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
+    *,
+    selection: Selection | None = None,
+    marked: bool = False,
 ) -> dict[str, Any]:
-    """What ``irlint shapes --format json`` prints.
+    """What ``irlint shapes --format json`` prints, of the values that ``selection`` names where it is given.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
+    With ``marked`` each value says in ``marks`` whether it is an ``input``, a ``constant`` or an ``output`` of its graph. Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
     ``shapes`` names an input that the model does not have.
     """
     known = worked_out(path, data, shapes, given_by)
     model = known.model
-    values = [entry for graph in graphs(model) for entry in _entries(graph, known)]
+    shown = selected(model, selection) if selection is not None else None
+    pairs = (pair for graph in graphs(model) for pair in _entries(graph, known, marked))
+    values = [entry for value, entry in pairs if shown is None or value in shown]
     mentioned = _mentioned(values)
     return {
         "schema": "irlint-shapes-1",
@@ -43,7 +49,7 @@ def listed(
         "inputs": _inputs(model),
         "outputs": _outputs(model),
         "values": values,
-        "requires": _requires(known),
+        "requires": [] if selection is not None and selection.ends else _requires(known, shown),
         "symbols": {name: text for name, text in known.symbols.items() if name in mentioned},
     }
 
@@ -96,17 +102,33 @@ def _makers(graph: Graph) -> dict[Value, Node]:
     return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
-def _entries(graph: Graph, known: Known) -> Iterator[dict[str, Any]]:
+def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, dict[str, Any]]]:
+    """The values of a graph in its order, each with its entry."""
+    outputs = set(graph.outputs) if marked else set()
+    for value, node in _values(graph, known):
+        entry = _entry(graph, value, node, None if node is None else value.port, known)
+        if marked:
+            entry["marks"] = _marks(graph, value, node, outputs, known)
+        yield value, entry
+
+
+def _marks(graph: Graph, value: Value, node: Node | None, outputs: set[Value], known: Known) -> list[str]:
+    held = value in graph.constants or (node is not None and node.op == known.format.constant_node)
+    found = (("constant", held), ("input", node is None and not held), ("output", value in outputs))
+    return [name for name, holds in found if holds]
+
+
+def _values(graph: Graph, known: Known) -> Iterator[tuple[Value, Node | None]]:
     if known.format.input_node is None:
         seen: set[Value] = set()
         for value in (*graph.inputs, *graph.constants):
             if value not in seen:
                 seen.add(value)
-                yield _entry(graph, value, None, None, known)
+                yield value, None
     for node in graph.nodes:
         for output in node.outputs:
             if output is not None:
-                yield _entry(graph, output, node, output.port, known)
+                yield output, node
 
 
 def _entry(graph: Graph, value: Value, node: Node | None, port: int | None, known: Known) -> dict[str, Any]:
@@ -182,10 +204,12 @@ def _scalar(entry: Scalar) -> Any:
     return entry
 
 
-def _requires(known: Known) -> list[dict[str, str]]:
+def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
     result: dict[tuple[str, str], dict[str, str]] = {}
     for demand in known.requires:
         node, requirement = demand.node, demand.requirement
+        if shown is not None and shown.isdisjoint(node.outputs):
+            continue
         entry = {"condition": requirement.condition, "node": node.label, "op": node.op, "why": requirement.why}
         if demand.when:
             entry["when"] = demand.when

@@ -43,9 +43,7 @@ def meant(name: str, model: Model) -> Meant:
     In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port; with the path
     of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the operator of one node. Raises NotOneValue.
     """
-    values, nodes = _by_value(model), _by_node(model)
-    everything = [*values, *nodes]
-    whole = [(_qualified(text, each), each) for text, each in everything]
+    values, nodes, whole = _by_value(model), _by_node(model), names_of(model)
     tiers = (
         (each for text, each in values if text == name and not each.graph.path),
         (each for text, each in nodes if text == name and not each.graph.path),
@@ -62,13 +60,17 @@ def meant(name: str, model: Model) -> Meant:
             return found[0]
         if found:
             raise NotOneValue(f"{name!r} may stand for {len(found)} values", _listed(found))
-    raise NotOneValue(f"no value or node is called {name!r}", _proposals(name, [text for text, _ in whole]))
+    raise NotOneValue(f"no value or node is called {name!r}", proposals(name, [text for text, _ in whole]))
+
+
+def names_of(model: Model) -> list[tuple[str, Meant]]:
+    """Every name that stands for a value, with the path of its graph unless that is the main one."""
+    return [(_qualified(text, each), each) for text, each in (*_by_value(model), *_by_node(model))]
 
 
 def completions(start: str, model: Model) -> list[str]:
     """The names of values and nodes of the main graph that begin so."""
-    names = (text for text, each in (*_by_value(model), *_by_node(model)) if not each.graph.path)
-    return sorted({text for text in names if text.startswith(start)})
+    return sorted({text for text, each in names_of(model) if not each.graph.path and text.startswith(start)})
 
 
 def _by_value(model: Model) -> list[tuple[str, Meant]]:
@@ -113,11 +115,15 @@ def _qualified(text: str, each: Meant) -> str:
     return f"{each.graph.path}/{text}" if each.graph.path else text
 
 
-def _proposals(name: str, named: Iterable[str]) -> list[str]:
+def proposals(name: str, named: Iterable[str]) -> list[str]:
     """What may be meant: names that have this one in them, then those most like it."""
     names = list(dict.fromkeys(named))
     close = list(dict.fromkeys((*_with(name, names), *_like(name, names))))[:PROPOSED]
-    return [f"did you mean {', '.join(f'`{each}`' for each in close)}?"] if close else ["`irlint shapes` lists them"]
+    return (
+        [f"help: did you mean {', '.join(f'`{each}`' for each in close)}?"]
+        if close
+        else ["help: `irlint shapes` lists them"]
+    )
 
 
 def _with(name: str, names: Iterable[str]) -> list[str]:

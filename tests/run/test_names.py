@@ -72,11 +72,11 @@ def test_names(text: str, name: str, value: str) -> None:
     [
         (ONNX, "v", ("`pick/then_branch/v`, of Neg", "`pick/else_branch/v`, of Neg")),
         (ONNX, "/Join", ('`a`, of Concat "/head/Join"', '`z`, of Concat "/tail/Join"', '`pick/else_branch/w`, of Relu "Join"')),
-        (ONNX, "HEAD", ("did you mean `/head/Split`, `/head/Join`?",)),
-        (ONNX, "/had/Split", ("did you mean `/head/Split`, `/head/Join`?",)),
-        (ONNX, "nothing like it", ("`irlint shapes` lists them",)),
-        (ONNX, "", ("`irlint shapes` lists them",)),
-        (IR, "image", ("did you mean `images`?",)),
+        (ONNX, "HEAD", ("help: did you mean `/head/Split`, `/head/Join`?",)),
+        (ONNX, "/had/Split", ("help: did you mean `/head/Split`, `/head/Join`?",)),
+        (ONNX, "nothing like it", ("help: `irlint shapes` lists them",)),
+        (ONNX, "", ("help: `irlint shapes` lists them",)),
+        (IR, "image", ("help: did you mean `images`?",)),
     ],
 )  # fmt: skip
 def test_names_of_no_value_or_several(text: str, name: str, helps: tuple[str, ...]) -> None:

@@ -1,0 +1,84 @@
+"""Which values of a model a listing is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+
+from irlint.model import Graph, Model, Node, Value
+from irlint.model.order import graphs, used
+from irlint.records import record
+from irlint.run.names import NotOneValue, meant, names_of, proposals
+
+
+@record
+class Selection:
+    """The values that all of this holds for: the name of the value or of its node fits one of the globs ``nodes``; its node is at most
+    ``depth`` nodes from what ``around`` names; it is an input or an output of the model where ``ends`` says so."""
+
+    nodes: tuple[str, ...] = ()
+    around: str = ""
+    depth: int = 1
+    ends: bool = False
+
+
+def selected(model: Model, selection: Selection) -> Set[Value] | None:
+    """The values, None for all of them. Raises NotOneValue where a glob fits none, or ``around`` names no node or several."""
+    parts: list[Set[Value]] = []
+    if selection.nodes:
+        parts.append(_fitting(model, selection.nodes))
+    if selection.around:
+        parts.append(_around(model, selection.around, selection.depth))
+    if selection.ends and model.graph is not None:
+        parts.append(ends(model.graph))
+    return set.intersection(*map(set, parts)) if parts else None
+
+
+def ends(graph: Graph) -> Set[Value]:
+    """The inputs of a graph that are fed, and its outputs."""
+    return {value for value in graph.inputs if value not in graph.constants} | set(graph.outputs)
+
+
+def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
+    from fnmatch import fnmatchcase
+
+    names = names_of(model)
+    found: set[Value] = set()
+    for glob in globs:
+        fitting = {each.value for text, each in names if text == glob or fnmatchcase(text, glob)}
+        if not fitting:
+            bare = glob.strip("*?")
+            raise NotOneValue(f"no value or node fits {glob!r}", proposals(bare, [text for text, _ in names]))
+        found |= fitting
+    return found
+
+
+def _around(model: Model, name: str, depth: int) -> Set[Value]:
+    """The results of the nodes that are at most ``depth`` edges away, and what the nearer ones use; nothing leads on from a constant."""
+    centre = meant(name, model)
+    makers, users = _edges(model)
+    constant = model.format.constant_node if model.format is not None else None
+    found = {centre.value}
+    nodes = [centre.node] if centre.node is not None else []
+    beside = [] if nodes else list(users.get(centre.value, ()))
+    seen = set(nodes)
+    for _ in range(depth):
+        for node in nodes:
+            found.update(used(node))
+            beside += [makers[value] for value in used(node) if value in makers]
+            if node.op != constant:
+                beside += [user for value in node.outputs if value is not None for user in users.get(value, ())]
+        nodes, beside = [node for node in dict.fromkeys(beside) if node not in seen], []
+        seen.update(nodes)
+    return found | {value for node in seen for value in node.outputs if value is not None}
+
+
+def _edges(model: Model) -> tuple[dict[Value, Node], dict[Value, list[Node]]]:
+    """The node that makes each value, and those that use it."""
+    makers: dict[Value, Node] = {}
+    users: dict[Value, list[Node]] = {}
+    for graph in graphs(model):
+        for node in graph.nodes:
+            makers.update({value: node for value in node.outputs if value is not None})
+            for value in used(node):
+                users.setdefault(value, []).append(node)
+    return makers, users

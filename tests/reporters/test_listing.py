@@ -1,0 +1,55 @@
+"""The values of a model as a table for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from irlint.reporters.listing import rendered
+
+
+def listing(*entries: tuple[str, str | None, list[int | str], list[str]]) -> dict[str, Any]:
+    values = [
+        {"graph": "", "name": name, "node": name, "op": op, "dtype": "float32", "shape": shape, "value": None, "marks": marks}
+        for name, op, shape, marks in entries
+    ]  # fmt: skip
+    return {"path": "m.onnx", "format": "onnx", "inputs": ["x"], "values": values, "requires": [], "symbols": {}}
+
+
+X = ("x", None, [1, "N"], ["input"])
+W = ("w", None, [3], ["constant"])
+Y = ("y", "Relu", [1, "N"], ["output"])
+LONG = ("/model/backbone/stages.0/blocks.11/mlp/fc2/Add_output_0", "Add", [1, "N", "2*((height + 3)//4)", "2*((width + 3)//4)", 256], [])  # fmt: skip
+
+
+def test_outputs_are_marked_and_constants_left_out() -> None:
+    assert rendered(listing(X, W, Y)).splitlines() == [
+        "m.onnx (onnx)",
+        "  x  input         float32[1, N]",
+        "  y  Relu, output  float32[1, N]",
+        "  and 1 constant, which -v lists",
+    ]
+    assert "  w  initializer   float32[3]" in rendered(listing(X, W, Y), every=True)
+    assert "  w  initializer  float32[3]" in rendered(listing(W))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_lines_keep_within_a_page(columns: int) -> None:
+    told = listing(X, LONG, Y)
+    told["requires"] = [{"condition": "height >= 7", "op": "Conv", "node": LONG[0], "why": "the kernel is 7 on axis 2"}]
+    lines = rendered(told, columns=columns).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "2*((width + 3)//4)" in "".join(lines)
+
+
+def test_a_long_type_stands_below() -> None:
+    assert rendered(listing(X, LONG), columns=80).splitlines()[1:] == [
+        "  x                                      input  float32[1, N]",
+        "  /model/backbone/s.../fc2/Add_output_0  Add",
+        "        float32[1, N, 2*((height + 3)//4), 2*((width + 3)//4), 256]",
+    ]
+
+
+def test_in_a_pipe_names_are_whole() -> None:
+    assert LONG[0] in rendered(listing(X, LONG, Y))
