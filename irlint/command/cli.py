@@ -183,9 +183,9 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 @click.argument("value", shell_complete=_values_like)
 @_with(WHY)
 def why(model: str, value: str, **options: Any) -> None:
-    """Prints where each size of a VALUE of a MODEL comes from: what made it, by which arithmetic, and what only kept it.
+    """Prints where each size of a VALUE of a MODEL comes from.
 
-    VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. The end of
+    That is what made it, by which arithmetic, what only kept it, and the same of the one size that it was made from. VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. The end of
     a name does where only one ends so.
     """
     from functools import partial
@@ -195,7 +195,7 @@ def why(model: str, value: str, **options: Any) -> None:
     from irlint.reporters.why import rendered
     from irlint.run.why import traced
 
-    limit = None if options["verbose"] or options["format"] == "json" else NAMED
+    limit = None if options["verbose"] else NAMED
     asked = partial(traced, name=value, axis=options["axis"], limit=limit)
     _print(asked, partial(rendered, columns=width(sys.stdout)), model, options)
 

@@ -73,7 +73,8 @@ class Profile:
     """The inputs of a model, each with its shape, and the symbols in them.
 
     ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols, ``together`` other
-    conditions on several, and ``branches`` those of a body that may never run, with its path.
+    conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` say where given shapes are
+    not those that the file declares.
     """
 
     path: str
@@ -83,6 +84,7 @@ class Profile:
     equal: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[str, str], *, named: bool) -> Profile:

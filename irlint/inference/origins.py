@@ -17,8 +17,9 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.records import record
 
-#: A size is followed back through at most so many operators.
+#: A size is followed back through at most so many operators, and where nothing else is asked through so many.
 FARTHEST = 400
+ANYWHERE = 20_000
 
 #: At most so many sizes of a node's inputs are looked at for one of its outputs.
 MOST_POSITIONS = 64
@@ -264,8 +265,9 @@ def _shape(known: Type | None) -> Shape | None:
     return known.shape if isinstance(known, Tensor) else None
 
 
-def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
-    """Where the size of an axis comes from; None where the shape is not known or has no such axis.
+def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
+    """Where the size of an axis comes from; None where the shape is not known or has no such axis, and where that is behind more
+    than ``farthest`` operators.
 
     A size may be handed on as contents, from Shape to Reshape; what ends there was made by the node that took it from them.
     """
@@ -277,7 +279,7 @@ def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
     kept: list[Node] = []
     passed: list[Node] = []
     at, position = value, Position(0, axis)
-    for _ in range(FARTHEST):
+    for _ in range(farthest):
         maker = makers.of(at)
         node = maker.node if maker is not None else None
         source = None
@@ -296,25 +298,25 @@ def trail(value: Value, axis: int, makers: Makers) -> Trail | None:
     return None
 
 
-def chain(value: Value, axis: int, makers: Makers) -> list[Trail]:
+def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[Trail]:
     """Where the size of an axis comes from, then where the one size does that this one was made from, and so on.
 
     It ends at what the file declares, and at a node that makes a size from several ones.
     """
     found: list[Trail] = []
     seen: set[tuple[Value, int]] = set()
-    following = trail(value, axis, makers)
-    while following is not None and (following.value, following.axis) not in seen and len(found) < FARTHEST:
+    following = trail(value, axis, makers, farthest)
+    while following is not None and (following.value, following.axis) not in seen and len(found) < farthest:
         found.append(following)
         seen.add((following.value, following.axis))
-        following = _further(following, makers)
+        following = _further(following, makers, farthest)
     return found
 
 
-def _further(found: Trail, makers: Makers) -> Trail | None:
+def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
     """Where the one size comes from that a size was made from; None where this is none, or several."""
     at, position = found.value, Position(0, found.axis)
-    for _ in range(0 if found.left_open else FARTHEST):
+    for _ in range(0 if found.left_open else farthest):
         maker = makers.of(at)
         node = maker.node if maker is not None and maker.constant is None else None
         if node is None:
@@ -329,7 +331,7 @@ def _further(found: Trail, makers: Makers) -> Trail | None:
         if given is None:
             return None
         if not position.in_contents:
-            return trail(given, position.index, makers)
+            return trail(given, position.index, makers, farthest)
         at = given
     return None
 

@@ -12,7 +12,8 @@ from irlint.reporters.plain import safe
 
 def rendered(profile: Profile, tool: str) -> str:
     """The text for a tool of ``FORMS``; lines that no condition needs are left out, and comments say what it cannot express."""
-    return "".join(f"{line}\n" for line in FORMS[tool](profile))
+    notes = (f"# {safe(note)}" for note in profile.notes)
+    return "".join(f"{line}\n" for line in (*notes, *FORMS[tool](profile)))
 
 
 def _torch(profile: Profile) -> Iterator[str]:

@@ -10,7 +10,7 @@ from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Shape, symbols
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
-from irlint.records import NOTHING
+from irlint.records import NOTHING, replaced
 from irlint.run.listing import notes_on, typed, worked_out
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def fitted(
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
     named = known.format.input_node is None
-    return profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
+    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
+    return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
 
 
 def _shape(given: Type | None) -> Shape | None:

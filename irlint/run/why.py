@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 from irlint.dims import Shape
 from irlint.inference.known import Known
-from irlint.inference.origins import Trail, chain
+from irlint.inference.origins import ANYWHERE, Trail, chain
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
 from irlint.pictures.finding import Pictures
-from irlint.pictures.reasons import cause, told
+from irlint.pictures.reasons import NAMED, cause, told
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Meant, meant
@@ -30,11 +30,11 @@ def traced(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
     *,
-    limit: int | None = None,
+    limit: int | None = NAMED,
 ) -> dict[str, Any]:
     """What ``irlint why --format json`` prints of the value that ``name`` stands for, of one axis or of each.
 
-    Of the nodes that kept a size, a sentence names ``limit``, or all. Raises as ``listing.listed`` does, NotOneValue (a
+    Of the nodes that kept a size, a sentence names ``limit``, or all with None. Raises as ``listing.listed`` does, NotOneValue (a
     ValueError) where ``name`` stands for no value or for several, and ValueError for an axis that the value does not have.
     """
     known = worked_out(path, data, shapes, given_by)
@@ -44,7 +44,7 @@ def traced(
         with open(path, "rb") as file:
             data = file.read()
     pictures = Pictures(replaced(known.model, path=""), known, data)
-    trails = [chain(wanted.value, each, pictures.makers) for each in axes]
+    trails = [chain(wanted.value, each, pictures.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)
     return {
         "schema": "irlint-why-1",

@@ -61,6 +61,11 @@ def test_it_is_told_first() -> None:
         assert run(*asked).stdout.startswith("note: --shape gives the input 'images' the shape [1, 3], and ")
 
 
+def test_it_is_told_of_what_is_pasted() -> None:
+    text = run("contract", DETECTOR, "--as", "trtexec", "--shape", "images=N,1,H,W").stdout
+    assert text.startswith("# --shape gives the input 'images' the shape [N, 1, H, W], and the file declares ")
+
+
 def test_it_is_shown_as_given() -> None:
     text = run(FIXTURES / "onnx" / "good" / "IRL201-broadcast-mismatch.onnx", "--shape", "b=32,1,1").stdout
     assert " in | g (float[1,64,56,56] x, float[32,1,1] b)" in text
