@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.contracts.conditions import conditions
-from irlint.contracts.simplified import decided, replaced_in, simplified, text_of, without_extremes
+from irlint.contracts.implied import without_implied
+from irlint.contracts.simplified import decided, key_of, replaced_in, simplified, text_of, within, without_extremes
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, symbols
+from irlint.dims import Dim, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
@@ -36,7 +37,7 @@ class Contract:
     """The conditions of a model, in the order of the graph.
 
     ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
-    and ``values`` what a symbol is, where that is one number or another symbol.
+    and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0 wherever they hold.
     ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
     ``unknown`` are demands on sizes that no input tells.
     """
@@ -47,6 +48,13 @@ class Contract:
     impossible: tuple[Demand, ...]
     unknown: tuple[Demand, ...]
     values: Mapping[str, Dim] = NOTHING
+    facts: tuple[Dim, ...] = ()
+
+    def returned(self, a: Dim) -> Dim:
+        """A size of an output, where the conditions hold."""
+        bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
+        bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
+        return within(a, {**bounded, **self.values}, self.facts) if self.satisfiable else a
 
 
 @record(eq=False)
@@ -64,7 +72,9 @@ class _Open:
 def contract_of(known: Known) -> Contract:
     """What the operators of a model demand, taken together."""
     graph = known.model.graph
-    inputs = names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset[str]()
+    inputs: list[str] = []
+    for value in graph.inputs if graph is not None else ():
+        inputs += sorted(names_in([known.types.get(value)]).difference(inputs))
     always = _Group(inputs)
     always.add(demand for demand in known.requires if not demand.when)
     found = always.conditions()
@@ -82,14 +92,15 @@ def contract_of(known: Known) -> Contract:
         tuple(always.impossible),
         tuple(always.unknown),
         always.values,
+        tuple(always.facts()),
     )
 
 
 class _Group:
     """The demands that hold together."""
 
-    def __init__(self, inputs: frozenset[str], values: Mapping[str, Dim] | None = None) -> None:
-        self.inputs = inputs
+    def __init__(self, inputs: Sequence[str], values: Mapping[str, Dim] | None = None) -> None:
+        self.inputs = {name: at for at, name in enumerate(inputs)}
         #: What a symbol is, where that is one number or another symbol.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
@@ -99,19 +110,20 @@ class _Group:
         self.raw: list[_Open] = []
         self.impossible: list[Demand] = []
         #: The nodes that demand each alternative of relations, of which only the first demand is looked at.
-        self.nodes: dict[tuple[Relation, ...], set[Node]] = {}
+        self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
     def add(self, demands: Iterable[Demand]) -> None:
         waiting = []
         for demand in demands:
             relations = demand.requirement.any_of
-            seen = relations in self.nodes
-            self.nodes.setdefault(relations, set()).add(demand.node)
+            key = key_of(relations)
+            seen = key in self.nodes
+            self.nodes.setdefault(key, set()).add(demand.node)
             if seen:
                 continue
             names = frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
-            if names - self.inputs:
+            if names - self.inputs.keys():
                 self.unknown.append(demand)
             else:
                 waiting.append(_Open(demand, relations))
@@ -124,12 +136,23 @@ class _Group:
                 [each.relations for each in before[1]],
             ):
                 break
+        self._shorten()
+
+    def _shorten(self) -> None:
+        """Leaves of the demands on several sizes those that do not follow from others."""
+        first: dict[object, _Open] = {}
+        for each in self.joint:
+            first.setdefault(key_of(each.relations), each)
+        shortest = without_implied([each.relations for each in first.values()])
+        self.joint = [
+            _Open(each.demand, relations) for each, relations in zip(first.values(), shortest) if relations is not None
+        ]
 
     def _reduced(self, each: _Open) -> _Open | None:
         """What is left of a demand; None where it is proven, or cannot hold."""
         left: list[Relation] = []
         for relation in each.relations:
-            relation = simplified(without_extremes(replaced_in(relation, self.values), self._facts(each)))
+            relation = simplified(without_extremes(replaced_in(relation, self.values), self.facts(each)))
             holds = decided(relation)
             if holds:
                 return None
@@ -140,11 +163,15 @@ class _Group:
             return None
         return _Open(each.demand, tuple(left))
 
-    def _facts(self, apart: _Open) -> list[Dim]:
-        """What the other demands say is at least 0."""
+    def facts(self, apart: _Open | None = None) -> list[Dim]:
+        """What the demands, but for one, say is at least 0."""
         facts = []
         for each in self.joint:
-            if each.demand is not apart.demand and len(each.relations) == 1 and each.relations[0].kind in ("==", ">="):
+            if (
+                (apart is None or each.demand is not apart.demand)
+                and len(each.relations) == 1
+                and each.relations[0].kind in ("==", ">=")
+            ):
                 relation = each.relations[0]
                 facts.append(relation.left - relation.right)
                 if relation.kind == "==":
@@ -186,7 +213,7 @@ class _Group:
         self.impossible.append(demand)
 
     def _count(self, demands: Iterable[Demand]) -> int:
-        return len(set[Node]().union(*(self.nodes[each.requirement.any_of] for each in demands)))
+        return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
     def _equated(self, each: _Open) -> bool:
         """Whether two symbols are demanded to be equal: then the later one stands for the first from here on."""
@@ -194,7 +221,7 @@ class _Group:
         names = sorted(each.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
             return False
-        kept, gone = relation.left, relation.right
+        kept, gone = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
         self.equal.append((f"{kept} == {gone}", each.demand))
         self.values[str(gone)] = kept
         if str(gone) in self.sizes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
 
@@ -32,9 +32,7 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """An equality or comparison without the symbols that every term of both sides has as a factor, and their common number."""
-    if relation.kind == "%":
-        return relation
+    """A relation without the symbols that every term of both sides has as a factor, and their common number."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     common = _common([*left, *right])
     if common:
@@ -57,6 +55,23 @@ def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
         return relation
     relation = replaced(relation, left=left, right=right)
     return _compared(relation) or relation
+
+
+def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
+    """A size where symbols are what ``values`` says, and each of the ``facts`` is at least 0."""
+    try:
+        return _chosen(_settled(a, values), [_settled(fact, values) for fact in facts])
+    except (TooComplex, ZeroDivisionError):
+        return a
+
+
+def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
+    """A size with values in the place of symbols, and with values in the place of theirs."""
+    for _ in range(MAX_CHAIN):
+        before, a = a, substituted(a, {name: values[name] for name in symbols(a) if name in values})
+        if a == before:
+            break
+    return a
 
 
 def _chosen(a: Dim, facts: Sequence[Dim]) -> Dim:
@@ -125,6 +140,14 @@ def _divided(terms: Terms, common: Monomial) -> Terms:
     return divided
 
 
+def key_of(relations: Iterable[Relation]) -> object:
+    """What is equal for alternatives that say the same, in whatever order."""
+    return frozenset(
+        (each.kind, frozenset((each.left, each.right)) if each.kind == "==" else (each.left, each.right))
+        for each in relations
+    )
+
+
 @lru_cache(4096)
 def decided(relation: Relation) -> bool | None:
     """Whether a relation holds, or fails, for all sizes within their bounds."""
@@ -137,7 +160,9 @@ def decided(relation: Relation) -> bool | None:
 
 
 def text_of(relation: Relation) -> str:
-    """The relation with a number on its right side."""
+    """The relation with a number on its right side, and with a divisor that is not 0."""
+    if relation.kind == "%" and at_least(relation.right, 1) is not True:
+        return f"{relation.right} >= 1 and {relation}"
     if relation.kind == ">=" and isinstance(relation.left, int):
         return f"{relation.right} <= {relation.left}"
     if relation.kind == "==" and isinstance(relation.left, int):

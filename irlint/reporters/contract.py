@@ -53,7 +53,14 @@ def _notes(contract: dict[str, Any]) -> list[str]:
     mentioned = " ".join(
         str(each) for part in ("inputs", "outputs") for entry in contract[part] for each in entry["shape"] or ()
     )
-    named = {name: text for name, text in contract["symbols"].items() if name in mentioned}
+    shown = {
+        (name, f"{each['name']}[{axis}]")
+        for each in contract["inputs"]
+        for axis, name in enumerate(each["shape"] or ())
+    }
+    named = {
+        name: text for name, text in contract["symbols"].items() if name in mentioned and (name, text) not in shown
+    }
     if named:
         notes.append("where\n" + _rows([(name, f"is {safe(text)}") for name, text in named.items()]))
     count = contract.get("undecided", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from irlint.contracts.contract import Condition, contract_of
+from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Shape, symbols
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def demanded(
         **notes_on(known),
         "inputs": [_entry(end) for end in inputs(known) if not end.optional],
         "requires": [_condition(each) for each in contract.conditions],
-        "outputs": [_entry(end) for end in outputs(known)],
+        "outputs": [_returned(end, contract) for end in outputs(known)],
         "symbols": {name: text for name, text in known.symbols.items() if not name.startswith("_")},
     }
     if not contract.satisfiable:
@@ -88,6 +88,14 @@ def _shape(given: Type | None) -> Shape | None:
 
 def _entry(end: End) -> dict[str, Any]:
     return {"name": end.name, **typed(end.type)}
+
+
+def _returned(end: End, contract: Contract) -> dict[str, Any]:
+    """An output with its sizes where the conditions hold."""
+    found = end.type
+    if isinstance(found, Tensor) and found.shape is not None:
+        found = Tensor(found.dtype, tuple(None if dim is None else contract.returned(dim) for dim in found.shape), None)
+    return {"name": end.name, **typed(found)}
 
 
 def _condition(condition: Condition) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irlint.contracts.conditions import conditions
@@ -46,6 +46,7 @@ def holds(relation: Relation, size: int) -> bool:
     return {"==": left == right, ">=": left >= right, "%": bool(right) and left % (right or 1) == 0}[relation.kind]
 
 
+@settings(max_examples=40)
 @given(st.lists(relations, min_size=1, max_size=2), st.lists(relations, min_size=1, max_size=1))
 def test_exactly_the_sizes_that_fulfil_them(first: list[Relation], second: list[Relation]) -> None:
     try:

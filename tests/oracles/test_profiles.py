@@ -18,10 +18,22 @@ from irlint.run.contract import fitted
 
 pytestmark = pytest.mark.oracle
 
-DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64}
+DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64, "int32": np.int32}
 
-#: OpenVINO's converter has no shape for a branch, and checks what is fed against the first one that it was given.
-NAMES = [name for name in MODELS if name != "branch"]
+#: Models whose profiles have a step, a range, an equality, a fixed size, and conditions on several sizes.
+NAMES = [
+    "frozen batch",
+    "position table",
+    "two strides",
+    "flattened",
+    "multiple",
+    "concatenated",
+    "broadcast",
+    "class token",
+    "resize twice",
+    "gru state",
+    "sum of sizes",
+]
 
 
 def saved(name: str, folder: Path) -> str:
@@ -53,7 +65,7 @@ def test_openvino_runs_within_the_ranges(name: str, tmp_path: Path) -> None:
             compiled([np.ones([point.get(dim, dim) for dim in fed["shape"]], np.float32) for fed in contract["inputs"]])
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*NAMES, "branch"])
 def test_onnxruntime_runs_with_its_overrides(name: str, tmp_path: Path) -> None:
     known = ran(saved(name, tmp_path), "onnxruntime")
     session = known["session"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
@@ -172,9 +173,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
         )
     if sure is not None:
         return sure
-    if None not in entries:
-        a, b = entries[0], entries[1]
-        assert a is not None and b is not None
+    for a, b in combinations([dim for dim in entries if dim is not None], 2):
         require(
             Relation("==", a, b),
             Relation("==", a, 1),

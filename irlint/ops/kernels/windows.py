@@ -298,7 +298,8 @@ def openvino_window(
 def window_sizes(shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False) -> Shape:
     """The spatial sizes of a convolution or pooling of a tensor of ``shape``, which is input 0.
 
-    ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits. Raises a
+    ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits, as long as less than two
+    strides are missing. Raises a
     ``WINDOW_EXCEEDS_INPUT`` fault, and states what the sizes have to reach.
     """
     if shape is None or window is None:
@@ -322,8 +323,12 @@ def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool
     if span is None:
         return None
     begin, end = window.begin[position], window.end[position]
+    least = span - (begin + end)
     overhang = stride - 1 if lenient and window.rounding != "floor" else 0
-    if not reaches(size, span - (begin + end + overhang), window.described(position)):
+    fits = at_least(size, least - overhang)
+    if fits is None:
+        reaches(size, least - (2 * stride - 1 if lenient else 0), window.described(position))
+    if fits is False:
         fault = _exceeding(size, span, window, position=position)
         room = size + (begin + end) - span
         if not lenient or at_least(room, 1 - 2 * stride) is False:

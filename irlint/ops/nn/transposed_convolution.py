@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.dims import Shape, at_least, product
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import warn
+from irlint.findings.statements import reaches, warn
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
@@ -180,7 +180,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
         if size is None or span is None:
             continue
         full = transposed_size(size, span, stride, added=stride - 1)
-        if at_least(full, wanted) is False:
+        if not reaches(full, wanted, f"`output_shape` wants {wanted} on axis {window.first + position}"):
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
                     f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is {size}, "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, Shape, floordiv, product, same, total
-from irlint.findings.statements import agree
+from collections.abc import Sequence
+from itertools import product as choices
+
+from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
+from irlint.findings.statements import Relation, agree, require
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -123,6 +126,7 @@ def expect_mask(
         allowed += [(product((2, batch)),), (1, 1), (batch, 1)]
     shapes = [shape for shape in allowed if len(shape) == len(mask.shape)]
     if any(all(same(own, dim) is not False for own, dim in zip(mask.shape, shape)) for shape in shapes):
+        _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
         f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the batch "
@@ -130,6 +134,21 @@ def expect_mask(
         help=f"give {name} one of these shapes",
         input=index,
     )
+
+
+def _require_one(own: Shape, shapes: Sequence[Shape], why: str) -> None:
+    """States that a shape is one of several: of any choice of one axis of each, one is equal."""
+    stated: list[set[tuple[int, Dim]]] = []
+    for choice in choices(*(tuple(enumerate(shape)) for shape in shapes)):
+        equal = {(axis, dim) for axis, dim in choice if dim is not None and same(own[axis], dim) is not False}
+        if any(dim is None or own[axis] is None for axis, dim in choice):
+            continue
+        if not any(same(own[axis], dim) for axis, dim in equal) and not any(known <= equal for known in stated):
+            stated = [known for known in stated if not equal <= known] + [equal]
+    for each in stated:
+        ordered = sorted(each, key=lambda pair: (isinstance(pair[1], int), pair[0], str(pair[1])))
+        relations = [Relation("==", mine, dim) for axis, dim in ordered if (mine := own[axis]) is not None]
+        require(*relations, why=why)
 
 
 @onnx("DecoderMaskedSelfAttention", domain=MICROSOFT)

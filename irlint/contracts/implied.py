@@ -1,0 +1,77 @@
+"""Which demands follow from others: what two sizes of at least 1 have to fulfil is said once, in its shortest form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.contracts.simplified import decided, replaced_in
+from irlint.dims import Dim, TooComplex, at_least, symbols
+from irlint.findings.statements import Relation
+
+#: The alternatives of a demand, one of which has to hold.
+Alternatives = tuple[Relation, ...]
+
+
+def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None]:
+    """The demands with the alternatives that are needed; None for one that follows from the others."""
+    left: list[Alternatives | None] = list(demands)
+    for at, each in enumerate(demands):
+        left[at] = _shortened(each, [other[0] for other in _others(left, at) if len(other) == 1])
+    for at in range(len(left) - 1, -1, -1):
+        each = left[at] or ()
+        if any(_follows(each, other) for other in _others(left, at)):
+            left[at] = None
+    return left
+
+
+def _others(demands: Sequence[Alternatives | None], at: int) -> list[Alternatives]:
+    return [other for place, other in enumerate(demands) if other is not None and place != at]
+
+
+def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alternatives:
+    """Without an alternative that leads, with what is certain, to another one of them."""
+    kept = list(alternatives)
+    for each in alternatives:
+        others = [other for other in kept if other is not each]
+        if others and any(_holds_where(other, [each, *certain]) for other in others):
+            kept = others
+    return tuple(kept)
+
+
+def _follows(alternatives: Alternatives, other: Alternatives) -> bool:
+    """Whether one of ``alternatives`` holds where any of ``other`` does."""
+    return all(any(_holds_where(each, [given]) for each in alternatives) for given in other)
+
+
+def _holds_where(relation: Relation, given: Sequence[Relation]) -> bool:
+    """Whether a relation is proven to hold where all that is ``given`` does."""
+    values: dict[str, Dim] = {}
+    for each in given:
+        for side, other in ((each.left, each.right), (each.right, each.left)):
+            if each.kind == "==" and isinstance(other, int) and str(side) in symbols(side):
+                values[str(side)] = other
+    relation, *facts = (replaced_in(each, values) for each in (relation, *given))
+    if decided(relation):
+        return True
+    differences = [fact for each in facts for fact in _not_negative(each)]
+    return bool(wanted := _not_negative(relation)) and all(
+        any(_reaches(each, fact) for fact in differences) for each in wanted
+    )
+
+
+def _not_negative(relation: Relation) -> list[Dim]:
+    """What is at least 0 exactly where the relation holds; nothing where that is not to be said so."""
+    if relation.kind == "%":
+        return []
+    try:
+        difference = relation.left - relation.right
+    except TooComplex:
+        return []
+    return [difference] if relation.kind == ">=" else [difference, -difference]
+
+
+def _reaches(wanted: Dim, fact: Dim) -> bool:
+    try:
+        return at_least(wanted - fact, 0) is True
+    except TooComplex:
+        return False
