@@ -1,6 +1,6 @@
 """Models with open sizes, and what each demands of them: conditions, with the branch behind ``if`` where only one demands it."""
 
-HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
+HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
 MODELS = {
     "frozen batch": (
@@ -236,10 +236,5 @@ MODELS = {
     "residual frozen": (
         "g (float[N,1,H] x, float[1,1,3] w) => (y) <int64[3] s = {2, 1, 10}> { a = Conv (x, w) r = Reshape (a, s) y = Relu (r) }",
         ["H >= 3", "H*N - 2*N == 20"],
-    ),
-    "fused mask": (
-        "g (float[B,S,8] x, float[8,24] w, float[24] b, int32[B,T] m, float[2,B,2,P,4] past) => (y, p) "
-        "{ y, p = com.microsoft.Attention <num_heads = 2> (x, w, b, m, past) }",
-        ["T == P + S or T == 1"],
     ),
 }

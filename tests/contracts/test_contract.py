@@ -49,6 +49,24 @@ def test_sizes_that_the_data_tell_are_not_demanded(tmp_path: Path) -> None:
     assert found["undecided"] == 1
 
 
+def test_a_mask_has_one_of_several_shapes(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    text = (
+        '<ir_version: 8, opset_import: ["com.microsoft" : 1]>\n'
+        "g (float[B,S,8] x, float[8,24] w, float[24] b, int32[B,T] m, float[2,B,2,P,4] past) => (y, p) "
+        "{ y, p = com.microsoft.Attention <num_heads = 2> (x, w, b, m, past) }"
+    )
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    assert [each["condition"] for each in irlint.contract(path)["requires"]] == ["T == P + S or T == 1"]
+
+
+def test_outputs_are_told_where_the_conditions_hold(tmp_path: Path) -> None:
+    slices = "<int64[1] a = {0}, int64[1] e = {8}, int64[1] ax = {0}> { s = Slice (x, a, e, ax) y = Add (x, s) z = Relu (s) }"
+    found = contract(f"g (float[N,3] x) => (y, z) {slices}", tmp_path)
+    assert [each["condition"] for each in found["requires"]] == ["N <= 8"]
+    assert [each["shape"] for each in found["outputs"]] == [["N", 3], ["N", 3]]
+
+
 def test_frozen_sizes_are_told_once(tmp_path: Path) -> None:
     text, _ = MODELS["frozen batch"]
     path = tmp_path / "m.onnx"

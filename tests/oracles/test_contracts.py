@@ -16,7 +16,7 @@ import irlint
 pytestmark = pytest.mark.oracle
 
 LARGEST = {0: 1, 1: 40, 2: 8, 3: 4, 4: 3}
-DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64, "int32": np.int32}
+DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64}
 
 
 @pytest.mark.parametrize("name", MODELS)

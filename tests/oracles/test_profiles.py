@@ -18,7 +18,7 @@ from irlint.run.contract import fitted
 
 pytestmark = pytest.mark.oracle
 
-DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64, "int32": np.int32}
+DTYPES = {"float32": np.float32, "bool": np.bool_, "int64": np.int64}
 
 #: Models whose profiles have a step, a range, an equality, a fixed size, and conditions on several sizes.
 NAMES = [
