@@ -51,7 +51,8 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
             tuple(None if value is None else known.types.get(value) for value in values)
             for values in (node.inputs, node.outputs)
         )
-        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct)
+        used = frozenset(index for index, value in enumerate(node.outputs) if value in sources.used)
+        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, used)
         fault: Fault | None = operator.compiles(layer)
         if fault is not None:
             return fault
@@ -116,6 +117,7 @@ class _Sources:
         self.constants = set(graph.constants)
         self.inputs = {value for value, node in self.producers.items() if node.op == form.input_node}
         self.needed = self._needed(graph)
+        self.used = {value for node in self.needed for value in node.inputs if value is not None}
         self.origins: dict[Value, tuple[bool, bool]] = {}
 
     def _needed(self, graph: Graph) -> set[Node]:

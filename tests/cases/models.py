@@ -20,6 +20,10 @@ OV_TYPES = {
     "bfloat16": "bf16",
     "bool": "boolean",
     **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (4, 8, 16, 32, 64)},
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+    "float8_e8m0": "f8e8m0",
+    "float4_e2m1": "f4e2m1",
     "string": "string",
 }
 OV_NAMES = {text: name for name, text in OV_TYPES.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from irlint.dims import MaybeDim, Shape, at_least
@@ -14,6 +14,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import OPENVINO, Context, openvino, without_rule
 from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, out_of_range
 from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import number
@@ -124,7 +125,25 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
             raise fault
 
 
-@openvino("EmbeddingBagOffsetsSum", since=3, fills_in=True)
+def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose input ``weights`` are weights for the indices: the plugin compares their shapes."""
+
+    def refused(layer: Layer) -> Fault | None:
+        if len(layer.inputs) <= weights or layer.inputs[weights] is None:
+            return None
+        for index in (1, weights):
+            if layer.sizes(index) is None:
+                return not_compiled(
+                    f"a size of input {index} is open, and the CPU plugin compares indices and weights when it compiles",
+                    help=f"write the sizes of input {index}, or leave the weights out",
+                    input=index,
+                )
+        return None
+
+    return first_of(without_strings, refused)
+
+
+@openvino("EmbeddingBagOffsetsSum", since=3, fills_in=True, compiles=_weighted(4))
 def embedding_bag_offsets_sum(
     emb_table: Tensor,
     indices: Tensor,
@@ -136,7 +155,7 @@ def embedding_bag_offsets_sum(
     return embedding_bag_offsets(emb_table, indices, offsets, default_index, per_sample_weights)
 
 
-@openvino("EmbeddingBagOffsets", since=15, fills_in=True)
+@openvino("EmbeddingBagOffsets", since=15, fills_in=True, compiles=_weighted(4))
 def embedding_bag_offsets(
     emb_table: Tensor,
     indices: Tensor,
@@ -158,13 +177,13 @@ def embedding_bag_offsets(
     return _bags(emb_table, count)
 
 
-@openvino("EmbeddingBagPackedSum", since=3, fills_in=True)
+@openvino("EmbeddingBagPackedSum", since=3, fills_in=True, compiles=_weighted(2))
 def embedding_bag_packed_sum(emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None = None) -> Tensor:
     """OpenVINO EmbeddingBagPackedSum-3: one bag for each row of indices."""
     return embedding_bag_packed(emb_table, indices, per_sample_weights)
 
 
-@openvino("EmbeddingBagPacked", since=15, fills_in=True)
+@openvino("EmbeddingBagPacked", since=15, fills_in=True, compiles=_weighted(2))
 def embedding_bag_packed(
     emb_table: Tensor,
     indices: Tensor,
@@ -181,7 +200,7 @@ def embedding_bag_packed(
     return _bags(emb_table, None if shape is None else shape[0])
 
 
-@openvino("EmbeddingSegmentsSum", since=3, fills_in=True)
+@openvino("EmbeddingSegmentsSum", since=3, fills_in=True, compiles=_weighted(5))
 def embedding_segments_sum(
     emb_table: Tensor,
     indices: Tensor,

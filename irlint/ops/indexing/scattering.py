@@ -14,6 +14,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, INDICES_MISMATCH, judge_tuples, nd_offset, out_of_range
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.kernels.compiling import without_strings
 from irlint.ops.kernels.contents import Fold, fits, positions, strides
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
@@ -174,7 +175,7 @@ def scatter_elements_update_3(data: Tensor, indices: Tensor, updates: Tensor, ax
 ElementsReduction = Literal["none", "sum", "prod", "min", "max", "mean"]
 
 
-@openvino("ScatterElementsUpdate", since=12)
+@openvino("ScatterElementsUpdate", since=12, compiles=without_strings)
 def scatter_elements_update_12(
     data: Tensor,
     indices: Tensor,
@@ -289,7 +290,7 @@ def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tenso
 TupleReduction = Literal["none", "sum", "sub", "prod", "min", "max"]
 
 
-@openvino("ScatterNDUpdate", since=15)
+@openvino("ScatterNDUpdate", since=15, compiles=without_strings)
 def scatter_nd_update_15(
     data: Tensor, indices: Tensor, updates: Tensor, *, reduction: TupleReduction = "none"
 ) -> Tensor:

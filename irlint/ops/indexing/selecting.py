@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product as combinations
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reaches, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -14,6 +14,7 @@ from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type, shape_
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -169,7 +170,18 @@ class Top:
     sort: TopSort
 
 
-@openvino("TopK", until=2, absent=_TOPK_ABSENT)
+def _compiled_count(layer: Layer) -> Fault | None:
+    """The plugin takes no k of 0, but of nothing; it looks where all sizes are known."""
+    sizes, k = layer.sizes(0), layer.inputs[1]
+    if 0 not in layer.varying or not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0:
+        return None
+    return not_compiled("k is 0, and the CPU plugin takes at least 1", help="take at least one element", input=1)
+
+
+_COMPILED_TOP = first_of(without_strings, _compiled_count)
+
+
+@openvino("TopK", until=2, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_1(
     data: Tensor,
     k: Tensor,
@@ -183,7 +195,7 @@ def ov_topk_1(
     return _ov_top(data, k, top, index_type=index_element_type, context=context)
 
 
-@openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT)
+@openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_3(
     data: Tensor,
     k: Tensor,
@@ -196,7 +208,7 @@ def ov_topk_3(
     return _ov_top(data, k, top, index_type=index_element_type, context=context)
 
 
-@openvino("TopK", since=11, absent=_TOPK_ABSENT)
+@openvino("TopK", since=11, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_11(
     data: Tensor,
     k: Tensor,
@@ -318,7 +330,7 @@ def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     return values, inverse, counts
 
 
-@openvino("Unique", since=10, fills_in=True)
+@openvino("Unique", since=10, fills_in=True, compiles=without_strings)
 def ov_unique(
     data: Tensor,
     axis: Tensor | None = None,
@@ -377,7 +389,7 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
     return Tensor(INDEX_NAMES[output_type], data.shape)
 
 
-@openvino("SearchSorted", since=15)
+@openvino("SearchSorted", since=15, compiles=without_strings)
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:

@@ -39,7 +39,7 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 class Layer:
     """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, which
     inputs are ``fixed``, which follow from constants alone, which are ``varying``, which follow from the model's inputs, and
-    which ``direct``, which are inputs of the model.
+    which ``direct``, which are inputs of the model; which outputs are ``used``.
     """
 
     inputs: tuple[Type | None, ...]
@@ -48,17 +48,51 @@ class Layer:
     fixed: frozenset[int]
     varying: frozenset[int]
     direct: frozenset[int]
+    used: frozenset[int]
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None where it is not known."""
         known = self.inputs[index] if index < len(self.inputs) else None
         return known.dtype if isinstance(known, Tensor) else None
 
+    def sizes(self, index: int) -> tuple[int, ...] | None:
+        """The shape of an input, None where a size of it is open."""
+        return whole_sizes(self.inputs[index] if index < len(self.inputs) else None)
+
+
+def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
+    """The shape of a tensor, None where a size of it is open."""
+    if not isinstance(known, Tensor) or known.shape is None:
+        return None
+    sizes = tuple(dim for dim in known.shape if isinstance(dim, int))
+    return sizes if len(sizes) == len(known.shape) else None
+
 
 def not_compiled(message: str, *, help: str, input: int | None = None, attribute: str | None = None) -> Fault:
     """The fault of what OpenVINO reads and refuses to compile."""
     text = f"{message}; OpenVINO reads the layer and refuses to compile it"
     return NOT_COMPILED.fault(text, help=help, input=input, attribute=attribute)
+
+
+def never(layer: Layer) -> Fault | None:
+    """What is wrong with any layer of an operation that the CPU plugin does not have, and others may."""
+    fault = not_compiled(
+        "the CPU plugin has no implementation of the operation",
+        help="write the operation with others, or take another device",
+    )
+    return fault.lowered(Severity.WARNING)
+
+
+def without_strings(layer: Layer) -> Fault | None:
+    """What is wrong with strings in an operation that the CPU plugin has for numbers alone."""
+    for index in range(len(layer.inputs)):
+        if layer.varying and layer.dtype(index) == "string":
+            return not_compiled(
+                f"input {index} is string, and the CPU plugin takes numbers there",
+                help=f"let input {index} hold numbers",
+                input=index,
+            )
+    return None
 
 
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:

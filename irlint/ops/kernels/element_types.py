@@ -36,6 +36,9 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
 )
 
 ARITHMETIC = INTEGERS | FLOATS
+
+#: What OpenVINO calls real: all floating-point types but nf4, which numbers the places of a table.
+REAL = FLOATS - {"nf4"}
 LOGICAL = frozenset({"bool"})
 BITWISE = INTEGERS | LOGICAL
 

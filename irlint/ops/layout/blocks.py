@@ -324,7 +324,7 @@ def ov_col2im(
 ) -> Tensor:
     """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with a batch in front or without."""
     _expect_written(strides=strides, dilations=dilations, pads_begin=pads_begin, pads_end=pads_end)
-    steps, rates = _pair(strides, "strides", 1, lowest=1), _pair(dilations, "dilations", 1, lowest=1)
+    steps, rates = _pair(strides, "strides", 1, lowest=1), _pair(dilations, "dilations", 1, lowest=0)
     before, after = _pair(pads_begin, "pads_begin", 0, lowest=0), _pair(pads_end, "pads_end", 0, lowest=0)
     expect_rank(data, 0, 2, 3)
     for index, x in ((1, output_size), (2, kernel_size)):

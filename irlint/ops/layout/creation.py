@@ -479,13 +479,27 @@ def _ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, *, off_value: 
     return Tensor(dtype, one_hot_shape(indices.shape, _depth(depth), axis))
 
 
-@openvino("OneHot", until=15, absent={"axis": 0})
+_NO_CLASSES = frozenset({"int8", "uint8", "int4", "uint4", "uint2", "bool"})
+
+
+def _compiled_classes(layer: Layer) -> Fault | None:
+    dtype = layer.dtype(0)
+    if dtype not in _NO_CLASSES:
+        return None
+    return not_compiled(
+        f"input 0 (indices) is {dtype}, of which the CPU plugin makes no classes",
+        help="convert the indices to int32 or int64",
+        input=0,
+    )
+
+
+@openvino("OneHot", until=15, absent={"axis": 0}, compiles=_compiled_classes)
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
     """OpenVINO OneHot-1."""
     return _ov_one_hot(indices, depth, on_value, off_value=off_value, axis=axis)
 
 
-@openvino("OneHot", since=16, absent={"axis": 0})
+@openvino("OneHot", since=16, absent={"axis": 0}, compiles=_compiled_classes)
 def ov_one_hot_of_negatives(
     indices: Tensor,
     depth: Tensor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, bounds, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -13,6 +13,7 @@ from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axes_of
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import (
     ELEMENT_TYPE_REFUSED,
     ELEMENT_TYPES_DIFFER,
@@ -178,8 +179,16 @@ def microsoft_pad(data: Tensor, pads: Tensor, value: Tensor | None = None, *, mo
     return pad(data, flat, value, mode=mode)
 
 
-@openvino("Pad", until=11, absent={"pad_mode": "constant"}, fills_in=True)
-@openvino("Pad", since=12, absent={"pad_mode": "constant"}, fills_in=True)
+def _compiled_pad(layer: Layer) -> Fault | None:
+    if layer.sizes(0) != () or not layer.varying:
+        return None
+    return not_compiled(
+        "input 0 is a scalar, and the CPU plugin pads at least one axis", help="remove the layer", input=0
+    )
+
+
+@openvino("Pad", until=11, absent={"pad_mode": "constant"}, fills_in=True, compiles=_compiled_pad)
+@openvino("Pad", since=12, absent={"pad_mode": "constant"}, fills_in=True, compiles=_compiled_pad)
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:

@@ -10,6 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
+from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
 from irlint.ops.kernels.shape_inputs import length, whole
 from irlint.ops.layout.reshaping import rearranged
@@ -112,9 +113,16 @@ def squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
     return Tensor(data.dtype, (None,) * max(len(data.shape) - count, 0))
 
 
+def _expect_numbers(axes: Tensor | None) -> None:
+    """OpenVINO reads axes of any type but bool."""
+    if axes is not None and axes.dtype == "bool" and axes.value is not None:
+        expect_type(axes, 1, ARITHMETIC)
+
+
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
     """``skip`` keeps an axis of another size than 1; with ``one_removed`` an axis that is not known is taken to be 1."""
     expect_rank(axes, 1, 0, 1, what="axes")
+    _expect_numbers(axes)
     if axes is None or axes.value == ():
         return _squeeze(data, None)
     listed = whole(axes)
@@ -151,7 +159,7 @@ def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
 @openvino("Squeeze", since=15)
 def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
     """OpenVINO Squeeze-15."""
-    return _ov_squeeze(data, axes, skip=allow_axis_skip)
+    return _ov_squeeze(data, axes, skip=allow_axis_skip, one_removed=not allow_axis_skip)
 
 
 # --- Unsqueeze --------------------------------------------------------------------------------------------------------
@@ -223,6 +231,7 @@ def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
 def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     """OpenVINO Unsqueeze-1; the library inserts an axis that is named twice once."""
     expect_rank(axes, 1, 0, 1, what="axes")
+    _expect_numbers(axes)
     if axes.value == ():
         raise INPUT_RANK_REFUSED.fault(
             "input 1 (axes) is empty; the operation takes at least one axis", help="name an axis to insert", input=1

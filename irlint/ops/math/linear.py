@@ -10,6 +10,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
+from irlint.ops.kernels.compiling import never
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.schemas import MICROSOFT
 
@@ -199,7 +200,7 @@ def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: b
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
-@openvino("GroupedMatMul", since=17, until=17, fills_in=True)
+@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never)
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
     """OpenVINO GroupedMatMul-17: [M, K] cut into groups of rows, or [G, M, K], times the transposed [G, N, K]."""
     dtype = common_type((mat_a, mat_b))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, Shape, at_least, floordiv, largest, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, reaches, warn
-from irlint.model.tensor import FLOATS, Tensor
+from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import numbered_type
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, number, stated_size
 from irlint.ops.math.fourier import COUNTS, FRAME_MISMATCH, check_layout, expect_scalar, layout_fault, onesided_size
-
-OV_REAL = frozenset({"float16", "float32", "float64", "bfloat16"})
 
 
 def frame_count(signal: MaybeDim, frame: MaybeDim, step: MaybeDim) -> MaybeDim:
@@ -174,8 +172,8 @@ def ov_istft(
 def _check_frame_inputs(
     data: Tensor, window: Tensor, frame_size: Tensor, *, frame_step: Tensor, name: str, ranks: tuple[int, ...]
 ) -> None:
-    expect_type(data, 0, OV_REAL)
-    expect_type(window, 1, FLOATS)
+    expect_type(data, 0, REAL)
+    expect_type(window, 1, REAL)
     common_type((data, window))
     expect_type(frame_size, 2, COUNTS)
     expect_type(frame_step, 3, COUNTS)

@@ -13,7 +13,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
@@ -413,7 +413,26 @@ def _compiled_types(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_compiled_types)
+def _compiled_matrix(layer: Layer) -> Fault | None:
+    """The plugin has the operation from 3 axes on, and works out one of [N, C] where all sizes are known."""
+    data = layer.inputs[0]
+    if not isinstance(data, Tensor) or data.rank != 2:
+        return None
+    index = next((index for index in range(3) if layer.sizes(index) is None), None)
+    if index is None:
+        return None
+    return not_compiled(
+        f"input 0 is {shape_text(data.shape)}, and the CPU plugin takes a matrix only where all sizes are known; a size of "
+        f"input {index} is open",
+        help="write the sizes, or give the data an axis of size 1 behind the channels",
+        input=index,
+    )
+
+
+_COMPILED_GROUPS = first_of(without_strings, _compiled_types, _compiled_matrix)
+
+
+@openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_COMPILED_GROUPS)
 def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
     """OpenVINO GroupNormalization-12; the types of scale and bias are free."""
     expect_rank(data, 0, least=2, what="data")

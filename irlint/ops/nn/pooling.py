@@ -11,7 +11,7 @@ from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
-from irlint.ops.kernels.compiling import without_negatives
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_negatives, without_strings
 from irlint.ops.kernels.expectations import expect_one
 from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
 from irlint.ops.kernels.windows import (
@@ -298,7 +298,24 @@ def _expect_data_in_windows(window: Window) -> None:
             )
 
 
-@openvino("MaxPool", until=7, absent=_EMPTY, compiles=without_negatives("strides", "pads_begin"))
+def _compiled_indices(layer: Layer) -> Fault | None:
+    """The plugin finds indices for numbers that oneDNN does not take, and has none of those of few bits."""
+    dtype = layer.dtype(0)
+    if 1 not in layer.used or dtype not in _NO_INDICES:
+        return None
+    return not_compiled(
+        f"input 0 is {dtype}, and the CPU plugin gives no indices of its maxima",
+        help="convert input 0 to float32, or leave the indices unused",
+        input=0,
+    )
+
+
+_NO_INDICES = frozenset({"bfloat16", "float8_e4m3fn", "float8_e5m2"})
+_COMPILED = without_negatives("strides", "pads_begin")
+_INDEXED = first_of(without_strings, _compiled_indices)
+
+
+@openvino("MaxPool", until=7, absent=_EMPTY, compiles=first_of(without_strings, _COMPILED))
 def ov_max_pool_1(
     data: Tensor,
     *,
@@ -310,7 +327,7 @@ def ov_max_pool_1(
     return Tensor(data.dtype, _ov_pooled(data, kernel, window, rounding=rounding_type))
 
 
-@openvino("MaxPool", since=8, until=13, absent=_EMPTY)
+@openvino("MaxPool", since=8, until=13, absent=_EMPTY, compiles=_INDEXED)
 def ov_max_pool_8(
     data: Tensor,
     *,
@@ -326,7 +343,7 @@ def ov_max_pool_8(
     return _indexed(data, shape, index_element_type, axis=axis)
 
 
-@openvino("MaxPool", since=14, absent=_EMPTY)
+@openvino("MaxPool", since=14, absent=_EMPTY, compiles=_INDEXED)
 def ov_max_pool_14(
     data: Tensor,
     *,
@@ -359,7 +376,19 @@ def refused_index_type(index_type: DType | None) -> Fault:
     )
 
 
-_AVERAGED = without_negatives("strides", "pads_begin")
+def _dilated(layer: Layer) -> Fault | None:
+    if layer.attributes["dilations"]:
+        return None
+    ones = ",".join("1" for _ in layer.attributes.get("kernel") or (1, 1))
+    fault = not_compiled(
+        "`dilations` is not written, for which the specification takes 1 and the CPU plugin of OpenVINO 2026.4 crashes",
+        help=f'write dilations="{ones}"',
+        attribute="dilations",
+    )
+    return fault.lowered(Severity.WARNING)
+
+
+_AVERAGED = first_of(without_strings, _COMPILED)
 
 
 @openvino(
@@ -408,7 +437,7 @@ def ov_avg_pool_14(
     since=16,
     absent={**_EMPTY, "exclude_pad": True},
     spelled={"exclude_pad": "exclude-pad"},
-    compiles=_AVERAGED,
+    compiles=first_of(_AVERAGED, _dilated),
 )
 def ov_avg_pool_16(
     data: Tensor,

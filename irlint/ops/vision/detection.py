@@ -9,6 +9,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Tensor
 from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number
@@ -223,7 +224,18 @@ def ov_nms_5(
     return _chosen(candidates(boxes, scores), most, output_type, context=context)
 
 
-@openvino("NMSRotated", since=13)
+def _compiled_boxes(layer: Layer) -> Fault | None:
+    boxes = layer.inputs[0]
+    if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
+        return None
+    return not_compiled(
+        f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin wants to know its 5",
+        help="write 5 for the last axis of the boxes",
+        input=0,
+    )
+
+
+@openvino("NMSRotated", since=13, compiles=_compiled_boxes)
 def ov_nms_rotated(
     boxes: Tensor,
     scores: Tensor,

@@ -12,6 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import Ints, axes_of
+from irlint.ops.kernels.compiling import never
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import stated_shape
@@ -321,7 +322,7 @@ def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None)
     return Tensor(dtype, image_of_planes(_plane(image, 0, 1), chroma))
 
 
-@openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17)
+@openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17, compiles=never)
 def rgb_to_nv12(data: Tensor, *, single_plane: bool = True) -> tuple[Tensor, ...]:
     """OpenVINO RGBtoNV12 and BGRtoNV12-17: [N, H, W, 3] to one plane, or to Y and UV."""
     expect_type(data, 0, PIXELS)

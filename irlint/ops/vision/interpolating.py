@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
+from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
@@ -114,12 +115,29 @@ def interpolate_4(
     return _interpolated(data, index, target, axes_index=3, axes=axes, pads_begin=pads_begin, pads_end=pads_end)
 
 
+def _compiled_pillow(layer: Layer) -> Fault | None:
+    """Of [N, C, H, W] the plugin resizes all axes but the first as Pillow does; it looks where all sizes are known."""
+    before, after = layer.sizes(0), whole_sizes(layer.outputs[0])
+    mode = layer.attributes["mode"]
+    if not layer.varying or not mode.endswith("_pillow") or before is None or after is None or len(before) != 4:
+        return None
+    padded = before[0] + sum(sum(layer.attributes[name][:1]) for name in ("pads_begin", "pads_end"))
+    if padded == after[0]:
+        return None
+    return not_compiled(
+        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", which the CPU plugin does for spatial axes',
+        help="name height and width in the axes, or choose another mode",
+        attribute="mode",
+    )
+
+
 @openvino(
     "Interpolate",
     since=11,
     absent={"mode": "nearest", "shape_calculation_mode": "sizes"},
     fills_in=True,
     strict=("pads_begin", "pads_end"),
+    compiles=_compiled_pillow,
 )
 def interpolate_11(
     image: Tensor,
