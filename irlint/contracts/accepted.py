@@ -22,6 +22,9 @@ MAX_CHAIN = 8
 TRIED_SIZES = 5
 TRIED_POINTS = 600
 
+#: How long the text of a size is that is read as an expression.
+LONGEST_SUM = 200
+
 #: What conditions may call.
 _FUNCTIONS = {"__builtins__": {}, "min": min, "max": max, "abs": abs}
 
@@ -97,6 +100,14 @@ def sizes_text(name: str, sizes: Sizes) -> str:
 
 
 @record
+class Taken:
+    """What a model takes: its contract, and the sizes that the file calls by an expression over others."""
+
+    contract: Contract
+    texts: Mapping[str, str]
+
+
+@record
 class Broken:
     """A condition of the new model that sizes which both models otherwise take do not fulfil; ``name`` is that of two axes that it
     wants to be equal."""
@@ -106,12 +117,12 @@ class Broken:
     name: str = ""
 
 
-def broken_conditions(axes: Sequence[Axis], old: Contract, new: Contract) -> list[Broken]:
+def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
     """What the new model demands of several sizes together that the old one does not."""
-    codes = [(each, compile(each.text, "condition", "eval")) for each in new.conditions if not each.when]
+    codes = [(each, compile(each.text, "condition", "eval")) for each in new.contract.conditions if not each.when]
     found: dict[str, Broken] = {}
     for point in points(axes, old, new):
-        env, clash = carried(axes, old, point)
+        env, clash = carried(axes, point)
         if clash:
             found.setdefault(clash, Broken(point, name=clash))
             continue
@@ -121,8 +132,9 @@ def broken_conditions(axes: Sequence[Axis], old: Contract, new: Contract) -> lis
     return list(found.values())
 
 
-def points(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Point]:
+def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
     """Sizes of the old model's symbols that it takes, and that the new one takes of each axis by itself."""
+    old, new = taken.contract, other.contract
     spans: dict[str, Sizes | None] = {}
     for each in axes:
         if isinstance(each.old, Expr):
@@ -136,13 +148,14 @@ def points(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Point
                 spans[str(one)] = met(before, joint) if before is not None and joint is not None else joint
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
     codes = [compile(each.text, "condition", "eval") for each in old.conditions if not each.when]
+    sums = [(name, code) for name, text in taken.texts.items() if (code := _sum(text)) is not None]
     for sizes in _combined(tried):
-        point = _whole_point(axes, old, sizes)
+        point = _whole_point(axes, old, _summed(sizes, sums))
         if point is not None and all(_holds(code, point) is not False for code in codes):
             yield point
 
 
-def carried(axes: Iterable[Axis], old: Contract, point: Point) -> tuple[dict[str, int], str]:
+def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
     """The sizes of the new model's symbols where those of the old one's are given, and a symbol that would have two."""
     env: dict[str, int] = {}
     for each in axes:
@@ -164,6 +177,31 @@ def _whole_point(axes: Iterable[Axis], old: Contract, sizes: Point) -> Point | N
             except KeyError:
                 return None
     return point
+
+
+def _sum(text: str) -> CodeType | None:
+    """The code of a size that is called by an expression over other sizes, ``past + 1``; None for any other name."""
+    if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
+        return None
+    if not all(each.isalnum() or each in "_+-*/() " for each in text):
+        return None
+    try:
+        return compile(text.strip(), "size", "eval")
+    except SyntaxError:
+        return None
+
+
+def _summed(sizes: Point, sums: Iterable[tuple[str, CodeType]]) -> Point:
+    """The sizes, those in place that are called by what they are."""
+    found = dict(sizes)
+    for name, code in sums:
+        try:
+            size = eval(code, dict(_FUNCTIONS), dict(sizes)) if name in sizes else None
+        except (NameError, TypeError, ZeroDivisionError, OverflowError):
+            size = None
+        if isinstance(size, int) and size > 0:
+            found[name] = size
+    return found
 
 
 def _tried(sizes: Sizes | None) -> list[int]:

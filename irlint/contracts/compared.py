@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from irlint.contracts.accepted import (
     Axis,
     Broken,
+    Taken,
     broken_conditions,
     carried,
     points,
@@ -23,18 +24,23 @@ from irlint.contracts.interface import End
 from irlint.contracts.sizes import within
 from irlint.dims import Dim, Expr, MaybeDim, evaluated, same, symbols
 from irlint.model.tensor import Tensor, disagree, shape_text, type_text
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 Pairs = Sequence[tuple[End, End]]
 
 
 @record(eq=False)
 class Side:
-    """A model as who uses it sees it."""
+    """A model as who uses it sees it; ``texts`` are the sizes that the file gives other names, which may be sums of others."""
 
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
     contract: Contract
+    texts: Mapping[str, str] = NOTHING
+
+    @property
+    def taken(self) -> Taken:
+        return Taken(self.contract, self.texts)
 
 
 @record
@@ -73,10 +79,10 @@ def interface_changes(old: Side, new: Side) -> list[Change]:
         changes += _satisfiable(old.contract, new.contract)
     else:
         changes += _sizes(axes, old.contract, new.contract)
-        changes += _together(axes, old.contract, new.contract)
+        changes += _together(axes, old.taken, new.taken)
         changes += _branches(axes, old.contract, new.contract)
     changes += [*_come_and_gone("output", outputs), *_moved("output", old.outputs, new.outputs, outputs)]
-    compared = _Outputs(axes, old.contract, new.contract)
+    compared = _Outputs(axes, old.taken, new.taken)
     changes += [change for pair in outputs.pairs for change in compared.changes(*pair)]
     return changes
 
@@ -209,7 +215,7 @@ def _demanded(condition: Condition) -> str:
     return f"{node.op} `{node.label}`: {condition.demand.requirement.why}"
 
 
-def _together(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
+def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
     """What several axes may be together."""
     for broken in broken_conditions(axes, old, new):
         at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
@@ -266,12 +272,11 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 class _Outputs:
     """Compares the shapes of outputs at sizes that both models take."""
 
-    def __init__(self, axes: Sequence[Axis], old: Contract, new: Contract) -> None:
+    def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
         self.told = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
-        self.contracts = old, new
         self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
-        for point in points(axes, old, new) if old.satisfiable and new.satisfiable else ():
-            env, clash = carried(axes, old, point)
+        for point in points(axes, old, new) if old.contract.satisfiable and new.contract.satisfiable else ():
+            env, clash = carried(axes, point)
             if not clash:
                 self.tried.append((point, env))
 

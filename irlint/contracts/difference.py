@@ -14,9 +14,13 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Value
 from irlint.model.order import graphs
+from irlint.records import replaced
 
 #: Values with what stands for each in both models.
 Numbered = list[tuple[Value, int]]
+
+#: What is breaking within one format only: of what converters write, more or less is known than of what they read.
+_OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
 #: So many operators are named where two formats are compared.
 NAMED = 8
@@ -27,10 +31,11 @@ def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[
 
     Of two formats the inputs, outputs and what may be fed are compared; their nodes are only counted.
     """
-    sides = [Side(inputs(known), outputs(known), contract_of(known)) for known in (old, new)]
+    sides = [Side(inputs(known), outputs(known), contract_of(known), known.model.symbols) for known in (old, new)]
     changes = interface_changes(*sides)
     if old.format is not new.format:
-        return [*changes, *_both_counted(old, new)]
+        told = [replaced(each, breaking=each.breaking and each.kind not in _OF_ONE_FORMAT) for each in changes]
+        return [*told, *_both_counted(old, new)]
     changes += [*_opsets(old, new), *_operators(old, new)]
     return changes + _nodes(old, new, digests, sides)
 

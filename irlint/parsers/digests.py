@@ -25,19 +25,24 @@ class Digests:
     def __init__(self) -> None:
         self._known: dict[object, str | None] = {}
 
-    def of(self, constant: Constant, model: str, data: Buffer | None = None) -> str | None:
-        """The hash of a constant of the model at a path; None where its contents cannot be had.
+    def of(
+        self, constant: Constant, model: str, data: Buffer | None = None, *, source: str | None = None
+    ) -> str | None:
+        """The hash of a constant of the model at a path, whose bytes are ``data`` or lie in ``source`` where not there; None where
+        its contents cannot be had.
 
         Constants of one type and shape have the same hash if they have the same contents.
         """
         if constant.parts:
-            found = [self.of(part, model, data) for part in constant.parts]
+            found = [self.of(part, model, data, source=source) for part in constant.parts]
             return None if None in found else _hash(iter(["".join(map(str, found)).encode()]))
         if constant.tensor.value is not None:
             return _hash(iter([repr(constant.tensor.value).encode()]))
         stored = constant.stored
         if stored is None or stored.reason:
             return None
+        if stored.file is None and source is not None:
+            model = source
         if stored.coded is not None:
             return _of_coded(constant.tensor.dtype, *stored.coded, model, data)
         size = self._size(constant)

@@ -94,7 +94,7 @@ def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
         if by_type and constant.tensor.value is None:
             return None
         if id(constant) not in found:
-            found[id(constant)] = digests.of(constant, model.known.model.path, model.data)
+            found[id(constant)] = digests.of(constant, model.known.model.path, source=model.source)
         return found[id(constant)]
 
     return digest

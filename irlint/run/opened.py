@@ -8,21 +8,17 @@ from mmap import ACCESS_READ, mmap
 from irlint import parsers
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
-from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Model
 from irlint.parsers import lfs
 from irlint.records import record
 
-if TYPE_CHECKING:
-    from irlint.parsers.weights import Buffer
-
 
 @record(eq=False)
 class Opened:
-    """What is known of a model, and its bytes where they do not lie at its path."""
+    """What is known of a model, and the file in which its bytes lie where that is not the one at its path."""
 
     known: Known
-    data: Buffer | None = None
+    source: str | None = None
 
 
 class Unreadable(ValueError):
@@ -41,27 +37,19 @@ def opened(path: str, *, alone: bool = False) -> Opened:
     """
     head = parsers.first_bytes(path)
     pointer = lfs.pointer_in(head)
-    data: Buffer | None = None
+    source = path if alone else None
     if pointer is not None:
-        found = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
-        data = None if found is None else _mapped(found)
-    elif alone:
-        data = _mapped(path) if head else b""
+        source = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
     # Beside a file in no folder there is nothing.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
-    model = _read(path if data is None else place, data)
+    model = parsers.read(path) if source is None or not head else _read(place, source)
     if model.graph is None:
         raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    return Opened(inferred(model), data)
+    return Opened(inferred(model), source)
 
 
-def _mapped(path: str) -> mmap:
-    with open(path, "rb") as file:
-        return mmap(file.fileno(), 0, access=ACCESS_READ)
-
-
-def _read(path: str, data: Buffer | None) -> Model:
-    """The model; a document is read whole, as parsers of XML want it."""
-    if data is not None and parsers.kind(path, data[: parsers.HEAD]) != "onnx":
-        data = bytes(data)
-    return parsers.read(path, data)  # type: ignore[arg-type]
+def _read(path: str, source: str) -> Model:
+    """The model whose bytes lie in ``source``, as if that were at ``path``; a document is read whole, as parsers of XML want it."""
+    with open(source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        is_document = parsers.kind(path, data[: parsers.HEAD]) != "onnx"
+        return parsers.read(path, bytes(data) if is_document else data)  # type: ignore[arg-type]

@@ -24,9 +24,8 @@ def text_of(path: str) -> str:
         model = opened(path, alone=True)
     except Unreadable as error:
         return f"{_stranger(path, error.reason)}\n"
-    digests = Digests()
-    place = path if model.data is None else model.known.model.path
-    return rendered(model.known, lambda constant: digests.of(constant, place, model.data))
+    digests, place = Digests(), model.known.model.path
+    return rendered(model.known, lambda constant: digests.of(constant, place, source=model.source))
 
 
 def _stranger(path: str, reason: str) -> str:

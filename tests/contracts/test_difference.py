@@ -302,6 +302,41 @@ def test_a_model_with_errors_is_compared_and_said_to_have_them(tmp_path: Path) -
     assert "1.onnx has 1 error, and" in found["notes"][0]
 
 
+def test_a_size_that_is_called_by_a_sum_is_that_sum(tmp_path: Path) -> None:
+    """The old model's operator demands nothing; what it is fed fulfils the new one's demand by its names."""
+    paths = []
+    for at, op in enumerate(("Neg", "Add")):
+        info = helper.make_tensor_value_info
+        names = ["x", "past", "mask"]
+        shapes = [["seq"], ["past"], ["past + seq" if at == 0 else "whole"]]
+        nodes = [
+            helper.make_node("Concat", ["past", "x"], ["all"], axis=0),
+            helper.make_node("Neg", ["mask"], ["y"])
+            if op == "Neg"
+            else helper.make_node("Add", ["all", "mask"], ["y"]),
+        ]
+        inputs = [info(name, 1, shape) for name, shape in zip(names, shapes)]
+        graph = helper.make_graph(nodes, "g", inputs, [info("y", 1, [None])])
+        paths.append(tmp_path / f"{at}.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), paths[-1])
+    assert irlint.diff(*paths)["compatible"]
+    model = onnx.load(paths[0])
+    model.graph.input[2].type.tensor_type.shape.dim[0].dim_param = "other"
+    onnx.save(model, paths[0])
+    assert kinds(irlint.diff(*paths)["changes"]).startswith("contract-narrowed!")
+
+
+@pytest.mark.parametrize("text", ["9**9**9**9", "(" * 500, "a.b + c", "a + ", "seq + seq()", "1 // 0"])
+def test_what_is_no_sum_is_a_name(text: str, tmp_path: Path) -> None:
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["y"])], "g", [info("x", 1, [text])], [info("y", 1, [text])]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    assert irlint.diff(tmp_path / "m.onnx", tmp_path / "m.onnx")["changes"] == []
+
+
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 BINARY = ("Add", "Sub", "Mul", "Max")
