@@ -27,11 +27,13 @@ def check(
     *,
     shapes: Mapping[str, Sequence[int | str | None]] | None = None,
     targets: Sequence[str] = (),
+    weights: bool = False,
 ) -> Report:
     """Checks models; ``paths`` is a file, a folder that is searched for models, or several of them.
 
     ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
-    ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``.
+    ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``. With ``weights`` large
+    constants are looked through as well.
     Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has, or a
     target that there is not.
     """
@@ -44,7 +46,7 @@ def check(
         for name in targets:
             target(name)
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    settings = Settings(named_shapes(shapes or {}), targets=tuple(targets))
+    settings = Settings(named_shapes(shapes or {}), targets=tuple(targets), weights=weights)
     return checked([os.fspath(path) for path in listed], settings=settings)
 
 

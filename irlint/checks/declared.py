@@ -11,7 +11,7 @@ from irlint.inference.walk import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor, Type, disagree, shape_text
+from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
 
 if TYPE_CHECKING:
@@ -233,14 +233,20 @@ def _contradiction(
             help=f"declare {given}, or {_way(inferred, declared)}",
             severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
         )
-    if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
+    held: Type | None = inferred
+    stated_type: Type | None = declared
+    what = ""
+    while isinstance(held, (Sequence, Optional)) and isinstance(stated_type, (Sequence, Optional)):
+        what += "elements of " if isinstance(stated_type, Sequence) else "a value of "
+        held, stated_type = held.element, stated_type.element
+    if not isinstance(held, Tensor) or not isinstance(stated_type, Tensor):
         return None
-    text = _clash(inferred.shape, declared.shape, known, terms)
+    text = _clash(held.shape, stated_type.shape, known, terms)
     if not text:
         return None
     return SHAPE_CONTRADICTED.fault(
-        f"{where} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: {text}",
-        help=f"declare {shape_text(inferred.shape)}, or change what leads here",
+        f"{where} is declared as {what}{shape_text(stated_type.shape)}; the operator gives {shape_text(held.shape)}: {text}",
+        help=f"declare {shape_text(held.shape)}, or change what leads here",
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 

@@ -9,7 +9,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import graphs, used_values
 from irlint.model.tensor import Tensor, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
 
@@ -40,6 +40,17 @@ refuses one of a body and a sparse one.""",
 )
 
 
+SPARSE_INITIALIZER = Rule(
+    "IRL715",
+    "sparse-initializer",
+    Severity.WARNING,
+    "An initializer that nodes use is stored as a sparse tensor.",
+    why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX checker, refuses the
+model. ONNX Runtime makes it dense when it loads the model, and knows no contents of it before.""",
+    mend="Store the initializer as a dense tensor.",
+)
+
+
 #: The last IR version in which every initializer is the default of a graph input.
 LAST_WITH_INPUTS = 3
 
@@ -48,7 +59,7 @@ def problems(known: Known) -> list[Problem]:
     """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the input
     of their name.
     """
-    found = [*_not_inputs(known), *_nameless(known)]
+    found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
     if outside := _outside(known):
         from irlint.checks import external
 
@@ -110,6 +121,26 @@ def _nameless(known: Known) -> Iterator[Problem]:
                 severity=Severity.ERROR if refused else None,
             )
             yield Problem(fault, graph.path)
+
+
+def _sparse(known: Known) -> Iterator[Problem]:
+    """Sparse initializers, of which nothing is stored as of dense ones, that something uses."""
+    for graph in graphs(known.model):
+        sparse = [
+            value
+            for value, each in graph.constants.items()
+            if each.stored is None and not each.faults and min(each.tensor.shape or (0,)) >= 0  # type: ignore[type-var, operator]
+        ]
+        used = used_values(graph) if sparse else ()
+        told = [value.name for value in sparse if value in used and value.name]
+        if told:
+            more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+            fault = SPARSE_INITIALIZER.fault(
+                f"{counted(len(told), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
+                f"{', '.join(map(repr, told[:3]))}{more}; no operator of ONNX takes one, and the full check of the ONNX checker refuses it",
+                help="store it as a dense tensor" if len(told) == 1 else "store them as dense tensors",
+            )
+            yield Problem(fault, graph.path, value=told[0])
 
 
 def _contradicted(graph: Graph) -> Iterator[Problem]:

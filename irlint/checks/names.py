@@ -170,8 +170,13 @@ def _is_body(graph: Graph) -> bool:
 
 def _untyped(graph: Graph) -> Iterator[Problem]:
     for value in graph.inputs:
-        if value not in graph.constants and value.type is None:
-            fault = TYPE_MISSING.fault(f"the graph input {value.name!r} has no type", help="declare its type")
+        stored = value in graph.constants
+        if value.type is None:
+            fault = TYPE_MISSING.fault(
+                f"the graph input {value.name!r} has no type" + (", only its initializer has" if stored else ""),
+                help="declare its type",
+                severity=Severity.WARNING if stored else None,
+            )
             yield Problem(fault, graph.path, value=value.name)
 
 

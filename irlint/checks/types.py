@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.checks.declared import TYPE_CONTRADICTED
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import disagree
+from irlint.model.tensor import Tensor, disagree
 from irlint.ops.kernels.type_variables import types_text
 from irlint.parsers.faults import TYPE_MISSING
+
+COMPLEX_TYPE = Rule(
+    "IRL404",
+    "complex-numbers",
+    Severity.WARNING,
+    "A value holds complex numbers.",
+    why="""The operators that only move elements take complex numbers by their specification. ONNX Runtime has no such type, and refuses
+a model in which a node has one.""",
+    mend="Keep the real and the imaginary parts on an axis of their own, as DFT and STFT do.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (complex64[2,3] x) => (complex64[3,2] y) { y = Transpose (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,2] x) => (float[3,2,2] y) { y = Transpose <perm = [1, 0, 2]> (x) }""",
+)
+
+_COMPLEX = ("complex64", "complex128")
 
 
 def problems(known: Known) -> list[Problem]:
     """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
     another type."""
-    return [problem for graph in graphs(known.model) for problem in (*_lacking(graph), *_returned_inputs(graph))]
+    found = [problem for graph in graphs(known.model) for problem in (*_lacking(graph), *_returned_inputs(graph))]
+    if any(isinstance(each, Tensor) and each.dtype in _COMPLEX for each in known.types.values()):
+        found += [problem for graph in graphs(known.model) for problem in _complex(graph, known)]
+    return found
 
 
 def counts(declaration: Declaration, value: Value, graph: Graph) -> bool:
@@ -37,6 +56,17 @@ def counts(declaration: Declaration, value: Value, graph: Graph) -> bool:
 def is_function_body(graph: Graph) -> bool:
     """Whether a graph is that of a function itself, and not of a body in it."""
     return graph.path.startswith("function:") and "/" not in graph.path
+
+
+def _complex(graph: Graph, known: Known) -> Iterator[Problem]:
+    """The first value of a graph that a node makes or uses and that is of complex numbers."""
+    for node in graph.nodes:
+        for value in (*node.inputs, *node.outputs):
+            dtype = getattr(known.types.get(value), "dtype", None) if value is not None else None
+            if value is not None and dtype in _COMPLEX:
+                text = f"{value.name!r} is {dtype}; ONNX Runtime has no complex numbers, and refuses the model"
+                yield Problem(COMPLEX_TYPE.fault(text, help=COMPLEX_TYPE.advice), graph.path, node, value.name)
+                return
 
 
 def _lacking(graph: Graph) -> Iterator[Problem]:

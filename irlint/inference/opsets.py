@@ -16,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
-from irlint.model import Graph, Model, Node, Problem
+from irlint.model import Function, Graph, Model, Node, Problem
 from irlint.ops.kernels.broadcast import SHAPES_DIFFER
 from irlint.records import replaced
 from irlint.schemas import OFFICIAL_DOMAINS, latest_opset, official, official_versions
@@ -54,14 +54,15 @@ _SHOWN = 4
 
 
 def of_another_opset(known: Known) -> list[Problem]:
-    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one."""
-    wrong: dict[str, dict[Node, Problem]] = {}
+    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one; of the
+    nodes of the main graph and its bodies, and of those of each function."""
+    wrong: dict[tuple[str, str], dict[Node, Problem]] = {}
     for problem in known.problems:
         node = problem.node
         if node is not None and problem.is_error and is_of_an_opset(problem) and node.domain in OFFICIAL_DOMAINS:
-            if not problem.graph.startswith("function:"):
-                wrong.setdefault(node.domain, {}).setdefault(node, problem)
-    found = (_of_domain(domain, nodes, known) for domain, nodes in wrong.items() if len(nodes) >= _FEWEST)
+            path = problem.graph.partition("/")[0] if problem.graph.startswith("function:") else ""
+            wrong.setdefault((path, node.domain), {}).setdefault(node, problem)
+    found = (_of_domain(domain, nodes, known, path) for (path, domain), nodes in wrong.items() if len(nodes) >= _FEWEST)
     return [problem for problem in found if problem is not None]
 
 
@@ -70,8 +71,9 @@ def is_of_an_opset(problem: Problem) -> bool:
     return problem.fault.rule is SHAPES_DIFFER or (problem.fault.rule in _RULES and not problem.by_rule)
 
 
-def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known) -> Problem | None:
-    imported = known.model.opsets.get(domain)
+def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str) -> Problem | None:
+    function = next((each for each in known.model.functions.values() if each.graph.path == path), None)
+    imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
         return None
     candidates = sorted({since for node in wrong for since in official_versions(node.op, domain)})
@@ -86,11 +88,11 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known) -> Problem
     opset, healed = best
     if len(healed) < max(_FEWEST, _MOST * len(wrong)):
         return None
-    others = [node for node in _nodes(known.model, domain) if node not in wrong]
+    others = [node for node in _nodes(known.model, domain, function) if node not in wrong]
     if not all(asked.sound(node, opset) or not asked.sound(node, imported) for node in others):
         return None
     types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
-    return _problem((domain, imported, opset), {**types, **healed}, healed)
+    return _problem((domain, imported, opset), {**types, **healed}, healed, function=function)
 
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
@@ -110,7 +112,8 @@ class _Asked:
     def sound(self, node: Node, opset: int) -> bool:
         """Whether a node has the operator, inputs and attributes that it may have at an opset."""
         _, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
-        return all(fault.severity is not Severity.ERROR for fault in faults)
+        open_rules = (MISSING_ATTRIBUTE,) if _refers(node) else ()
+        return all(fault.severity is not Severity.ERROR or fault.rule in open_rules for fault in faults)
 
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
         """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
@@ -124,9 +127,14 @@ class _Asked:
         return answer is not None and answer.outputs is not None
 
 
-def _nodes(model: Model, domain: str) -> Iterator[Node]:
-    """The nodes of a domain in the main graph and its bodies, without calls of the model's own functions."""
-    waiting: list[Graph] = [] if model.graph is None else [model.graph]
+def _refers(node: Node) -> bool:
+    return any(attribute.reference is not None for attribute in node.attributes.values())
+
+
+def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Node]:
+    """The nodes of a domain in a function, else in the main graph, and in its bodies, without calls of the model's own functions."""
+    whole = model.graph if function is None else function.graph
+    waiting: list[Graph] = [] if whole is None else [whole]
     while waiting:
         for node in waiting.pop().nodes:
             waiting += [body for _, body in node.bodies]
@@ -134,7 +142,9 @@ def _nodes(model: Model, domain: str) -> Iterator[Node]:
                 yield node
 
 
-def _problem(versions: tuple[str, int, int], nodes: Iterable[Node], wrong: Mapping[Node, Problem]) -> Problem:
+def _problem(
+    versions: tuple[str, int, int], nodes: Iterable[Node], wrong: Mapping[Node, Problem], *, function: Function | None
+) -> Problem:
     domain, imported, opset = versions
     counts: dict[str, list[int]] = {}
     for node, problem in wrong.items():
@@ -144,13 +154,15 @@ def _problem(versions: tuple[str, int, int], nodes: Iterable[Node], wrong: Mappi
     told = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
     more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
     name = domain or "ai.onnx"
+    both = function is not None and function.opsets.get(domain) == imported
+    whose = "its nodes" if function is None else "the nodes of the function"
     fault = ANOTHER_OPSET.fault(
-        f"the model imports opset {imported} of {name}, and its nodes are written for opset {opset} or "
-        f"{'later' if opset > imported else 'earlier'}: {', '.join(told[:_SHOWN])}{more}",
-        help=f"import opset {opset} of {name}",
+        f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are written for opset "
+        f"{opset} or {'later' if opset > imported else 'earlier'}: {', '.join(told[:_SHOWN])}{more}",
+        help=f"import opset {opset} of {name}" + (" in the model and in the function" if both else ""),
     )
     values = tuple(value for node in nodes for value in node.outputs if value is not None)
-    return Problem(fault, domain=domain, disputes=values)
+    return Problem(fault, function.graph.path if function is not None else "", domain=domain, disputes=values)
 
 
 def _begin(node: Node, opset: int) -> int:

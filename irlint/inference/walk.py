@@ -274,6 +274,7 @@ class _Walk:
         resolved = {
             name: frame.scope.get(attribute.reference) if attribute.reference is not None else attribute
             for name, attribute in (call.attributes or {}).items()
+            if name in function.attributes
         }
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
         key = (function, given, frame.worst, frame.quiet, frame.when, attributes)

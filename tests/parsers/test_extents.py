@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import irlint
 from irlint.parsers import weights as lying
 from irlint.run.one_file import inspected
 
@@ -81,3 +82,10 @@ def test_bytes_that_are_given(tmp_path: Path) -> None:
     data = model(tensor, "Identity", TensorProto.FLOAT).SerializeToString()
     assert [finding.rule.code for finding in inspected("m.onnx", data, weights=True)[1]] == ["IRL734"]
     assert inspected("m.onnx", data)[1] == ()
+
+
+def test_the_function_of_the_package_reads_them_where_it_is_told_to(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model(numpy_helper.from_array(weights(float("nan")), "w"), "Identity", TensorProto.FLOAT), path)
+    assert [finding.rule.code for finding in irlint.check(path, weights=True).findings] == ["IRL734"]
+    assert irlint.check(path).findings == ()

@@ -34,7 +34,7 @@ WITHOUT_EXAMPLES = {
     "IRL720",
     "IRL704",
     "IRL735",
-    *(f"IRL{number}" for number in range(707, 715)),
+    *(f"IRL{number}" for number in range(707, 716)),
     *(f"IRL{number}" for number in range(811, 817)),
     "IRL802",
 }

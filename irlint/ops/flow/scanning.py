@@ -199,7 +199,14 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
 
 
 def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The batch of all inputs, and each without it."""
+    """The batch of all inputs, and each without it. Raises a ``SCAN_LENGTH`` fault for a scalar, which has none."""
+    for index, x in enumerate(inputs, 1):
+        if x.shape == ():
+            raise SCAN_LENGTH.fault(
+                f"input {index} is a scalar; axis 0 is the batch of all states and scanned inputs",
+                help=f"give input {index} an axis for the batch",
+                input=index,
+            )
     shapes = [None if x is None or not x.shape else x.shape[:1] for x in (sequence_lens, *inputs)]
     batch = merged(shapes, SCAN_LENGTH, "axis 0 is the batch of all of them")
     bare = tuple(Tensor(x.dtype, None if not x.shape else x.shape[1:]) for x in inputs)

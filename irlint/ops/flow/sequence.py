@@ -16,6 +16,7 @@ from irlint.ops.kernels.bodies import (
     BODY_TYPES,
     SCAN_LENGTH,
     check_arity,
+    check_input_shapes,
     check_input_types,
     joined,
     stacked,
@@ -337,6 +338,7 @@ def sequence_map(
             )
     arguments = tuple(_element_of(known) for known in inputs)
     check_input_types(body, "body", arguments)
+    check_input_shapes(body, "body", arguments)
     for position, value in enumerate(body.outputs):
         if value.type is None:
             raise BODY_TYPES.fault(

@@ -135,6 +135,7 @@ _NEVER_RE2 = (
     (r"\(\?<?[=!]", "looks ahead or back"),
     (r"\\[1-9]", "refers back to a group"),
     (r"[*+?]\+", "repeats a repetition"),
+    (r"\(\?(?!P?<\w|[imsU]*(-[imsU]+)?[:)]|\^)", "opens a group in another way"),
 )
 
 

@@ -272,7 +272,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
     clip = cell.clip
     if cell.activations:
         check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
-    if clip is not None and clip <= 0:
+    if clip is not None and not clip > 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
         )

@@ -9,7 +9,7 @@ from irlint.findings.statements import warn
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
-from irlint.schemas import RUNTIME_DOMAINS, Formal, OfficialSchema
+from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
 
@@ -95,7 +95,7 @@ def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
     """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they take."""
     runtime = schema.domain in RUNTIME_DOMAINS
-    varies = runtime and "(" not in formal.variable and len(formal.types) > 1
+    varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else "an opset"
     return ELEMENT_TYPE_REFUSED.fault(

@@ -107,8 +107,6 @@ def constant(
     given = {name: tensor for name, tensor in forms.items() if tensor is not None}
     if len(given) == 1:
         return next(iter(given.values()))
-    if not given and any(attribute.reference is not None for attribute in context.node.attributes.values()):
-        return UNKNOWN
     names = " and ".join(f"`{name}`" for name in given) or "none of the attributes that hold a value"
     raise CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")
 

@@ -170,7 +170,7 @@ def attention(
             input=given,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
-    if scale is not None and scale <= 0:
+    if scale is not None and not scale > 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `scale` is {scale:g}; it has to be more than 0",
             help="leave `scale` out for the reciprocal of the root of the head size",

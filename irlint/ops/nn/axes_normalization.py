@@ -67,7 +67,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
             raise fault
         warn(fault.lowered(Severity.WARNING))
     for name, number in (("alpha", alpha), ("beta", beta)):
-        if number <= 0:
+        if not number > 0:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"attribute `{name}` is {number:g}; it has to be more than 0",
                 help=f"use a positive `{name}`, or leave it out",

@@ -211,7 +211,7 @@ def max_roi_pool(X: Tensor, rois: Tensor, *, pooled_shape: Ints, spatial_scale: 
     expect_axes(rois.shape, 2, 1, axes="regions, and 5 numbers for each")
     per_axis(pooled_shape, 2, "pooled_shape")
     expect_range(pooled_shape, 1, "pooled_shape")
-    if spatial_scale <= 0:
+    if not spatial_scale > 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `spatial_scale` is {spatial_scale:g}; it has to be above 0",
             help="write the quotient of the feature map's and the image's size",

@@ -10,6 +10,7 @@ from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.broadcast import stretched
+from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, biased, general_product, multiplied
 from irlint.ops.quantized.parameters import (
@@ -290,7 +291,9 @@ def matmul_bnb4(
 @onnx("MatMulFpQ4", domain=MICROSOFT)
 def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 1) -> Tensor:
     """ONNX Runtime's MatMulFpQ4: ``B_shape`` holds [K, N]."""
-    sizes = b_shape.ints or (None, None)
+    expect_rank(b, 1, 1, what="B")
+    expect_rank(b_shape, 2, 1, what="B_shape")
+    sizes = (None, None) if b_shape.ints is None else b_shape.ints
     if len(sizes) != 2:
         raise OPERAND_SHAPE.fault(
             f"input 2 (B_shape) has {counted(len(sizes), 'element')}; it has to hold the two sizes of B",
