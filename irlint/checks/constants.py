@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
 import posixpath
 from collections.abc import Iterator
 
+from irlint.dims import elements
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
@@ -145,8 +145,8 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
     if not nans and not infinities:
         return
-    elements = math.prod(tensor.shape or ())  # type: ignore[arg-type]
-    told = f"of the {counted(elements, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
+    count = elements(tensor.shape or ())  # type: ignore[arg-type]
+    told = f"of the {counted(count, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
     if nans:
         fault = NOT_A_NUMBER.fault(
             f"{nans} {told} {'is' if nans == 1 else 'are'} not a number", help="export the weights again"
@@ -207,7 +207,7 @@ def _needed(constant: Constant) -> int | None:
     shape = constant.tensor.shape
     if shape is None or constant.tensor.dtype is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
         return None
-    return byte_size(constant.tensor.dtype, math.prod(shape))  # type: ignore[arg-type]
+    return byte_size(constant.tensor.dtype, elements(shape))  # type: ignore[arg-type]
 
 
 def _in_blocks(constant: Constant, needed: int) -> int:
@@ -325,9 +325,9 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
         yield Problem(fault, graph.path, node, name, constant.place)
     if stored.size == needed or (spare and stored.size > needed):
         return
-    elements = math.prod(shape or ())  # type: ignore[arg-type]
+    count = elements(shape or ())  # type: ignore[arg-type]
     fault = CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(shape or ())} has {counted(elements, 'element')} and needs {counted(needed, 'byte')}; "
+        f"{constant.tensor.dtype}{list(shape or ())} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
         f"{_stored_text(stored.size)}",
         help="write the constant again with the shape of its data",
     )

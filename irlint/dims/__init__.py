@@ -24,11 +24,15 @@ from irlint.dims.polynomials import (
     mapped,
     symbol,
     terms_of,
+    unused_name,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+#: The product of more sizes than these is not worked out beyond what a tensor can hold: that takes quadratic time.
+MANY = 64
 
 __all__ = [
     "Bounds",
@@ -42,6 +46,7 @@ __all__ = [
     "broadcast_size",
     "ceildiv",
     "divisible",
+    "elements",
     "evaluated",
     "floordiv",
     "guarded",
@@ -54,6 +59,7 @@ __all__ = [
     "symbol",
     "symbols",
     "total",
+    "unused_name",
 ]
 
 
@@ -65,12 +71,28 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
         return None
 
 
+def elements(shape: Sequence[int]) -> int:
+    """How many elements a static shape has; where that is more than any tensor can have, a number that is more, too."""
+    if len(shape) <= MANY:
+        return prod(shape)
+    count = 1
+    for size in shape:
+        count *= size
+        if abs(count) >= 1 << 64:
+            return 0 if 0 in shape else count
+    return count
+
+
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
     """The product, 1 for none; 0 if any is 0, else None if any is None or the product is too complex."""
     factors = tuple(dims)
     if any(dim == 0 for dim in factors):
         return 0
-    return None if None in factors else guarded(prod, factors)
+    if None in factors:
+        return None
+    if len(factors) > MANY and all(isinstance(factor, int) for factor in factors):
+        return elements(factors)  # type: ignore[arg-type]
+    return guarded(prod, factors)
 
 
 def total(dims: Iterable[MaybeDim]) -> MaybeDim:

@@ -132,6 +132,20 @@ def symbol(name: str, lower: int = 0, upper: int | None = None) -> Dim:
     return lower if lower == upper else Expr({(_symbol(name, lower, upper),): 1})
 
 
+def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not ``taken``, of which it is one from then on.
+
+    ``numbers`` keeps the last number that each name was given: many names that become one cost no search.
+    """
+    name, number = wanted, numbers.get(wanted, 1)
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    numbers[wanted] = number
+    taken.add(name)
+    return name
+
+
 def floordiv(a: Dim, b: Dim) -> Dim:
     """The floor of a / b, exact where b divides the polynomial a; raises ZeroDivisionError and TooComplex."""
     if isinstance(b, Expr):

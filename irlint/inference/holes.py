@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irlint.dims import Bounds, Dim, Expr, MaybeDim, bounds, symbol, symbols
+from irlint.dims import Bounds, Dim, Expr, MaybeDim, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
 from irlint.model.tensor import UNKNOWN, Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
@@ -21,6 +21,7 @@ class Holes:
         self.symbols = dict(symbols)
         self.names = set(symbols)
         self._counts: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
 
     def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
         """``known`` with a symbol of the input's own for every size that is open, or one of the ``intervals``."""
@@ -37,12 +38,7 @@ class Holes:
     def _of_input(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
         place = (value, axis)
         if place not in self.sizes:
-            wanted = identifier(f"{name}_{axis}")
-            free, count = wanted, 1
-            while free in self.names:
-                count += 1
-                free = f"{wanted}_{count}"
-            self.names.add(free)
+            free = unused_name(identifier(f"{name}_{axis}"), self.names, self._numbers)
             self.symbols[free] = f"{name}[{axis}]"
             self.sizes[place] = symbol(free, limits[0] or 0, limits[1])
         return self.sizes[place]

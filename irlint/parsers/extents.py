@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from irlint.dims import elements
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
@@ -59,7 +60,7 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
     shape = tensor.shape
     if shape is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
         return constant
-    size = byte_size(tensor.dtype, math.prod(shape))  # type: ignore[arg-type]
+    size = byte_size(tensor.dtype, elements(shape))  # type: ignore[arg-type]
     if not size or size > (stored.available or 0) or (stored.file is None and not stored.offset):
         return constant
     try:

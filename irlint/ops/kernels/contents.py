@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, floordiv, largest, same, smallest
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, largest, same, smallest
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Scalar, Tensor
 
 Fold = Callable[..., Scalar]
@@ -15,7 +15,7 @@ Fold = Callable[..., Scalar]
 
 def fits(shape: Shape | None) -> bool:
     """Whether a tensor of this shape is static, and small enough for its contents to be kept."""
-    return shape is not None and all(isinstance(dim, int) for dim in shape) and math.prod(shape) <= CONTENTS_LIMIT  # type: ignore[arg-type]
+    return shape is not None and all(isinstance(dim, int) for dim in shape) and elements(shape) <= CONTENTS_LIMIT  # type: ignore[arg-type]
 
 
 def strides(shape: Sequence[int]) -> tuple[int, ...]:

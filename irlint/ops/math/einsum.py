@@ -160,8 +160,8 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
     terms, output = equation_terms(equation.replace(" ", ""))
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
-        output = _implicit(terms, [letter for letter in letters if letters.count(letter) == 1])
-    repeated = [label for label in output if output.count(label) > 1]
+        output = _implicit(terms, [letter for letter in dict.fromkeys(letters) if letters.count(letter) == 1])
+    repeated = [label for label in dict.fromkeys(output) if output.count(label) > 1]
     if repeated:
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the result has the letter {repeated[0]} more than once',

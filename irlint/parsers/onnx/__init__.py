@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from keyword import iskeyword
 
-from irlint.dims import symbol
+from irlint.dims import symbol, unused_name
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
@@ -173,15 +173,10 @@ def _identifiers(texts: Iterable[str]) -> dict[str, str]:
     named = [text for text in texts if text not in {"", "?"}]
     identifiers = {text: text for text in named if _plain(text)}
     taken = set(identifiers)
+    numbers: dict[str, int] = {}
     for text in named:
-        if text in identifiers:
-            continue
-        base = _identifier(text)
-        name, number = base, 2
-        while name in taken:
-            name, number = f"{base}_{number}", number + 1
-        identifiers[text] = name
-        taken.add(name)
+        if text not in identifiers:
+            identifiers[text] = unused_name(_identifier(text), taken, numbers)
     return identifiers
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from irlint.dims import elements
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
@@ -127,7 +127,7 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
         return "the tensor holds strings, and its data stands in raw_data"
     if others and not strings:
         return f"the tensor holds strings, and its data stands in {' and '.join(others)}"
-    count = math.prod(dims)
+    count = elements(dims)
     if strings == count or any(dim < 0 for dim in dims):
         return ""
     verb = "stands" if strings == 1 else "stand"
@@ -159,7 +159,7 @@ def sparse_faults(
     if wrong:
         return (*faults, _sparse_fault(wrong))
     assert index is not None and index.tensor.shape is not None
-    count = math.prod(index.tensor.shape)  # type: ignore[arg-type]
+    count = elements(index.tensor.shape)  # type: ignore[arg-type]
     if index.stored is not None and index.stored.file is not None:
         text = "the indices of the sparse tensor lie in a file, where the ONNX checker does not read them"
         return (*faults, _sparse_fault(text, Severity.WARNING))
@@ -205,7 +205,7 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
 
 def _elements_text(what: str, part: Constant) -> str:
     """What is wrong with the number of elements that are stored."""
-    count = math.prod(part.tensor.shape or ())  # type: ignore[arg-type]
+    count = elements(part.tensor.shape or ())  # type: ignore[arg-type]
     needed = byte_size(part.tensor.dtype, count)
     stored = part.stored.size if part.stored is not None else None
     if count < 0 or (needed is not None and stored is not None and stored != needed):
@@ -227,7 +227,7 @@ def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | No
 
 def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
     """The fault of the first index that is out of range, else of the first that does not follow the one before it."""
-    limits = (math.prod(dims),) if rank < 2 else dims
+    limits = (elements(dims),) if rank < 2 else dims
     width = len(limits)
     rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]
     for position, row in enumerate(rows):

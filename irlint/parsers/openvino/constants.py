@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from math import prod
+import stat
 
+from irlint.dims import elements
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
@@ -70,6 +71,8 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
     location = os.path.splitext(os.fspath(path))[0] + ".bin"
     name = os.path.basename(location)
     try:
+        if not stat.S_ISREG(os.stat(location).st_mode):
+            return Weights(name, reason=f"{name} is no regular file")
         file = open(location, "rb", buffering=0)  # noqa: SIM115
     except FileNotFoundError:
         return Weights(name, reason=f"{name} does not exist")
@@ -112,7 +115,7 @@ def _value(
 ) -> Contents | None:
     if shape is None or stored is None or stored.size is None or (stored.available or 0) <= 0:
         return () if shape is not None and 0 in shape and dtype is not None else None
-    count = prod(shape)
+    count = elements(shape)
     needed = byte_size(dtype, count)
     if count > CONTENTS_LIMIT or needed is None or not needed <= stored.size <= (stored.available or 0):
         return None
@@ -171,7 +174,7 @@ def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
     """Whether a Const needs more bytes for a shape than it states as its size."""
     try:
         size = natural(layer.attributes["size"].value)
-        needed = byte_size(stored_type(layer.attributes["element_type"].value), prod(shape))
+        needed = byte_size(stored_type(layer.attributes["element_type"].value), elements(shape))
     except (KeyError, ValueError):
         return True
     return needed is not None and needed > size
@@ -214,7 +217,9 @@ def _check_strings(
         return
     if stored.available is None or stored.size > stored.available:
         return
-    found = strings_fault(stored.size, lambda offset, size: weights.bytes_at(stored.offset + offset, size), prod(shape))
+    found = strings_fault(
+        stored.size, lambda offset, size: weights.bytes_at(stored.offset + offset, size), elements(shape)
+    )
     if found:
         _complain(layer, reader, f"holds strings, {found}", layer.data)
 

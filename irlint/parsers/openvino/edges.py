@@ -30,16 +30,38 @@ class Wiring:
     """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
 
     ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge that
-    leads to no port, the index of the complaint that says so.
+    leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer and port, the last
+    layer with that input port, and the last with that output port beside the value there.
     """
 
     layers: Sequence[Layer]
     edges: list[Edge]
     by_key: dict[int, list[Layer]]
     reported: set[tuple[str, int, int]]
+    targets: dict[tuple[int, int], Layer]
+    sources: dict[tuple[int, int], tuple[Layer, Value]]
     incomplete: bool = False
     nameless: int = 0
     lost: Sequence[int] = ()
+    named: dict[str, dict[int, dict[int, int]]] | None = None
+    awaited: set[int] | None = None
+
+    def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
+        """How many edges name each ``input`` or ``output`` port of a layer."""
+        if self.named is None:
+            self.named = {"input": {}, "output": {}}
+            for edge in self.edges:
+                ends = ("input", edge.to_layer, edge.to_port), ("output", edge.from_layer, edge.from_port)
+                for side, layer, port in ends:
+                    counts = self.named[side].setdefault(layer, {})
+                    counts[port] = counts.get(port, 0) + 1
+        return {} if key is None else self.named[kind].get(key, {})
+
+    def is_awaited(self, key: int) -> bool:
+        """Whether a layer that OpenVINO creates is to take a value of one of this id."""
+        if self.awaited is None:
+            self.awaited = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
+        return key in self.awaited
 
     @property
     def unknown(self) -> set[int]:
@@ -88,10 +110,17 @@ def wired(
 
 def _wiring(layers: Sequence[Layer], elements: Iterable[Element], reader: LayerReader) -> Wiring:
     by_key: dict[int, list[Layer]] = {}
+    targets: dict[tuple[int, int], Layer] = {}
+    sources: dict[tuple[int, int], tuple[Layer, Value]] = {}
     for layer in layers:
-        if layer.key is not None:
-            by_key.setdefault(layer.key, []).append(layer)
-    wiring = Wiring(layers, [], by_key, set(), nameless=sum(layer.key is None for layer in layers))
+        if layer.key is None:
+            continue
+        by_key.setdefault(layer.key, []).append(layer)
+        for port in layer.inputs:
+            targets[layer.key, port.id] = layer
+        for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
+            sources[layer.key, port.id] = layer, value
+    wiring = Wiring(layers, [], by_key, set(), targets, sources, nameless=sum(layer.key is None for layer in layers))
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
     for element in elements:
         if unreadable and not unreadable.isdisjoint((element.get("from-layer"), element.get("to-layer"))):
@@ -141,26 +170,25 @@ def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
     """The value for each input port, and the layers whose free ports another complaint explains already."""
     inputs: dict[Layer, list[Value | None]] = {layer: [None] * len(layer.inputs) for layer in wiring.layers}
-    taken: dict[tuple[Layer, int], Edge] = {}
+    free: dict[tuple[Layer, int], list[int]] = {}
+    for layer in wiring.layers:
+        for position in reversed(range(len(layer.inputs))):
+            free.setdefault((layer, layer.inputs[position].id), []).append(position)
     excused: set[Layer] = set()
     lost: list[Edge] = []
     for edge in wiring.edges:
-        layer, source = _ends(edge, wiring, reader)
-        if layer is None:
+        target, value = _ends(edge, wiring, reader)
+        if target is None:
             lost.append(edge)
             continue
-        value = None
-        if source is not None:
-            value = next(value for value in source.values if value.port == edge.from_port)
-        free = [at for at, port in enumerate(layer.inputs) if port.id == edge.to_port and (layer, at) not in taken]
-        if not free:
-            _complain_of_duplicate_edge(edge, layer, reader)
+        places = free[target, edge.to_port]
+        if not places:
+            _complain_of_duplicate_edge(edge, target, reader)
             lost.append(edge)
             continue
-        taken[layer, free[0]] = edge
-        inputs[layer][free[0]] = value
-        if source is None:
-            excused.add(layer)
+        inputs[target][places.pop()] = value
+        if value is None:
+            excused.add(target)
     told = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
     unknown = {
         key: told[edge.place.element]
@@ -169,19 +197,22 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
         for key in (edge.from_layer, edge.to_layer)
         if key not in wiring.by_key
     }
-    for edge in lost:
-        meant = [layer for layer in wiring.by_key.get(edge.to_layer, ()) if None in inputs[layer]]
-        excused.update(meant)
-        at = told.get(edge.place.element, unknown.get(edge.to_layer))
-        if not meant and at is not None:
-            wiring.lost = (*wiring.lost, at)
+    open_layers = {layer for layer, values in inputs.items() if None in values} if lost else set()
+    for key in {edge.to_layer for edge in lost}:
+        excused.update(open_layers.intersection(wiring.by_key.get(key, ())))
+    at = [
+        told.get(edge.place.element, unknown.get(edge.to_layer))
+        for edge in lost
+        if open_layers.isdisjoint(wiring.by_key.get(edge.to_layer, ()))
+    ]
+    wiring.lost = [index for index in at if index is not None]
     return inputs, excused
 
 
-def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None, Layer | None]:
-    """The layers that an edge leads to and from, None for an end that it does not have, with one complaint."""
-    target = _with_port(edge.to_layer, edge.to_port, wiring, "to")
-    source = _with_port(edge.from_layer, edge.from_port, wiring, "from")
+def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None, Value | None]:
+    """The layer that an edge leads to and the value that it brings, None for an end that it does not have, with one complaint."""
+    target = wiring.targets.get((edge.to_layer, edge.to_port))
+    _, source = wiring.sources.get((edge.from_layer, edge.from_port), (None, None))
     if target is None and source is None and _is_reversed(edge, wiring):
         _complain_of_reversed_edge(edge, wiring, reader)
     elif source is None and edge.from_layer not in wiring.by_key:
@@ -193,20 +224,9 @@ def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None
     return target, source
 
 
-def _with_port(key: int, id: int, wiring: Wiring, side: str) -> Layer | None:
-    """The last layer of an id that has the port."""
-    for layer in reversed(wiring.by_key.get(key, ())):
-        if any(port.id == id for port in (layer.outputs if side == "from" else layer.inputs)):
-            return layer
-    return None
-
-
 def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
     """Whether an edge would fit the other way round."""
-    return (
-        _with_port(edge.from_layer, edge.from_port, wiring, "to") is not None
-        and _with_port(edge.to_layer, edge.to_port, wiring, "from") is not None
-    )
+    return (edge.from_layer, edge.from_port) in wiring.targets and (edge.to_layer, edge.to_port) in wiring.sources
 
 
 def _complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -> None:
@@ -228,7 +248,7 @@ def _complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: str)
     token = ("layer", key, 0) if not layers else (side, key, id if ids else -1)
     if token in wiring.reported or min(ids, default=0) < 0 or len(set(ids)) < len(ids):
         return
-    if not layers and side == "to" and _is_refused(key, wiring):
+    if not layers and side == "to" and wiring.is_awaited(key):
         return
     if side == "from" or not layers or not ids:
         wiring.reported.add(token)
@@ -236,11 +256,6 @@ def _complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: str)
         _complain_of_unknown_port(edge, side, wiring, reader)
     else:
         _complain_of_unknown_layer(edge, side, wiring, reader)
-
-
-def _is_refused(key: int, wiring: Wiring) -> bool:
-    """Whether OpenVINO misses a layer of this id, because one that it creates is to take a value of it."""
-    return any(edge.from_layer == key and wiring.is_live(edge.to_layer) for edge in wiring.edges)
 
 
 def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: LayerReader) -> None:
@@ -281,15 +296,6 @@ def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -
     reader.complain(fault, Place(edge.place.element, "to-port"), layer)
 
 
-def _names_no_port(layer: Layer, kind: str, wiring: Wiring) -> bool:
-    """Whether an edge names a port that a layer has not got."""
-    ids = {port.id for port in (layer.inputs if kind == "input" else layer.outputs)}
-    ends = (
-        (edge.to_layer, edge.to_port) if kind == "input" else (edge.from_layer, edge.from_port) for edge in wiring.edges
-    )
-    return any(key == layer.key and port not in ids for key, port in ends)
-
-
 def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
     for kind, ports in (("input", layer.inputs), ("output", layer.outputs)):
         seen: set[int] = set()
@@ -297,14 +303,10 @@ def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, rea
             if port.id not in seen or port.id < 0:
                 seen.add(port.id)
                 continue
-            edges = sum(
-                (edge.to_layer, edge.to_port) == (layer.key, port.id)
-                if kind == "input"
-                else (edge.from_layer, edge.from_port) == (layer.key, port.id)
-                for edge in wiring.edges
-            )
+            named = wiring.edges_at(kind, layer.key)
+            edges = named.get(port.id, 0)
             refused = version > 10 or (kind == "input" and (edges > 1 or at < len(ports) - 1))
-            if _names_no_port(layer, kind, wiring):
+            if not named.keys() <= {port.id for port in ports}:
                 edges, refused = 1, True
             fault = INVALID_PORT.fault(
                 f"two {kind} ports of {layer.text} have the id {port.id}",
