@@ -26,7 +26,11 @@ RULES_HELP = "help: `irlint rules` lists every rule"
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
     """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the program."""
-    if os.name != "nt":
+    if not any(letter in path for path in paths for letter in "*?["):
+        return tuple(paths)
+    from irlint.reporters.console import WINDOWS
+
+    if not WINDOWS:
         return tuple(paths)
     from glob import glob
 

@@ -48,7 +48,7 @@ def test_sizes_that_one_place_declares_share_a_note() -> None:
 
 
 def test_the_size_that_only_a_declaration_gives() -> None:
-    nodes = "b = com.microsoft.Special (x) y = Add (b, c)"
+    nodes = "b = f.Special (x) y = Add (b, c)"
     text = f"g (float[2] x, float[5] c) => (float y) <float[4] b> {{ {nodes} }}"
     assert "4 is declared for the output of Special[0], which could not be worked out" in drawings(text)[0][0]
 
