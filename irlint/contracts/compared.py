@@ -110,7 +110,9 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """A change where who goes by position gets another end than before."""
+    """A change where who goes by position gets another end than before, and nothing else tells why."""
+    if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
+        return
     before = [each for each in old if not each.optional]
     after = [each for each in new if not each.optional]
     places = {id(each): at for at, each in enumerate(after)}
@@ -120,7 +122,7 @@ def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> 
         for first, other in ends.pairs
         if first is one and id(other) in places and places[id(other)] != at
     ]
-    if not moved or (what == "input" and any(not each.optional for each in (*ends.gone, *ends.added))):
+    if not moved:
         return
     one, at, place = moved[0]
     more = f", and {len(moved) - 1} more moved" if len(moved) > 1 else ""
@@ -289,12 +291,9 @@ class _Outputs:
             return
         kind = self._shapes(one.shape, other.shape)
         if kind:
-            told = {
-                "changed": "is",
-                "untold": "is told no more than",
-                "told": "is told to be",
-            }[kind]
-            message = f"output `{new.name}` {told} {shape_text(other.shape)}, where it was {shape_text(one.shape)}"
+            told = {"changed": "", "untold": "less is told of ", "told": "more is told of "}[kind]
+            now, was = shape_text(other.shape), shape_text(one.shape)
+            message = f"{told}output `{new.name}`: {now}, where it was {was}"
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:

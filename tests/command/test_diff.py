@@ -97,6 +97,19 @@ def test_text_where_no_utf_8_is_spoken(tmp_path: Path) -> None:
     assert "\\xe4" in run("diff", OLD, tmp_path / "m.onnx", PYTHONIOENCODING="ascii").stdout
 
 
+def test_a_pointer_leads_to_what_the_repository_has(tmp_path: Path) -> None:
+    contents = NEW.read_bytes()
+    oid = sha256(contents).hexdigest()
+    (tmp_path / "m.onnx").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(contents)}\n"
+    )
+    path = tmp_path / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
+    path.parent.mkdir(parents=True)
+    path.write_bytes(contents)
+    assert irlint.diff(tmp_path / "m.onnx", NEW)["changes"] == []
+    assert run("diff", OLD, tmp_path / "m.onnx").returncode == 1
+
+
 # --- git --------------------------------------------------------------------------------------------------------------
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None or os.name != "posix", reason="no git")
