@@ -8,13 +8,13 @@ from irlint.dims import Shape, product, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, Scalar, Tensor, shape_text
+from irlint.model.tensor import Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
 from irlint.ops.kernels.compiling import constants_at
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.kernels.element_types import ARITHMETIC, REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one
 
 Approximate = Literal["none", "tanh"]
@@ -92,7 +92,7 @@ def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_
 def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
     """OpenVINO Selu-1: floating-point inputs of one element type; the shapes of the parameters are free."""
     for index, tensor in enumerate((x, alpha, lambda_value)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     return Tensor(common_type((x, alpha, lambda_value)), x.shape)
 
 
@@ -119,7 +119,7 @@ def ov_hard_sigmoid(x: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
 @openvino("Swish", since=4)
 def ov_swish(x: Tensor, beta: Tensor | None = None) -> Tensor:
     """OpenVINO Swish-4: a floating-point input and a scalar beta of its element type."""
-    expect_type(x, 0, FLOATS)
+    expect_type(x, 0, REAL)
     expect_one(beta, 1, "beta", scalar=True)
     return Tensor(common_type((x, beta)), x.shape)
 
@@ -133,14 +133,14 @@ def gelu(x: Tensor, *, approximate: Approximate = "none") -> Tensor:
 @openvino("Gelu", since=2, until=6)
 def ov_gelu_2(x: Tensor) -> Tensor:
     """OpenVINO Gelu-2."""
-    expect_type(x, 0, FLOATS)
+    expect_type(x, 0, REAL)
     return unchanged(x)
 
 
 @openvino("Gelu", since=7)
 def ov_gelu_7(x: Tensor, *, approximation_mode: ApproximationMode = "ERF") -> Tensor:
     """OpenVINO Gelu-7."""
-    expect_type(x, 0, FLOATS)
+    expect_type(x, 0, REAL)
     return unchanged(x)
 
 
@@ -165,7 +165,7 @@ def is_inf(x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1) -> 
 @openvino("IsFinite", "IsNaN", since=10)
 def ov_is(x: Tensor) -> Tensor:
     """OpenVINO IsFinite-10 and IsNaN-10."""
-    expect_type(x, 0, FLOATS)
+    expect_type(x, 0, REAL)
     return Tensor("bool", x.shape)
 
 

@@ -7,11 +7,11 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, SparseTensor, Tensor, shape_text
+from irlint.model.tensor import SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
 from irlint.ops.kernels.compiling import never
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.schemas import MICROSOFT
 
 MATMUL_MISMATCH = Rule(
@@ -180,7 +180,7 @@ def inverse(x: Tensor) -> Tensor:
 @openvino("Inverse", since=14)
 def ov_inverse(data: Tensor, *, adjoint: bool = False) -> Tensor:
     """OpenVINO Inverse-14: of each square matrix in the last two axes."""
-    expect_type(data, 0, FLOATS)
+    expect_type(data, 0, REAL)
     expect_squares(data.shape, 0)
     return Tensor(data.dtype, data.shape)
 

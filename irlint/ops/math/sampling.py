@@ -5,12 +5,12 @@ from __future__ import annotations
 from irlint.dims import Shape
 from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor
+from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import numbered_type
 from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_size
 
@@ -113,7 +113,7 @@ def random_uniform_like(
 def _random_like(input: Tensor, dtype: int | None, context: Context) -> Tensor:
     if dtype is not None:
         return Tensor(numbered_type(dtype, context), input.shape)
-    expect_type(input, 0, FLOATS)
+    expect_type(input, 0, REAL)
     return Tensor(input.dtype, input.shape)
 
 
@@ -183,7 +183,7 @@ def ov_multinomial(
     op_seed: int = 0,
 ) -> Tensor:
     """OpenVINO Multinomial-13: ``num_samples`` draws for each row of [batch, classes]."""
-    expect_type(probs, 0, FLOATS)
+    expect_type(probs, 0, REAL)
     expect_rank(probs, 0, 2, what="probs")
     expect_type(num_samples, 1, INTEGERS)
     expect_one(num_samples, 1, "num_samples")

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from irlint.dims import Expr
 from irlint.lazy_typing import Any, Literal
-from irlint.model.tensor import FLOATS, Scalar, Tensor
+from irlint.model.tensor import Scalar, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.contents import Fold, computed
-from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, expect_type
+from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, REAL, expect_type
 
 RoundMode = Literal["half_to_even", "half_away_from_zero"]
 
@@ -90,7 +90,7 @@ def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 @openvino("ErfInv", since=17, until=17)
 def ov_float_unary(x: Tensor) -> Tensor:
     """OpenVINO activations of floating-point numbers."""
-    expect_type(x, 0, FLOATS)
+    expect_type(x, 0, REAL)
     return Tensor(x.dtype, x.shape)
 
 

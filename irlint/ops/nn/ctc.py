@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
 from irlint.ops.kernels.compiling import Layer, first_of, given_type, not_compiled
-from irlint.ops.kernels.element_types import INDEX_TYPES, expect_type
+from irlint.ops.kernels.element_types import INDEX_TYPES, REAL, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 
@@ -116,7 +116,7 @@ def ctc_loss(
     unique: bool = False,
 ) -> Tensor:
     """OpenVINO CTCLoss-4: one loss for each of the N sequences."""
-    expect_type(logits, 0, FLOATS)
+    expect_type(logits, 0, REAL)
     for index, tensor in enumerate((logit_length, labels, label_length, blank_index), 1):
         expect_type(tensor, index, INTEGERS)
     batch = narrower(size(logits, 0, 3), size(logit_length, 0, 1), size(labels, 0, 2), size(label_length, 0, 1))

@@ -8,14 +8,14 @@ from irlint.dims import MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
 from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.contents import extent
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.sizes import narrower
 
@@ -275,7 +275,7 @@ def _ov_batch_normalized(
     data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
 ) -> Tensor:
     for position, _, tensor in ((index, "data", data), *parameters):
-        expect_type(tensor, position, FLOATS)
+        expect_type(tensor, position, REAL)
     by_position = sorted(
         [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape
 from irlint.findings.statements import agree
-from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import openvino
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, common_type, expect_type
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower
 from irlint.ops.nn.attention import INPUTS_MISMATCH, MASK_MISMATCH, equal, joined_shapes
@@ -30,7 +30,7 @@ def scaled_dot_product_attention(
     The leading axes N of all inputs are broadcast together. With ``causal`` the mask is not looked at.
     """
     for index, tensor in enumerate((query, key, value)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     dtype = common_type((query, key, value))
     for index, extra in ((3, None if causal else attention_mask), (4, scale), (5, sink)):
         _check_extra_type(dtype, extra, index, booleans=index == 3)

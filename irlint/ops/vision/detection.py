@@ -6,11 +6,11 @@ from irlint.dims import MaybeDim, bounds, product, smallest
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
+from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number
 from irlint.ops.kernels.sizes import narrower, size
@@ -250,7 +250,7 @@ def ov_nms_rotated(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """OpenVINO NMSRotated-13: boxes of 5 numbers, the last one an angle."""
     for index, tensor in ((0, boxes), (1, scores), (3, iou_threshold), (4, score_threshold)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     expect_type(max_output_boxes_per_class, 2, INTEGERS)
     expect_one(max_output_boxes_per_class, 2, "max_output_boxes_per_class")
     expect_one(iou_threshold, 3, "iou_threshold")

@@ -9,11 +9,11 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import Ints, axes_of
 from irlint.ops.kernels.compiling import never
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import stated_shape
 from irlint.ops.kernels.sizes import narrower
@@ -139,7 +139,7 @@ def ov_grid_sample(
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
     """OpenVINO GridSample-9, of images of four axes."""
-    expect_type(grid, 1, FLOATS)
+    expect_type(grid, 1, REAL)
     expect_rank(data, 0, 4)
     expect_rank(grid, 1, 4)
     shape = grid_sampled(data.shape, grid.shape)
@@ -245,7 +245,7 @@ def crop_and_resize(
 
 # --- colour formats ---------------------------------------------------------------------------------------------------
 
-PIXELS = FLOATS | {"uint8"}
+PIXELS = REAL | {"uint8"}
 
 
 def _planes_fault(message: str, index: int, *axes: int) -> Fault:
@@ -325,7 +325,7 @@ def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None)
 @openvino("RGBtoNV12", "BGRtoNV12", since=17, until=17, compiles=never)
 def rgb_to_nv12(data: Tensor, *, single_plane: bool = True) -> tuple[Tensor, ...]:
     """OpenVINO RGBtoNV12 and BGRtoNV12-17: [N, H, W, 3] to one plane, or to Y and UV."""
-    expect_type(data, 0, PIXELS)
+    expect_type(data, 0, ("uint8", "bfloat16", "float16", "float32", "float64"))
     batch, height, width, _ = _plane(data, 0, 3)
     rows, columns = _even(height, 1, 0), _even(width, 2, 0)
     if single_plane:

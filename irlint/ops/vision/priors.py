@@ -6,12 +6,12 @@ from irlint.dims import MaybeDim, Shape, divisible, product, quotient, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.shape_inputs import openvino_shape
 from irlint.ops.kernels.sizes import narrower, size
@@ -149,7 +149,7 @@ def _detections(
     """[1, 1, detections, 7] after making sure that the five inputs count the same boxes; ``keep`` is (keep_top_k, top_k)."""
     logits, predictions, priors, more_predictions, more_logits = tensors
     for index, tensor in ((0, logits), (1, predictions), (2, priors)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     dtype = common_type((logits, predictions))
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats
-from irlint.ops.kernels.element_types import INDEX_NAMES, IndexType, common_type, expect_type
+from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.vision.detection import selected
@@ -59,7 +59,7 @@ def _proposed(
 ) -> MaybeDim:
     """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     images = narrower(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
     probabilities = size(class_probs, 1, 4)
     batch = ("the number of images", images)
@@ -210,7 +210,7 @@ def ov_generate_proposals(
 
 def _of_one_float_type(*tensors: Tensor) -> str | None:
     for index, tensor in enumerate(tensors):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     return common_type(tensors)
 
 

@@ -9,11 +9,11 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import FLOATS, INTEGERS, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.signatures import group
@@ -163,8 +163,8 @@ class AlignedGrid:
 def _ov_aligned(
     data: Tensor, rois: Tensor, batch_indices: Tensor, *, grid: AlignedGrid, coordinates: int = 4
 ) -> Tensor:
-    expect_type(data, 0, FLOATS)
-    expect_type(rois, 1, FLOATS)
+    expect_type(data, 0, REAL)
+    expect_type(rois, 1, REAL)
     expect_type(batch_indices, 2, INTEGERS)
     pooled = (_extent(grid.pooled_h, "pooled_h"), _extent(grid.pooled_w, "pooled_w"))
     return Tensor(common_type((data, rois)), aligned(data, rois, batch_indices, pooled=pooled, coordinates=coordinates))
@@ -236,8 +236,8 @@ def ov_roi_pooling(
     output_roi: Ints | None = None,
 ) -> Tensor:
     """OpenVINO ROIPooling-2 (labelled opset1): [regions, channels, pooled_h, pooled_w]."""
-    expect_type(feat, 0, FLOATS)
-    expect_type(coords, 1, FLOATS)
+    expect_type(feat, 0, REAL)
+    expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
     height, width = _height_and_width(output_roi, output_size)
     pooled = (
@@ -280,8 +280,8 @@ def ov_ps_roi_pooling(
     spatial_bins_y: int = 0,
 ) -> Tensor:
     """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size] of as many channels as these are together."""
-    expect_type(input, 0, FLOATS)
-    expect_type(coords, 1, FLOATS)
+    expect_type(input, 0, REAL)
+    expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
     if mode not in ("average", "bilinear"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -358,7 +358,7 @@ def ov_roi_feature_extractor(
     """OpenVINO ExperimentalDetectronROIFeatureExtractor-6: features of each region, and the regions again."""
     pyramid = (feature_map, *more)
     for index, tensor in enumerate((rois, *pyramid)):
-        expect_type(tensor, index, FLOATS)
+        expect_type(tensor, index, REAL)
     count = _of_regions(rois, 0, 4)
     channels = narrower(*(size(layer, 1, 4) for layer in pyramid))
     images, _, *extents = _IMAGES_AND_CHANNELS
@@ -390,7 +390,7 @@ def ov_region_yolo(
     anchors: Floats = (),
 ) -> Tensor:
     """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` made one, or without softmax the masked anchors' maps."""
-    expect_type(data, 0, FLOATS)
+    expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
     x, of_anchor = data.shape, coords + classes + 1
     anchors_read = num if do_softmax else len(mask)
