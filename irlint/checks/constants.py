@@ -12,7 +12,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used_values
-from irlint.model.tensor import shape_text
+from irlint.model.tensor import Extent, shape_text
 from irlint.parsers.weights import byte_size
 from irlint.records import replaced
 
@@ -139,7 +139,7 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
     tensor = constant.tensor
     if node is not None and node.op not in ("Constant", "Const"):
         return
-    if tensor.extent is not None:
+    if isinstance(tensor.extent, Extent):
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0

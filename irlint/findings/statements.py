@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, at_least, divisible, same
+from irlint.dims.polynomials import mapped
 from irlint.findings.faults import Fault
 from irlint.records import record
 
@@ -97,6 +98,27 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
     if proven is None and left is not None and least is not None:
         require(Relation(">=", left, least), why=why)
     return proven is not False
+
+
+def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *, demanded: bool = True) -> bool:
+    """Whether ``left >= least`` can hold, or there is none of the ``count`` elements that need it.
+
+    What is not proven is stated as a requirement, where it is ``demanded``.
+    """
+    proven, filled = at_least(left, least), at_least(count, 1)
+    if filled:
+        return reaches(left, least, why) if demanded else proven is not False
+    if proven or not demanded or left is None or least is None or count is None:
+        return True
+    from irlint.dims.proofs import raised
+
+    if at_least(mapped(left, raised, {}), mapped(least, raised, {})):
+        return True
+    relations = [Relation(">=", left, least)]
+    if proven is False or not at_least(mapped(count, raised, {}), 1):
+        relations.append(Relation(">=", 0, count))
+    require(*relations, why=why)
+    return True
 
 
 def divides(divisor: int, dim: MaybeDim, why: str) -> bool:

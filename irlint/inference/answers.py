@@ -148,7 +148,7 @@ def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, st
         return _structured(name)
     if known is None:
         return None
-    return Tensor(name, known.shape, known.value)
+    return Tensor(name, known.shape, known.value, known.extent)
 
 
 def _structured(name: str) -> Type | None:

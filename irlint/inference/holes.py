@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
-from irlint.model.tensor import UNKNOWN, Optional, SparseTensor, Tensor, Type
+from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
 
@@ -33,7 +33,7 @@ class Holes:
                 dims[axis] = self._of_input(value, name, axis)
             elif intervals and isinstance(dim, Expr):
                 dims[axis] = self._of_input(value, name, axis, bounds(dim))
-        return Tensor(known.dtype, tuple(dims), known.value)
+        return Tensor(known.dtype, tuple(dims), known.value, known.extent)
 
     def _of_input(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
         place = (value, axis)
@@ -74,7 +74,7 @@ class Holes:
         dims = tuple(
             self.of_node(node, path, (port, axis)) if dim is None else dim for axis, dim in enumerate(known.shape)
         )
-        return Tensor(known.dtype, dims, known.value)
+        return Tensor(known.dtype, dims, known.value, known.extent)
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
@@ -100,11 +100,11 @@ def filled(known: Type | None, declared: Type | None) -> Type | None:
         return known
     dtype = known.dtype or declared.dtype
     if known.shape is None or declared.shape is None:
-        return Tensor(dtype, declared.shape if known.shape is None else known.shape, known.value)
+        return Tensor(dtype, declared.shape if known.shape is None else known.shape, known.value, known.extent)
     if len(known.shape) != len(declared.shape) or None not in known.shape:
-        return Tensor(dtype, known.shape, known.value)
+        return Tensor(dtype, known.shape, known.value, known.extent)
     dims: list[MaybeDim] = [b if a is None else a for a, b in zip(known.shape, declared.shape)]
-    return Tensor(dtype, tuple(dims), known.value)
+    return Tensor(dtype, tuple(dims), known.value, known.extent)
 
 
 def opened(known: Type | None, names: frozenset[str]) -> Type | None:
@@ -115,12 +115,22 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
     return known if dims == known.shape else Tensor(known.dtype, dims)
 
 
+def numbers_in(known: Tensor) -> tuple[Dim, ...]:
+    """The numbers that describe contents of which none is kept."""
+    match known.extent:
+        case Ramp(first, steps):
+            return (first, *steps)
+        case Ends(least, most):
+            return (least, most)
+    return ()
+
+
 def names_in(types: Sequence[Type | None]) -> frozenset[str]:
     """The symbols in the shapes and contents of ``types``."""
     found: set[str] = set()
     for known in types:
         if isinstance(known, Tensor):
-            for dim in (*(known.shape or ()), *(known.value or ())):
+            for dim in (*(known.shape or ()), *(known.value or ()), *numbers_in(known)):
                 if isinstance(dim, Expr):
                     found |= symbols(dim)
     return frozenset(found)

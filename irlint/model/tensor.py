@@ -97,19 +97,35 @@ class Extent:
 
 
 @record
+class Ramp:
+    """Contents of which none is kept: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
+
+    first: Dim
+    steps: tuple[Dim, ...]
+
+
+@record
+class Ends:
+    """Contents of which none is kept: where there are any, ``least`` and ``most`` are among them, and the others lie between."""
+
+    least: Dim
+    most: Dim
+
+
+@record
 class Tensor:
     """A dense tensor.
 
     ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an
     ``Expr`` or None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT``
-    elements; an entry is None where it is not known. ``extent`` is there for a constant that is larger, where somebody wants
-    its weights to be read.
+    elements; an entry is None where it is not known. ``extent`` is what is known of more: of a constant's weights, where somebody
+    wants them to be read, or of whole numbers that follow from sizes.
     """
 
     dtype: str | None = None
     shape: Shape | None = None
     value: Contents | None = None
-    extent: Extent | None = None
+    extent: Extent | Ramp | Ends | None = None
 
     @property
     def rank(self) -> int | None:

@@ -91,7 +91,7 @@ RULES = {
     "IRL343": "ops.layout.joining",
     "IRL344": "ops.layout.slicing",
     "IRL345": "ops.layout.slicing",
-    "IRL346": "ops.indexing.gathering",
+    "IRL346": "ops.kernels.index_ranges",
     "IRL347": "ops.indexing.gathering",
     "IRL348": "ops.indexing.scattering",
     "IRL349": "ops.indexing.selecting",

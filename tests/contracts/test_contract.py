@@ -8,13 +8,15 @@ from typing import Any
 import onnx.parser
 import pytest
 from contracts.models import HEAD, MODELS
+from contracts.positions import HEAD as HEAD_OF_POSITIONS
+from contracts.positions import POSITIONS
 
 import irlint
 
 
-def contract(text: str, folder: Path) -> dict[str, Any]:
+def contract(text: str, folder: Path, head: str = HEAD) -> dict[str, Any]:
     path = folder / "m.onnx"
-    path.write_bytes(onnx.parser.parse_model(HEAD + text).SerializeToString())
+    path.write_bytes(onnx.parser.parse_model(head + text).SerializeToString())
     return irlint.contract(path)
 
 
@@ -83,3 +85,32 @@ def test_what_leaves_a_choice_is_not_frozen(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(HEAD + MODELS[name][0]).SerializeToString())
     assert not {"IRL608", "IRL609"} & {each.rule.code for each in irlint.check(path).findings}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_positions(name: str, tmp_path: Path) -> None:
+    text, expected = POSITIONS[name]
+    assert [each["condition"] for each in contract(text, tmp_path, HEAD_OF_POSITIONS)["requires"]] == expected
+
+
+def errors(folder: Path, *length: int) -> list[str]:
+    report = irlint.check(folder / "m.onnx", shapes={"x": (2, *length)} if length else {})
+    return [each.message for each in report.findings if each.severity.value == "error"]
+
+
+def test_positions_past_a_table_are_told_in_words(tmp_path: Path) -> None:
+    text, _ = POSITIONS["a table"]
+    (found,) = contract(text, tmp_path)["requires"]
+    assert (found["condition"], found["op"], found["why"]) == (
+        "S <= 7",
+        "Gather",
+        "index S - 1 is taken of axis 0, which has 7 elements",
+    )
+    assert errors(tmp_path, 300) == ["input 1 holds the index 299, and axis 0 has 7 elements: allowed is -7 to 6"]
+    assert not errors(tmp_path, 7)
+
+
+def test_positions_that_there_may_be_none_of_are_no_error(tmp_path: Path) -> None:
+    text = POSITIONS["clipped too high"][0]
+    assert contract(text, tmp_path)["satisfiable"] is False
+    assert not errors(tmp_path)

@@ -12,11 +12,11 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import OPENVINO, Context, openvino, without_rule
-from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, out_of_range
 from irlint.ops.kernels.broadcast import merged
 from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
 from irlint.ops.kernels.shape_inputs import number
 
 SPARSE_ROWS_MISMATCH = Rule(
@@ -119,8 +119,8 @@ def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduct
 
 def _judge_rows(table: Tensor, indices: Tensor) -> None:
     expect_type(indices, 1, INDEX_TYPES)
-    if table.shape and indices.value is not None:
-        fault = out_of_range(indices.value, table.shape[0], 0, index=1, negative=False)
+    if table.shape:
+        fault = out_of_range(indices, Room(table.shape[0], 0, negative=False), index=1)
         if fault is not None:
             raise fault
 

@@ -16,23 +16,9 @@ from irlint.ops.kernels.compiling import constants_at
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.index_ranges import Room, out_of_range
 from irlint.ops.kernels.sizes import narrower
 from irlint.schemas import MICROSOFT
-
-INDEX_OUT_OF_RANGE = Rule(
-    "IRL346",
-    "index-out-of-range",
-    Severity.ERROR,
-    "A constant index points outside the axis that it indexes.",
-    why="""An axis of size n has the positions 0 to n-1, and where the operator counts from the end, -n to -1. ONNX
-Runtime stops with "indices element out of data bounds"; OpenVINO's Gather and GatherND return zeros in silence, which is
-a warning.""",
-    mend="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
-)
 
 INDICES_MISMATCH = Rule(
     "IRL347",
@@ -48,34 +34,6 @@ g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 )
-
-
-# --- constant indices -------------------------------------------------------------------------------------------------
-
-
-def out_of_range(
-    indices: Sequence[Scalar], dim: MaybeDim, axis: int, *, index: int, negative: bool = True
-) -> Fault | None:
-    """The fault of an index that lies outside an axis of size ``dim``; what is not proven is stated as a requirement.
-
-    ``index`` is the input that holds the indices; ``negative`` tells whether they may count from the end.
-    """
-    numbers = sorted({entry for entry in indices if isinstance(entry, int)})
-    if not numbers or dim is None:
-        return None
-    lowest, highest = numbers[0], numbers[-1]
-    fits_end = highest < 0 or reaches(dim, highest + 1, f"index {highest} is taken of axis {axis}")
-    fits_start = lowest >= 0 or (negative and reaches(dim, -lowest, f"index {lowest} is taken of axis {axis}"))
-    if fits_end and fits_start:
-        return None
-    wrong = lowest if fits_end else highest
-    allowed = "none" if dim == 0 else f"{-dim if negative else 0} to {dim - 1}"
-    return INDEX_OUT_OF_RANGE.fault(
-        f"input {index} holds the index {wrong}, and axis {axis} has {counted(dim, 'element')}: allowed is {allowed}",
-        help=f"use indices in the range {allowed}, or correct the size of the axis",
-        input=index,
-        marks=((0, axis),),
-    )
 
 
 def _state(fault: Fault | None, severity: Severity) -> None:
@@ -143,10 +101,16 @@ def _gathered(
     data: Tensor, indices: Tensor, axis: int | None, *, batch_dims: int, negative: bool, severity: Severity
 ) -> Tensor:
     value = None
-    if axis is not None and data.shape is not None and indices.value is not None:
-        _state(out_of_range(indices.value, data.shape[axis], axis, index=1, negative=negative), severity)
+    if axis is not None and data.shape is not None:
+        room = Room(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
+        _state(out_of_range(indices, room, index=1), severity)
         value = gathered_contents(data, indices, axis) if batch_dims == 0 else None
-    return Tensor(data.dtype, gathered(data.shape, indices.shape, axis, batch_dims=batch_dims), value)
+    shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
+    if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
+        return Tensor(data.dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(data.dtype, shape, None, bounds.gathered(data, indices, axis))
 
 
 @openvino("Gather", since=1, until=6)
@@ -286,8 +250,8 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
 
 
 def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
-    if data.shape is not None and indices.value is not None:
-        _state(out_of_range(indices.value, data.shape[axis], axis, index=1), Severity.ERROR)
+    if data.shape is not None:
+        _state(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
     return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
 
 
@@ -382,14 +346,17 @@ def nd_offset(
 
 def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
     """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
-    if data.shape is None or indices.shape is None or indices.value is None:
+    if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]
     if not isinstance(length, int) or not length:
         return
+    from irlint.ops.kernels.bounds import column
+
     for position in range(length):
         axis = batch_dims + position
-        _state(out_of_range(indices.value[position::length], data.shape[axis], axis, index=1), severity)
+        room = Room(data.shape[axis], axis, demanded=severity is Severity.ERROR)
+        _state(out_of_range(column(indices, position), room, index=1), severity)
 
 
 @onnx("GatherND", since=11)

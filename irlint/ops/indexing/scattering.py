@@ -11,13 +11,14 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE, INDICES_MISMATCH, judge_tuples, nd_offset, out_of_range
+from irlint.ops.indexing.gathering import INDICES_MISMATCH, judge_tuples, nd_offset
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.kernels.compiling import without_strings
 from irlint.ops.kernels.contents import Fold, fits, positions, strides
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
+from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
 from irlint.ops.kernels.shape_inputs import number
 
 UPDATES_MISMATCH = Rule(
@@ -212,7 +213,7 @@ def scatter_elements_update_12(
 
 def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
     """Makes sure that constant indices lie within an axis; writing elsewhere stops or corrupts every runtime."""
-    fault = None if indices.value is None else out_of_range(indices.value, dim, axis, index=1)
+    fault = out_of_range(indices, Room(dim, axis), index=1)
     if fault is not None:
         raise fault
 

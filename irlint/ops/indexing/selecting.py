@@ -251,6 +251,11 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     """[rank, count]; of a scalar the formats and runtimes differ on the first size."""
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
+    if x.extent is not None:
+        from irlint.ops.kernels.bounds import everywhere, one_number
+
+        if at_least(one_number(x), 1):
+            return everywhere(x.shape, dtype)
     if known is None or None in known:
         most = None if x.shape is None else product(x.shape)
         count = context.unknown(("nonzero", context.node.inputs[0]), None if most is None else bounds(most)[1])

@@ -63,6 +63,17 @@ def positions(shape: Shape) -> list[tuple[int, ...]]:
     return list(product(*(range(size) for size in shape)))  # type: ignore[arg-type]
 
 
+def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
+    """``x`` under another shape, its elements in the same order."""
+    if x.value is None and x.extent is None:
+        return Tensor(x.dtype, shape)
+    if x.value is None or not fits(shape) or _count(shape or ()) != len(x.value):
+        from irlint.ops.kernels import bounds
+
+        return Tensor(x.dtype, shape, None, bounds.rearranged(x, shape))
+    return Tensor(x.dtype, shape, x.value)
+
+
 def folded(
     fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None, partial: bool = False
 ) -> Contents | None:
@@ -86,7 +97,13 @@ def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (both, either)
-    return Tensor(dtype, shape, folded(fold, tensors, shape, dtype=dtype, partial=partial))
+    value = folded(fold, tensors, shape, dtype=dtype, partial=partial)
+    for x in tensors:
+        if value is not None or (x.value is None and x.extent is None):
+            return Tensor(dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(dtype, shape, None, bounds.combined(fold, tensors, shape, dtype=dtype))
 
 
 def _count(shape: Shape) -> int:
@@ -282,7 +299,7 @@ def extent(tensor: Tensor | None) -> Extent | None:
     if tensor is None:
         return None
     if tensor.value is None:
-        return tensor.extent
+        return tensor.extent if isinstance(tensor.extent, Extent) else None
     numbers = [entry for entry in tensor.value if isinstance(entry, (int, float)) and not isinstance(entry, bool)]
     return spanned(numbers) if numbers else None
 

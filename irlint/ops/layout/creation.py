@@ -263,7 +263,9 @@ def _types_text(allowed: frozenset[str]) -> str:
 def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
     """A tensor of one repeated entry."""
     if not fold.fits(shape):
-        return Tensor(dtype, shape)
+        from irlint.ops.kernels import bounds
+
+        return Tensor(dtype, shape, None, None if shape is None else bounds.repeated(entry, len(shape), dtype))
     return Tensor(dtype, shape, (entry,) * math.prod(shape))  # type: ignore[arg-type]
 
 
@@ -369,8 +371,12 @@ def _any_float(*numbers: Scalar) -> bool:
 
 def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
     """The tensor of a range that begins with ``start``; its contents where they are few."""
-    if not isinstance(size, int) or size > CONTENTS_LIMIT or start is None or delta is None:
+    if start is None or delta is None:
         return Tensor(dtype, (size,))
+    if not isinstance(size, int) or size > CONTENTS_LIMIT:
+        from irlint.ops.kernels import bounds
+
+        return Tensor(dtype, (size,), None, bounds.ranged(start, delta, dtype))
     return Tensor(dtype, (size,), tuple(fold.cast(fold.plus(start, fold.times(i, delta)), dtype) for i in range(size)))
 
 

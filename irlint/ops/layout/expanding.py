@@ -228,8 +228,12 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
 
 
 def _filled(data: Tensor, shape: Shape | None) -> Tensor:
-    if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
+    if data.value is None and data.extent is None:
         return Tensor(data.dtype, shape)
+    if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
+        from irlint.ops.kernels import bounds
+
+        return Tensor(data.dtype, shape, None, bounds.spread(data, shape))
     assert shape is not None
     return Tensor(data.dtype, shape, fold.spread(data.value, data.shape, shape))
 

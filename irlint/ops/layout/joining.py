@@ -162,7 +162,12 @@ def _count(dims: Shape) -> int:
 
 def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:
     shape = concatenated([x.shape for x in inputs], axis)
-    return Tensor(common_type(inputs), shape, joined_contents(inputs, shape, axis))
+    value = joined_contents(inputs, shape, axis)
+    if value is not None or shape is None or any(x.value is None and x.extent is None for x in inputs):
+        return Tensor(common_type(inputs), shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(common_type(inputs), shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
 
 
 @onnx("Concat", since=4)
@@ -185,6 +190,11 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
     """The part of ``extent`` elements from ``start`` on along ``axis``, which counts from 0."""
     assert x.shape is not None
     shape = (*x.shape[:axis], extent, *x.shape[axis + 1 :])
+    if x.extent is not None:
+        from irlint.ops.kernels import bounds
+
+        places = [(start if place == axis else 0, 1) for place in range(len(shape))]
+        return Tensor(x.dtype, shape, None, bounds.taken(x, places))
     if x.value is None or not isinstance(start, int) or not fold.fits(shape):
         return Tensor(x.dtype, shape)
     assert isinstance(extent, int)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, product, same
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree, reaches, reckon
+from irlint.findings.statements import agree, reaches, reaches_if_any, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Contents, Scalar, Tensor, shape_text
@@ -20,6 +20,7 @@ from irlint.ops.kernels.element_types import (
     expect_type,
 )
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, outermost
 from irlint.ops.kernels.shape_inputs import entries, length, stated_size, whole
 from irlint.schemas import MICROSOFT
 
@@ -113,7 +114,12 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
         assert isinstance(dim, int)
         return position % dim
 
-    return Tensor(x.dtype, shape, picked(x, shape, source))
+    value = picked(x, shape, source)
+    if value is not None or (x.value is None and x.extent is None):
+        return Tensor(x.dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(x.dtype, shape, None, bounds.tiled(x, repeats))
 
 
 @onnx("Tile", since=1)
@@ -151,7 +157,7 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
         return Tensor(data.dtype)
     rank = max(len(listed), len(data.shape))
     times = [1] * (rank - len(listed)) + [0 if at_least(entry, 0) is False else entry for entry in listed]
-    return tiled(Tensor(data.dtype, (1,) * (rank - len(data.shape)) + data.shape, data.value), times)
+    return tiled(fold.rearranged(data, (1,) * (rank - len(data.shape)) + data.shape), times)
 
 
 # --- Crop and Scale, dropped before ONNX was stable -------------------------------------------------------------------
@@ -223,7 +229,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
     if data.shape is None:
         return Tensor(data.dtype)
     batch = axis_of(batch_axis, len(data.shape), "the batch axis")
-    axis_of(sequence_axis, len(data.shape), "the sequence axis")
+    time = axis_of(sequence_axis, len(data.shape), "the sequence axis")
     count = lengths.shape[0] if lengths.shape is not None else None
     dim = data.shape[batch]
     if not agree(dim, count, f"axis {batch} of input 0 are the sequences whose lengths input 1 states"):
@@ -234,8 +240,23 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
             marks=((0, batch), (1, 0)),
             aligned="left",
         )
+    _judge_lengths(data.shape[time], lengths, time)
     exact = count if isinstance(count, int) or dim is None else dim
     return Tensor(data.dtype, (*data.shape[:batch], exact, *data.shape[batch + 1 :]))
+
+
+def _judge_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
+    """Makes sure that no sequence that is reversed is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    _, most = outermost(lengths)
+    for longest in most:
+        why = f"a sequence of {longest} is reversed along axis {axis}"
+        if not reaches_if_any(product(lengths.shape or ()), dim, longest, why):
+            raise INDEX_OUT_OF_RANGE.fault(
+                f"input 1 states the length {longest}, and axis {axis} of input 0 has {counted(dim, 'element')}",
+                help=f"state lengths of at most {dim}",
+                input=1,
+                marks=((0, axis),),
+            )
 
 
 @onnx("ReverseSequence", since=10)

@@ -10,8 +10,8 @@ from irlint.findings.statements import Relation, divides, reckoning, require
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import entries
@@ -44,13 +44,6 @@ g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Resh
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Reshape (x, shape) }""",
 )
-
-
-def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
-    """``x`` under another shape, its elements in the same order."""
-    if x.value is None or not fold.fits(shape) or product(shape or ()) != len(x.value):
-        return Tensor(x.dtype, shape)
-    return Tensor(x.dtype, shape, x.value)
 
 
 # --- Reshape ----------------------------------------------------------------------------------------------------------

@@ -182,7 +182,26 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
             for dim, taken in zip(data.shape, ranges)
         ]
         value = picked(data.value, data.shape, places)
-    return Tensor(data.dtype, shape, value)
+    if value is not None or (data.value is None and data.extent is None):
+        return Tensor(data.dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(_place, data.shape, ranges))))
+
+
+def _place(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
+    """From which position on a range takes elements, where it takes any, and how far from one to the next."""
+    if taken is None:
+        return 0, 1
+    start, step = taken.start, taken.step
+    if not isinstance(step, int) or start is None or dim is None:
+        return None, step
+    if step > 0:
+        first = 0 if at_least(-FAR, start) else from_start(start, dim)
+        return first if at_least(first, 0) else None, step
+    first = dim - 1 if at_least(start, FAR) else from_start(start, dim)
+    is_within = same(first, dim - 1) or (at_least(first, 0) and at_least(dim - 1, first))
+    return first if is_within else None, step
 
 
 def entries(tensor: Tensor | None, count: int) -> tuple[MaybeDim, ...]:
@@ -332,7 +351,7 @@ def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
         context.unknown(("taken", axis), before) if dim is None and isinstance(before, int) else dim
         for axis, (dim, before) in enumerate(zip(result.shape, data.shape))
     )
-    return Tensor(result.dtype, shape, result.value)
+    return Tensor(result.dtype, shape, result.value, result.extent)
 
 
 @openvino("Slice", since=8, fills_in=True)

@@ -10,10 +10,10 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
+from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
 from irlint.ops.kernels.shape_inputs import length, whole
-from irlint.ops.layout.reshaping import rearranged
 from irlint.schemas import MICROSOFT
 
 SQUEEZE_SIZE = Rule(

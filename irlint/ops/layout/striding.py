@@ -10,10 +10,10 @@ from irlint.findings.statements import reckon
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, UNKNOWN, Contents, Tensor
 from irlint.ops import Context, openvino
-from irlint.ops.indexing.gathering import out_of_range
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.contents import fits
 from irlint.ops.kernels.element_types import expect_type
+from irlint.ops.kernels.index_ranges import Room, out_of_range
 from irlint.ops.layout.slicing import (
     FAR,
     Range,
@@ -184,7 +184,7 @@ def strided_slice(
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
     """The library accepts an index beyond the axis; compiling the model then fails."""
-    fault = out_of_range((index,), dim, axis, index=1)
+    fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
     if fault is not None:
         raise fault
 

@@ -51,7 +51,11 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     value: Contents | None = None
     if x.value is not None and fold.fits(x.shape):
         value = fold.permuted(x.value, x.shape, order)
-    return Tensor(x.dtype, shape, value)
+    if x.extent is None:
+        return Tensor(x.dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(x.dtype, shape, value, bounds.permuted(x, order))
 
 
 @onnx("Transpose")

@@ -246,7 +246,7 @@ def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
         return raised if high == math.inf else fold.lesser(raised, high)
 
     known = low is not None and high is not None
-    return Tensor(x.dtype, x.shape, fold.folded(within, (x,), x.shape, dtype=x.dtype) if known else None)
+    return fold.computed(within if known else None, (x,), x.shape, dtype=x.dtype)
 
 
 @onnx("Clip", since=11)

@@ -85,6 +85,10 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
     """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
+    if x.extent is not None:
+        from irlint.ops.kernels import bounds
+
+        return Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
         return Tensor(dtype, x.shape)
     return Tensor(dtype, x.shape, tuple(converted(entry, dtype) for entry in x.value))

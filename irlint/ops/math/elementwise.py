@@ -171,9 +171,12 @@ def ov_select(
 
 
 def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | None, dtype: str | None) -> Tensor:
-    return Tensor(
-        dtype, shape, contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype=dtype, partial=True)
-    )
+    value = contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype=dtype, partial=True)
+    if value is not None or (then.extent is None and otherwise.extent is None):
+        return Tensor(dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(dtype, shape, None, bounds.chosen(cond, then, otherwise, shape=shape))
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------

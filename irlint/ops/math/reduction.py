@@ -270,7 +270,12 @@ def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, *, reverse: bool, 
     if x.shape is None or not isinstance(axis, int):
         return Tensor(x.dtype, x.shape)
     position = axis_of(axis, len(x.shape), "input 1 (axis)")
-    return Tensor(x.dtype, x.shape, accumulated(x, position, exclusive, reverse=reverse, combine=combine, first=first))
+    value = accumulated(x, position, exclusive, reverse=reverse, combine=combine, first=first)
+    if x.extent is None or combine is not contents.plus:
+        return Tensor(x.dtype, x.shape, value)
+    from irlint.ops.kernels import bounds
+
+    return Tensor(x.dtype, x.shape, value, bounds.summed(x, position, exclusive, reverse=reverse))
 
 
 def _expect_flags(exclusive: int, reverse: int) -> None:

@@ -12,7 +12,6 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import Map, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import onnx
-from irlint.ops.indexing.gathering import INDEX_OUT_OF_RANGE
 from irlint.ops.kernels.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     LISTS_INCONSISTENT,
@@ -25,6 +24,7 @@ from irlint.ops.kernels.attributes import (
 from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.ops.kernels.sizes import narrower
 
 ML = "ai.onnx.ml"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from irlint.dims import MaybeDim, divisible, floordiv
 from irlint.findings.faults import Severity
-from irlint.findings.statements import warn
+from irlint.findings.statements import reaches, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head, require_heads
 
@@ -47,7 +48,35 @@ def rotary_embedding(
     for index, name, cache in ((1, "cos_cache", cos_cache), (2, "sin_cache", sin_cache)):
         check(cache, Expected(index, name, (*lead, ("half of what is rotated", half)), FUSED_MISMATCH))
     check(position_ids, Expected(3, "position_ids", lengths, FUSED_MISMATCH))
+    if position_ids is not None:
+        judge_cache(x, dim_of(cos_cache.shape, 0), position_ids, index=3, cache=1)
     return Tensor(x.dtype, x.shape)
+
+
+def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
+    """Makes sure that the tables at input ``cache`` have a row for each place of a sequence, and for each of the positions."""
+    expect_rows(rows, dim_of(x.shape, -2), "the places of a sequence", cache=cache)
+    if positions.rank == 2:
+        judge_positions(positions, index, rows, table=cache)
+
+
+def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
+    """Makes sure that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    if reaches(rows, count, f"{what} are rows of input {cache}"):
+        return
+    raise INDEX_OUT_OF_RANGE.fault(
+        f"{what} are rows of input {cache}: it has {rows}, and {count} are needed",
+        help=f"feed sequences of at most {rows}, or make the table longer",
+        input=cache,
+        marks=((cache, 0),),
+    )
+
+
+def judge_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
+    """Makes sure that known positions are rows of a table. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    fault = out_of_range(positions, Room(rows, 0, data=table, negative=False), index=index)
+    if fault is not None:
+        raise fault
 
 
 def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:

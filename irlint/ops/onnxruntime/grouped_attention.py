@@ -11,6 +11,7 @@ from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.shape_inputs import number
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
+from irlint.ops.nn.rotary_embedding import expect_rows
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
 from irlint.schemas import MICROSOFT
 
@@ -121,6 +122,8 @@ def group_query_attention(
     batch = y[0] if y else None
     past = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
     whole = number(total_sequence_length)
+    if cos_cache is not None:
+        expect_rows(size(cos_cache, 0, 2), whole, "all places of the past and the new tokens", cache=7)
     if past_key is None:
         present = narrower(whole, size(key, 1, 3) if key is not None else size(query, 1, 3))
     else:

@@ -13,6 +13,7 @@ from irlint.ops.kernels.shape_inputs import number
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.normalization import expect_epsilon
+from irlint.ops.nn.rotary_embedding import expect_rows, judge_cache, judge_positions
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
 from irlint.schemas import MICROSOFT
 
@@ -45,8 +46,13 @@ def ms_rotary_embedding(
     axes = (("max_sequence_length", size(cos_cache, 0, 2)), ("half of what is rotated", half))
     check(cos_cache, Expected(2, "cos_cache", axes, FUSED_MISMATCH))
     check(sin_cache, Expected(3, "sin_cache", axes, FUSED_MISMATCH))
+    rows = size(cos_cache, 0, 2)
     if not is_packed_batching:
         _check_positions(input, position_ids)
+        judge_cache(input, rows, position_ids, index=1, cache=2)
+    length, first = size(input, -2, input.rank or 0), number(position_ids)
+    if position_ids.rank in (0, 1) and first is not None:
+        expect_rows(rows, total((first, length)), f"the positions from {first} on", cache=2)
     return Tensor(input.dtype, input.shape)
 
 
@@ -114,7 +120,7 @@ def embed_layer_normalization(
     expect_epsilon(epsilon)
     tables = ((2, "word_embedding", word_embedding), (3, "position_embedding", position_embedding))
     dtype = word_embedding.dtype if word_embedding is not None else None
-    return _embedded(
+    found = _embedded(
         dtype,
         input_ids,
         segment_ids,
@@ -122,6 +128,14 @@ def embed_layer_normalization(
         gamma=gamma,
         beta=beta,
     )
+    length = size(input_ids, 1, 2)
+    for index, ids, table in ((0, input_ids, 2), (1, segment_ids, 4), (8, position_ids, 3)):
+        rows = size((word_embedding, position_embedding, segment_embedding)[table - 2], 0, 2)
+        if ids is not None:
+            judge_positions(ids, index, rows, table=table)
+        elif index == 8:
+            expect_rows(rows, length, "the positions of a sequence", cache=table)
+    return found
 
 
 @onnx("QEmbedLayerNormalization", domain=MICROSOFT)

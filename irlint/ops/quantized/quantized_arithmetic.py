@@ -215,7 +215,9 @@ def gather_block_quantized(
     if zero_points is not None:
         own = (*wanted[:-1], None if packed is None or wanted[-1] is None else ceildiv(wanted[-1], packed))
         expect_one_of((3, "zero_points", zero_points), own, what="one for each scale, packed as the data")
-    return Tensor(scales.dtype, gather(stored, indices, axis=gather_axis).shape)
+    return Tensor(
+        scales.dtype, gather(stored, Tensor(indices.dtype, indices.shape, indices.value), axis=gather_axis).shape
+    )
 
 
 def _packed(data: Tensor, bits: int) -> int | None:
