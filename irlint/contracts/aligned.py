@@ -41,8 +41,8 @@ class Aligned:
         self._leaving = {value: makers.get(number) for value, number in self._ends[0]}
         both = tuple(zip((old, new), sides, self._uses, self._ends))
         self._by_key(*[_ahead(*each, each[0].leaves) for each in both])
-        self._by_key(old.loose, new.loose)
-        if len(self._left[0]) > FEW:
+        if min(map(len, self._left)) > FEW:
+            self._by_key(*[side.loose(wired)[0] for wired, side, *_ in both])
             self._by_key(*[_ahead(*each, each[0].typed) for each in both])
         for step in (self._in_sequence, self._by_name, self._in_sequence, self._by_label, self._in_place):
             if self.is_done:

@@ -244,17 +244,21 @@ def _condition_name(broken: Broken) -> str:
 
 
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """What is demanded in a body that may never run, by its text with the new model's names."""
+    """What is demanded in a body that may never run, by its text with the new model's names, and by the name of the body."""
     names = {str(each.old): str(each.new) for each in axes if isinstance(each.old, Expr) and each.new is not None}
-    before = {(each.when, _renamed(each.text, names)) for each in old.conditions if each.when}
-    after = {(each.when, each.text) for each in new.conditions if each.when}
-    always = {_renamed(each.text, names) for each in old.conditions if not each.when}
-    for when, text in sorted(after - before):
-        if text not in always:
+    before = {_branch(each, _renamed(each.text, names)): each.when for each in old.conditions}
+    after = {_branch(each, each.text): each.when for each in new.conditions}
+    for (branch, text), when in sorted(after.items()):
+        if branch and (branch, text) not in before and ("", text) not in before:
             yield Change("contract-narrowed", f"where `{when}` runs, `{text}` has to hold now", text)
-    for when, text in sorted(before - after):
-        if text not in {each.text for each in new.conditions}:
+    for (branch, text), when in sorted(before.items()):
+        if branch and (branch, text) not in after and ("", text) not in after:
             yield Change("contract-widened", f"where `{when}` runs, `{text}` need not hold any more", text)
+
+
+def _branch(condition: Condition, text: str) -> tuple[str, str]:
+    """The attribute that holds the body which a condition is about, "" for one that holds always, and its text."""
+    return condition.when.rpartition("/")[2], text
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

@@ -97,8 +97,8 @@ def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequen
     one, other = (Identity(known, numbers, digest) for known, digest in zip((old, new), digests))
     fed = _numbered(sides[0].inputs, sides[1].inputs, numbers)
     assert old.model.graph is not None and new.model.graph is not None
-    before = one.wired(old.model.graph, dict(fed[0]), {}, {})
-    after = other.wired(new.model.graph, dict(fed[1]), {}, {})
+    before = one.wired(old.model.graph, dict(fed[0]))
+    after = other.wired(new.model.graph, dict(fed[1]))
     compared = Graphs(one, other)
     changes = compared.changes(before, after, _numbered(sides[0].outputs, sides[1].outputs, numbers))
     return changes + _functions(compared, old, new)

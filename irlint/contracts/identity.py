@@ -8,7 +8,7 @@ from irlint.inference.known import Known
 from irlint.model import Attribute, Constant, Function, Graph, Node, Stored, Value
 from irlint.model.order import ordered
 from irlint.model.tensor import Tensor, type_text
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
@@ -41,8 +41,8 @@ class Wired:
 
     ``nodes`` come after what they use; those that stand for inputs, constants and outputs are left out. ``makers`` tells which node
     makes a value, as which of its outputs, and ``leaves`` the numbers of the values that no node makes. ``deep`` and ``values`` are
-    numbers for a node, and a value, with all that feeds it; ``typed`` and ``loose`` are those of leaves and nodes where constants
-    count by their types only. ``constants`` are the leaves that are constants, None where it is not known what they hold.
+    numbers for a node, and a value, with all that feeds it; ``typed`` are those of leaves where constants count by their types
+    only. ``constants`` are the leaves that are constants, None where it is not known what they hold.
     """
 
     graph: Graph
@@ -51,7 +51,6 @@ class Wired:
     leaves: dict[Value, int]
     typed: dict[Value, int]
     deep: dict[Node, int]
-    loose: dict[Node, int]
     values: dict[Value, int]
     constants: dict[Value, Constant | None]
     has_bodies: bool = False
@@ -72,9 +71,7 @@ class Identity:
 
     # --- graphs -----------------------------------------------------------------------------------------------------
 
-    def wired(
-        self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int], outer_loose: Mapping[Value, int]
-    ) -> Wired:
+    def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
         """A graph with the numbers of its inputs, and of the values around it."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
@@ -97,30 +94,43 @@ class Identity:
             constants[value] = constant
             own[value], typed[value] = self.constant(constant), self.constant(constant, exact=False)
         around = {value: outer[value] for value in graph.captured if value in outer}
-        found = Wired(graph, nodes, makers, own, typed, {}, {}, {**around, **own}, constants)
+        found = Wired(graph, nodes, makers, own, typed, {}, {**around, **own}, constants)
         found.has_bodies = any(map(self.has_bodies, nodes))
         self.graphs[graph] = found
-        loose = {**{value: outer_loose[value] for value in around}, **typed}
         for node in nodes:
-            found.deep[node] = self._number(node, found.values, loose, exact=True)
-            found.loose[node] = self._number(node, found.values, loose, exact=False)
-            for at, value in enumerate(node.outputs):
-                if value is not None:
-                    found.values[value] = self.numbers.of("output", found.deep[node], at)
-                    loose[value] = self.numbers.of("output", found.loose[node], at)
+            found.deep[node] = self._number(node, found.values, self._body)
+            self._add_outputs(node, found.deep[node], found.values)
         return found
+
+    def loose(self, wired: Wired, outer: Mapping[Value, int] = NOTHING) -> tuple[dict[Node, int], dict[Value, int]]:
+        """The numbers of nodes and values where constants count by their types only."""
+        values = {**{value: outer[value] for value in wired.graph.captured if value in outer}, **wired.typed}
+        nodes: dict[Node, int] = {}
+        for node in wired.nodes:
+            nodes[node] = self._number(node, values, self._loose_body)
+            self._add_outputs(node, nodes[node], values)
+        return nodes, values
+
+    def _add_outputs(self, node: Node, number: int, values: dict[Value, int]) -> None:
+        for at, value in enumerate(node.outputs):
+            if value is not None:
+                values[value] = self.numbers.of("output", number, at)
 
     def is_leaf(self, node: Node) -> bool:
         """Whether a node stands for an input or a constant."""
         form = self.known.format
         return node.op in (form.input_node, form.constant_node) and not any(node.inputs)
 
-    def _number(self, node: Node, values: Mapping[Value, int], loose: Mapping[Value, int], *, exact: bool) -> int:
-        known = values if exact else loose
-        inputs = tuple([-1 if value is None else known.get(value, -2) for value in trimmed(node.inputs)])
+    def _number(
+        self,
+        node: Node,
+        values: Mapping[Value, int],
+        number_of: Callable[[Graph, Mapping[Value, int]], tuple[int, ...]],
+    ) -> int:
+        inputs = tuple([-1 if value is None else values.get(value, -2) for value in trimmed(node.inputs)])
         if not self.has_bodies(node):
             return self.numbers.of("node", self.local(node), inputs)
-        bodies = tuple([self._body(name, body, values, loose, exact=exact) for name, body in node.bodies])
+        bodies = tuple([(name, number_of(body, values)) for name, body in node.bodies])
         return self.numbers.of("node", self.local(node), inputs, bodies)
 
     def has_bodies(self, node: Node) -> bool:
@@ -128,30 +138,21 @@ class Identity:
         self.local(node)
         return node in self._bodied
 
-    def _body(
-        self, name: str, body: Graph, values: Mapping[Value, int], loose: Mapping[Value, int], *, exact: bool
-    ) -> int:
-        found = self.graphs.get(body)
-        if found is None:
-            leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
-            found = self.wired(body, leaves, values, loose)
-        outputs = tuple([self.output(found, value, exact=exact) for value in body.outputs])
-        return self.numbers.of("body", name, outputs)
+    def _body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
+        """The numbers of what leaves a body, or a function."""
+        leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
+        found = self.wired(body, leaves, values)
+        return tuple([found.values.get(value, -2) for value in body.outputs])
 
-    def output(self, wired: Wired, value: Value, *, exact: bool = True) -> int:
-        """The number of a value that leaves a graph."""
-        if value not in wired.makers or exact:
-            return wired.values.get(value, -2)
-        node, at = wired.makers[value]
-        return self.numbers.of("output", wired.loose[node], at)
+    def _loose_body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
+        _, inner = self.loose(self.graphs[body], values)
+        return tuple([inner.get(value, -2) for value in body.outputs])
 
     def function(self, function: Function) -> int:
         """The number of a function of the model, whatever it is called."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
-            leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(function.graph.inputs)}
-            found = self.wired(function.graph, leaves, {}, {})
-            outputs = tuple([found.values.get(value, -2) for value in function.graph.outputs])
+            outputs = self._body(function.graph, NOTHING)
             attributes = tuple(sorted((name, repr(each and each.value)) for name, each in function.attributes.items()))
             self._functions[function] = self.numbers.of("function", outputs, attributes)
         return self._functions[function]
