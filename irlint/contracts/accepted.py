@@ -10,7 +10,7 @@ from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Condition, Contract
 from irlint.contracts.interface import End
 from irlint.contracts.sizes import ALL, Sizes, between, met
-from irlint.dims import Dim, Expr, MaybeDim, TooComplex, bounds, evaluated, substituted, symbols
+from irlint.dims import Dim, Expr, MaybeDim, TooComplex, bounds, evaluated, substituted, symbol, symbols
 from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.records import record
@@ -119,7 +119,8 @@ class Broken:
 
 def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
     """What the new model demands of several sizes together that the old one does not."""
-    codes = [(each, compile(each.text, "condition", "eval")) for each in new.contract.conditions if not each.when]
+    several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
+    codes = [(each, compile(each.text, "condition", "eval")) for each in several]
     found: dict[str, Broken] = {}
     for point in points(axes, old, new):
         env, clash = carried(axes, point)
@@ -132,20 +133,36 @@ def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Brok
     return list(found.values())
 
 
+def _is_of_one(condition: Condition, contract: Contract) -> bool:
+    """Whether a condition says what one axis by itself may be, which is compared as a set."""
+    relations = condition.demand.requirement.any_of
+    names = {
+        str(settled(symbol(name), contract))
+        for each in relations
+        for side in (each.left, each.right)
+        for name in symbols(side)
+    }
+    left = [name for name in names if not name.isdecimal()]
+    return len(left) <= 1 and all(name in contract.sizes for name in left)
+
+
 def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
     """Sizes of the old model's symbols that it takes, and that the new one takes of each axis by itself."""
     old, new = taken.contract, other.contract
     spans: dict[str, Sizes | None] = {}
     for each in axes:
-        if isinstance(each.old, Expr):
-            for name in sorted(symbols(settled(each.old, old))):
-                spans.setdefault(name, ALL)
-            one = settled(each.old, old)
-            mine, theirs = sizes_of(one, old), sizes_of(each.new, new)
-            if isinstance(one, Expr) and mine is not None and theirs is not None:
-                joint = met(mine, theirs)
-                before = spans.get(str(one))
-                spans[str(one)] = met(before, joint) if before is not None and joint is not None else joint
+        one = None if each.old is None else settled(each.old, old)
+        theirs = sizes_of(each.new, new)
+        if isinstance(one, int) and theirs is not None and one not in theirs:
+            return
+        if not isinstance(one, Expr):
+            continue
+        for name in sorted(symbols(one)):
+            spans.setdefault(name, ALL)
+        mine, before = sizes_of(one, old), spans.get(str(one))
+        if mine is not None and theirs is not None and before is not None:
+            joint = met(mine, theirs)
+            spans[str(one)] = None if joint is None else met(before, joint)
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
     codes = [compile(each.text, "condition", "eval") for each in old.conditions if not each.when]
     sums = [(name, code) for name, text in taken.texts.items() if (code := _sum(text)) is not None]

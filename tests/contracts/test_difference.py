@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 import irlint
+from irlint.parsers import read
 
 X = "g (float[N,3,H,W] x) => (float[N,3,H,W] y) { y = Relu (x) }"
 
@@ -379,7 +380,6 @@ def test_names_and_order_are_no_change(nodes: list[tuple[str, tuple[int, ...]]],
 def differ(old: bytes, new: bytes) -> str:
     from irlint.contracts.difference import differences
     from irlint.inference.walk import inferred
-    from irlint.parsers import read
 
     sides = [inferred(read(f"{at}.onnx", data)) for at, data in enumerate((old, new))]
     return kinds([{"kind": each.kind, "breaking": each.breaking} for each in differences(*sides, (repr, repr))])
@@ -408,3 +408,52 @@ def test_narrowing_is_what_widening_is_the_other_way(one: tuple[str, int], other
     assert ("input-narrowed!" in back) is not (after <= before)
     assert ("input-widened" in there) is (before < after)
     assert ("input-widened" in back) is (after < before)
+
+
+#: Models of two inputs, whose sizes have to agree in one way or another.
+TOGETHER = (
+    "{ y = Add (x, z) }",
+    "{ y = Concat <axis = 1> (x, z) }",
+    "<int64[2] s = {-1, 6}> { y = Reshape (x, s) w = Relu (z) }",
+    "{ d = Concat <axis = 0> (x, x) y = Concat <axis = 1> (d, z) }",
+)
+pairs = st.tuples(
+    st.sampled_from(["N", "M", "1", "2", "3"]), st.sampled_from(["N", "M", "1", "3", "6"]), st.sampled_from(TOGETHER)
+)
+
+
+def takes(first: str, second: str, body: str) -> Any:
+    """Whether the model takes sizes of its two inputs, by the conditions of its contract."""
+    from irlint.contracts.contract import contract_of
+    from irlint.inference.walk import inferred
+
+    known = inferred(read("m.onnx", two_inputs(first, second, body)))
+    if any(each.is_error for each in known.problems):
+        return None
+    contract = contract_of(known)
+
+    def asked(*sizes: int) -> bool:
+        env: dict[str, int] = {}
+        for name, size in zip((first, second), sizes):
+            if env.setdefault(name, size) != size or (name.isdigit() and int(name) != size):
+                return False
+        return contract.satisfiable and all(eval(each.text, {}, env) for each in contract.conditions)
+
+    return asked
+
+
+def two_inputs(first: str, second: str, body: str) -> bytes:
+    return onnx.parser.parse_model(
+        f"{HEAD}g (float[{first},3] x, float[{second},3] z) => (y) {body}"
+    ).SerializeToString()
+
+
+@given(pairs, pairs)
+def test_narrowed_is_what_takes_less(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+    before, after = takes(*one), takes(*other)
+    if before is None or after is None:
+        return
+    found = differ(two_inputs(*one), two_inputs(*other))
+    told = any(f"{kind}!" in found for kind in ("input-narrowed", "contract-narrowed", "contract-unsatisfiable"))
+    sizes = [(x, z) for x in range(1, 13) for z in range(1, 13)]
+    assert told is any(before(*each) and not after(*each) for each in sizes)
