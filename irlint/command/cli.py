@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import CHECK, CONTRACT, DIFF, KINDS, METAVARS, SHAPES, TARGETS, WHY, default
+from irlint.command.options import BROADCAST, CHECK, CONTRACT, DIFF, KINDS, METAVARS, SHAPES, TARGETS, WHY, default
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -248,6 +248,19 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
         comparison.as_text(models, options)
     else:
         comparison.compare(models, options)
+
+
+@commands.command()
+@click.argument("shapes", nargs=-1, metavar="SHAPE SHAPE...")
+@_with(BROADCAST)
+def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
+    """Prints what each broadcast rule of ONNX and OpenVINO makes of some SHAPEs.
+
+    A SHAPE is a list of sizes such as 1,64,56,56: whole numbers, names, or ? for unknown; "" is a scalar.
+    """
+    from irlint.command.broadcasting import tried
+
+    raise SystemExit(tried(shapes, options))
 
 
 @commands.command()

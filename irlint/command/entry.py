@@ -14,7 +14,7 @@ from irlint.lazy_typing import Any
 #: Options that a plain check may have: those without a value, and those that choose from a few.
 FLAGS = {flag: option.name for option in CHECK if option.kind == "flag" for flag in option.spellings}
 CHOICES = {option.flag: option for option in CHECK if option.kind == "choice"}
-OTHER_COMMANDS = frozenset(["shapes", "contract", "targets", "why", "diff", "explain", "rules", "init"])
+OTHER_COMMANDS = frozenset(["shapes", "contract", "targets", "why", "diff", "broadcast", "explain", "rules", "init"])
 
 #: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
 COLLECTOR_THRESHOLD = 20_000

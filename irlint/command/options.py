@@ -113,5 +113,11 @@ DIFF = (
     Option("--textconv", "Print one MODEL as text, line by line, for `git diff` to compare.", "flag"),
 )
 
+BROADCAST = (
+    Option("--rule", "Only this rule; the exit status then says whether it holds.", "text", metavar="NAME"),
+    Option("--axis", "Where the second shape begins: rules legacy, pdpd and broadcast-explicit.", "axis"),
+    FORM,
+)
+
 #: What each option of a check is where nobody gives it; None stands for what the configuration says.
 DEFAULTS = {option.name: default(option) for option in CHECK}

@@ -33,7 +33,8 @@ class Row:
     """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show, and
     ``instead`` then says why.
 
-    ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits.
+    ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits. ``offset`` is the
+    column of its first axis, where that does not follow from how the table is aligned.
     """
 
     label: str
@@ -44,6 +45,7 @@ class Row:
     marked: tuple[int, ...] = ()
     name: str = ""
     instead: str = ""
+    offset: int | None = None
 
 
 @record

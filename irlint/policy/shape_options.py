@@ -32,8 +32,13 @@ def parsed_shapes(options: Iterable[str]) -> dict[str, Shape]:
         name, equals, dims = option.rpartition("=")
         if not equals or not name:
             raise ValueError(f"{option!r} is not of the form INPUT=DIMS, such as images=N,3,640,640")
-        result[name] = tuple(_dim(entry.strip()) for entry in dims.split(",")) if dims.strip() else ()
+        result[name] = parsed_dims(dims)
     return result
+
+
+def parsed_dims(text: str) -> Shape:
+    """The shape in a text such as ``N,3,?``, a scalar for the empty one. Raises ValueError."""
+    return tuple(_dim(entry.strip()) for entry in text.split(",")) if text.strip() else ()
 
 
 def _dim(entry: int | str | None) -> MaybeDim:

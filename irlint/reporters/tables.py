@@ -89,9 +89,7 @@ class _Grid:
         self.rows = found.rows
         ranks = [len(row.dims) for row in found.rows if row.dims is not None]
         self.rank = max(ranks, default=0)
-        self.offsets = [
-            self.rank - len(row.dims) if row.dims is not None and found.aligned == "right" else 0 for row in found.rows
-        ]
+        self.offsets = [_offset(row, self.rank if found.aligned == "right" else 0) for row in found.rows]
         self.marked = [tuple(axis + offset for axis in row.marked) for row, offset in zip(found.rows, self.offsets)]
         self.clashing = {column for columns in self.marked for column in columns}
         self.shown = self._shown()
@@ -201,6 +199,13 @@ class _Grid:
         if at + 1 + display(text) > self.canvas.room and display(text) + 2 <= before:
             return [(" " * (before - display(text) - 1), ""), (f"{text} ", self.canvas.severity), *runs[1:]]
         return [*runs, (f" {cut(text, max(NARROW, self.canvas.room - at - 1))}", self.canvas.severity)]
+
+
+def _offset(row: Row, end: int) -> int:
+    """The column of the first axis of a row, all of which end in column ``end`` where that is not 0."""
+    if row.offset is not None or row.dims is None:
+        return row.offset or 0
+    return max(0, end - len(row.dims))
 
 
 def _label(row: Row) -> str:

@@ -352,7 +352,7 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 )
 
 
-def _legacy(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
+def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
     """ONNX elementwise broadcasting of opset versions 1 to 6 (attributes ``broadcast`` and ``axis``)."""
     if not enabled:
         return merged((a, b), why="before opset 7 nothing is broadcast without the attribute broadcast=1")
@@ -396,19 +396,19 @@ def legacy_arithmetic(
     a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | None = None, consumed_inputs: object = None
 ) -> Tensor:
     """ONNX Add, Sub, Mul and Div of versions 1 and 6."""
-    return Tensor(a.dtype or b.dtype, _legacy(a.shape, b.shape, broadcast, axis=axis))
+    return Tensor(a.dtype or b.dtype, legacy_broadcast(a.shape, b.shape, broadcast, axis=axis))
 
 
 @onnx("Pow", since=1)
 def legacy_pow(x: Tensor, y: Tensor, *, broadcast: int = 0, axis: int | None = None) -> Tensor:
     """ONNX Pow-1."""
-    return Tensor(x.dtype or y.dtype, _legacy(x.shape, y.shape, broadcast, axis=axis))
+    return Tensor(x.dtype or y.dtype, legacy_broadcast(x.shape, y.shape, broadcast, axis=axis))
 
 
 @onnx("And", "Or", "Xor", "Equal", "Greater", "Less", since=1)
 def legacy_comparison(a: Tensor, b: Tensor, *, broadcast: int = 0, axis: int | None = None) -> Tensor:
     """ONNX And, Or, Xor, Equal, Greater and Less of version 1."""
-    return Tensor("bool", _legacy(a.shape, b.shape, broadcast, axis=axis))
+    return Tensor("bool", legacy_broadcast(a.shape, b.shape, broadcast, axis=axis))
 
 
 without_rule("Atan2", domain=OPENVINO, help=LATER)

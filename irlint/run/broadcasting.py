@@ -1,0 +1,185 @@
+"""What each broadcast rule makes of some shapes, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from irlint.dims import Shape
+from irlint.findings.faults import Fault
+from irlint.findings.statements import stated
+from irlint.lazy_typing import Any
+from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.kernels.broadcast import broadcast, merged, stretched
+from irlint.ops.layout.expanding import expanded, mapped, repeated
+from irlint.ops.math.elementwise import legacy_broadcast
+from irlint.records import record
+from irlint.run.listing import dim_entry
+
+Shapes = Sequence[Shape]
+
+
+@record
+class BroadcastRule:
+    """A rule by its name: the format and the operators that have it, what it says, and the shape that it gives.
+
+    ``takes`` is how many shapes it takes, None for any number from two on; ``needs_axis`` says that it asks nothing without one.
+    ``laid`` is the index of the shape that begins at the axis, if one does.
+    """
+
+    name: str
+    where: str
+    sentence: str
+    result: Callable[[Shapes, int | None], Shape | None]
+    takes: int | None = None
+    needs_axis: bool = False
+    laid: int | None = None
+
+
+def _stretched(shapes: Shapes, axis: int | None) -> Shape | None:
+    for index, shape in enumerate(shapes[1:], 1):
+        stretched(shapes[0], shape, index)
+    return shapes[0]
+
+
+def _pdpd(shapes: Shapes, axis: int | None) -> Shape | None:
+    return broadcast_by(Broadcasting("pdpd", -1 if axis is None else axis), shapes)
+
+
+def _mapped(shapes: Shapes, axis: int | None) -> Shape | None:
+    assert axis is not None
+    return mapped(shapes[0], shapes[1], range(axis, axis + len(shapes[0])))
+
+
+#: In the order in which they are told. Sources: ONNX "Broadcasting in ONNX", Add-6 and Expand-8; OpenVINO "Broadcast Rules For
+#: Elementwise Operations" and Broadcast-3.
+RULES = (
+    BroadcastRule(
+        "multidirectional",
+        "ONNX from opset 7 on: Add, Mul, Where, Max, Expand",
+        "shapes end together; sizes on one axis are equal, or all but one of them 1",
+        lambda shapes, axis: broadcast(shapes),
+    ),
+    BroadcastRule(
+        "unidirectional",
+        "ONNX: the slope of PRelu, C of Gemm",
+        "the result is the first shape; the others end where it ends, and each size is 1 or that of the first",
+        _stretched,
+    ),
+    BroadcastRule(
+        "legacy",
+        "ONNX up to opset 6: Add, Mul, Pow with broadcast=1",
+        "the second shape is one element, or a continuous part of the first from `axis` on, else at its end",
+        lambda shapes, axis: legacy_broadcast(shapes[0], shapes[1], 1, axis=axis),
+        takes=2,
+        laid=1,
+    ),
+    BroadcastRule(
+        "none",
+        'OpenVINO: auto_broadcast="none"',
+        "all shapes are equal",
+        lambda shapes, axis: merged(shapes),
+    ),
+    BroadcastRule(
+        "numpy",
+        'OpenVINO: auto_broadcast="numpy"',
+        "shapes end together; sizes on one axis are equal, or all but one of them 1",
+        lambda shapes, axis: broadcast(shapes),
+    ),
+    BroadcastRule(
+        "pdpd",
+        'OpenVINO: auto_broadcast="pdpd"',
+        "only the second shape is stretched, along the axes of the first from `axis` on; with -1 both end together",
+        _pdpd,
+        takes=2,
+        laid=1,
+    ),
+    BroadcastRule(
+        "broadcast-numpy",
+        "OpenVINO: Broadcast with mode numpy, of data to a target",
+        "the result is the target; the data ends where it ends, and each size is 1 or that of the target",
+        lambda shapes, axis: repeated(shapes[0], shapes[1]),
+        takes=2,
+    ),
+    BroadcastRule(
+        "broadcast-explicit",
+        "OpenVINO: Broadcast with mode explicit, of data to a target",
+        "the axes of the data go to those of the target from `axis` on, and each size is 1 or that of the target",
+        _mapped,
+        takes=2,
+        needs_axis=True,
+        laid=0,
+    ),
+    BroadcastRule(
+        "broadcast-bidirectional",
+        "OpenVINO: Broadcast with mode bidirectional, of data to a target",
+        "data and target end together; sizes on one axis are equal, or one of them 1",
+        lambda shapes, axis: expanded(shapes[0], shapes[1]),
+        takes=2,
+    ),
+)
+
+
+def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
+    """What ``irlint broadcast --format json`` prints: an entry for each rule, or for the one of that name.
+
+    Raises ValueError for fewer than two shapes, and where the rule that is asked for takes another number or needs an axis.
+    """
+    if len(shapes) < 2:
+        raise ValueError("give two shapes at least, such as 1,64,56,56 64,1,1")
+    asked = [each for each in RULES if rule in (None, each.name)]
+    if rule is not None and (refusal := _refusal(asked[0], shapes, axis)):
+        raise ValueError(refusal)
+    return {
+        "schema": "irlint-broadcast-1",
+        "shapes": [_entry(shape) for shape in shapes],
+        "axis": axis,
+        "rules": [_answer(each, shapes, axis) for each in asked],
+    }
+
+
+def _refusal(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
+    if rule.takes is not None and len(shapes) != rule.takes:
+        return f"{rule.name} takes {rule.takes} shapes, and there are {len(shapes)}"
+    if rule.needs_axis and axis is None:
+        return f"{rule.name} needs --axis"
+    return ""
+
+
+def _offsets(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> list[int]:
+    """The axis of the result on which each shape begins."""
+    rank = max(map(len, shapes))
+    found = [rank - len(shape) for shape in shapes]
+    if rule.laid is not None and axis is not None and 0 <= axis <= rank - len(shapes[rule.laid]):
+        found = [axis if index == rule.laid else 0 for index in range(len(shapes))]
+    return found
+
+
+def _entry(shape: Shape | None) -> list[object] | None:
+    return None if shape is None else [dim_entry(dim) for dim in shape]
+
+
+def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
+    """``holds`` is None where the rule does not go with what is asked, which ``message`` then says."""
+    told: dict[str, Any] = {
+        "rule": rule.name,
+        "where": rule.where,
+        "sentence": rule.sentence,
+        "holds": None,
+        "shape": None,
+        "requires": [],
+        "message": _refusal(rule, shapes, axis),
+        "help": "",
+        "offsets": _offsets(rule, shapes, axis),
+        "marks": [],
+    }
+    if told["message"]:
+        return told
+    with stated() as statements:
+        try:
+            result = rule.result(shapes, axis)
+        except Fault as fault:
+            marks = [list(mark) for mark in fault.marks]
+            return {**told, "holds": False, "message": fault.message, "help": fault.help, "marks": marks}
+    requires = list(dict.fromkeys(each.condition for each in statements.requirements))
+    message = "; ".join(fault.message for fault in statements.faults)
+    return {**told, "holds": True, "shape": _entry(result), "requires": requires, "message": message}

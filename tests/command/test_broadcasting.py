@@ -1,0 +1,60 @@
+"""``irlint broadcast``: status, forms, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command.process import run
+
+PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
+  Only the second shape is stretched, along the axes of the first from `axis` on; with -1 both end
+    together.
+ |   axis         0    1    2    3
+ |   shape 0  [   2,   3,   4,   5 ]
+ |   shape 1       [   3,   9 ]
+ |                          ^ do not fit
+  refused: input 1 is [3, 9] and lies on input 0, [2, 3, 4, 5], from axis 1 on:
+    axis 2 is 4 against 9
+  help: only input 1 is stretched, and only from 1: let its axis 1 be 1 or 4, or choose another axis
+"""
+
+
+def test_one_rule() -> None:
+    done = run("broadcast", "2,3,4,5", "[3, 9]", "--rule", "pdpd", "--axis", "1")
+    assert (done.returncode, done.stderr, done.stdout) == (1, "", PDPD)
+    assert run("broadcast", "2,3,4,5", "3,4", "--rule", "pdpd", "--axis", "1").returncode == 0
+
+
+def test_rules_that_answer_alike_share_a_table() -> None:
+    done = run("broadcast", "2,3", "3")
+    assert done.returncode == 0
+    assert done.stdout.count("result   [   2,   3 ]") == 1
+    assert "multidirectional         ONNX" in done.stdout
+    assert "not asked: broadcast-explicit needs --axis" in done.stdout
+
+
+def test_json() -> None:
+    found = json.loads(run("broadcast", "N,3", "1,3", "--format", "json").stdout)
+    assert (found["schema"], found["shapes"], found["axis"]) == ("irlint-broadcast-1", [["N", 3], [1, 3]], None)
+    assert found["rules"][0]["shape"] == ["N", 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["2,3"], "give two shapes at least"),
+        (["2,x-", "3"], "'x-' is no size"),
+        (["2", "3", "--rule", "nunpy"], "unknown broadcast rule 'nunpy', did you mean 'numpy'?"),
+        (["2", "3", "4", "--rule", "pdpd"], "pdpd takes 2 shapes, and there are 3"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], told: str) -> None:
+    done = run("broadcast", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_the_pages_of_broadcast_rules_point_to_it() -> None:
+    assert "irlint broadcast" in run("explain", "IRL201").stdout
+    assert "irlint broadcast" not in run("explain", "IRL300").stdout
