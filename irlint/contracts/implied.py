@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, product
 
 from irlint.contracts.simplified import decided, replaced_in
 from irlint.dims import Dim, TooComplex, at_least, symbols
 from irlint.findings.statements import Relation
+
+#: Of more demands no two are looked at together.
+MOST_IN_PAIRS = 12
 
 #: The alternatives of a demand, one of which has to hold.
 Alternatives = tuple[Relation, ...]
@@ -18,8 +22,9 @@ def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None
     for at, each in enumerate(demands):
         left[at] = _shortened(each, [other[0] for other in _others(left, at) if len(other) == 1])
     for at in range(len(left) - 1, -1, -1):
-        each = left[at] or ()
-        if any(_follows(each, other) for other in _others(left, at)):
+        each, others = left[at] or (), _others(left, at)
+        together = combinations(others, 2) if len(others) <= MOST_IN_PAIRS else ()
+        if any(_follows(each, [other]) for other in others) or any(_follows(each, pair) for pair in together):
             left[at] = None
     return left
 
@@ -38,20 +43,22 @@ def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alter
     return tuple(kept)
 
 
-def _follows(alternatives: Alternatives, other: Alternatives) -> bool:
-    """Whether one of ``alternatives`` holds where any of ``other`` does."""
-    return all(any(_holds_where(each, [given]) for each in alternatives) for given in other)
+def _follows(alternatives: Alternatives, others: Sequence[Alternatives]) -> bool:
+    """Whether one of ``alternatives`` holds where one of each of the ``others`` does."""
+    return all(any(_holds_where(each, given) for each in alternatives) for given in product(*others))
 
 
 def _holds_where(relation: Relation, given: Sequence[Relation]) -> bool:
     """Whether a relation is proven to hold where all that is ``given`` does."""
     values: dict[str, Dim] = {}
     for each in given:
+        each = replaced_in(each, values)
         for side, other in ((each.left, each.right), (each.right, each.left)):
-            if each.kind == "==" and isinstance(other, int) and str(side) in symbols(side):
+            if each.kind == "==" and str(side) in symbols(side) and str(side) not in symbols(other):
                 values[str(side)] = other
+                break
     relation, *facts = (replaced_in(each, values) for each in (relation, *given))
-    if decided(relation):
+    if decided(relation) or any(decided(fact) is False for fact in facts):
         return True
     differences = [fact for each in facts for fact in _not_negative(each)]
     return bool(wanted := _not_negative(relation)) and all(

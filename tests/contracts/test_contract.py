@@ -62,6 +62,14 @@ def test_a_mask_has_one_of_several_shapes(tmp_path: Path) -> None:
     assert [each["condition"] for each in irlint.contract(path)["requires"]] == ["T == P + S or T == 1"]
 
 
+def test_what_follows_from_others_is_not_said(tmp_path: Path) -> None:
+    layer = "a{0} = Add (x{0}, m) s{0} = MatMul (a{0}, w) x{1} = MatMul (s{0}, v) "
+    layers = "".join(layer.format(at, at + 1) for at in range(3)).replace("x0", "x")
+    found = contract(f"g (float[B,S,4] x, float[B,T,1] m, float[4,6] w, float[6,4] v) => (x3) {{ {layers} }}", tmp_path)
+    assert [each["condition"] for each in found["requires"]] == ["S == T or S == 1 or T == 1"]
+    assert found["outputs"][0]["shape"] == ["B", "max(S, T)", 4]
+
+
 def test_outputs_are_told_where_the_conditions_hold(tmp_path: Path) -> None:
     slices = "<int64[1] a = {0}, int64[1] e = {8}, int64[1] ax = {0}> { s = Slice (x, a, e, ax) y = Add (x, s) z = Relu (s) }"
     found = contract(f"g (float[N,3] x) => (y, z) {slices}", tmp_path)
