@@ -321,7 +321,7 @@ def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor)
         if isinstance(place, int):
             wanted = (*data.shape[:place], *indices.shape, *data.shape[place + 1 :])
         _expect_updates(updates.shape, wanted, "data[:axis] + indices + data[axis+1:]")
-    if not isinstance(place, int) or indices.value is None:
+    if not isinstance(place, int):
         return Tensor(data.dtype, data.shape)
     _judge(indices, data.shape[place], place)
     return Tensor(data.dtype, data.shape, _slice_contents(data, indices, updates, axis=place))

@@ -253,7 +253,7 @@ def _direction_of(atom: Atom) -> int | None:
     if not atom.parts:
         return 1 if atom.name == ENTRY else 0
     ways = {_direction(part) for part in (atom.parts[:1] if atom.kind == "//" else atom.parts)} - {0}
-    if atom.kind == "//" and (_direction(atom.parts[1]) != 0 or not at_least(atom.parts[1], 1)):
+    if atom.kind == "//" and (_direction(atom.parts[1]) != 0 or not at_least(atom.parts[0], 0)):
         return None
     return None if len(ways) > 1 else ways.pop() if ways else 0
 
@@ -304,6 +304,13 @@ def permuted(x: Tensor, order: Sequence[int]) -> Described:
     if not isinstance(x.extent, Ramp):
         return ends_of(x)
     return Ramp(x.extent.first, tuple(x.extent.steps[axis] for axis in order))
+
+
+def arranged(known: Described, axes: Sequence[int | None]) -> Described:
+    """A ramp with the steps of some of its axes, in this order; None stands for a new axis."""
+    if not isinstance(known, Ramp):
+        return known
+    return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
 
 
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:

@@ -308,7 +308,12 @@ def _broadcast(data: Tensor, target: Tensor, axes_mapping: Tensor | None, *, mod
     expect_type(axes_mapping, 2, INTEGERS)
     expect_rank(axes_mapping, 2, 1, what="axes_mapping")
     _expect_mapping_length(data, axes_mapping, shape)
-    return Tensor(data.dtype, mapped(data.shape, shape, whole(axes_mapping)))
+    axes = whole(axes_mapping)
+    found = mapped(data.shape, shape, axes)
+    if data.extent is None or data.shape is None or found is None or axes is None:
+        return Tensor(data.dtype, found)
+    own = tuple(data.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(found)))
+    return _filled(fold.rearranged(data, own), found)
 
 
 def _expect_target(target: Tensor) -> None:

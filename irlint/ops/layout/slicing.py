@@ -186,10 +186,10 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
         return Tensor(data.dtype, shape, value)
     from irlint.ops.kernels import bounds
 
-    return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(_place, data.shape, ranges))))
+    return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(place_of, data.shape, ranges))))
 
 
-def _place(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
+def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
     """From which position on a range takes elements, where it takes any, and how far from one to the next."""
     if taken is None:
         return 0, 1
@@ -198,7 +198,7 @@ def _place(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
         return None, step
     if step > 0:
         first = 0 if at_least(-FAR, start) else from_start(start, dim)
-        return first if at_least(first, 0) else None, step
+        return largest(first, 0), step
     first = dim - 1 if at_least(start, FAR) else from_start(start, dim)
     is_within = same(first, dim - 1) or (at_least(first, 0) and at_least(dim - 1, first))
     return first if is_within else None, step
@@ -388,7 +388,7 @@ def slice_scatter(
         return Tensor(data.dtype, None if updates.shape is None else (None,) * len(updates.shape))
     if updates.shape is not None and window.shape is not None:
         _expect_slice(data.shape, updates.shape, window.shape)
-    return data if updates.value is None else Tensor(data.dtype, data.shape)
+    return Tensor(data.dtype, data.shape)
 
 
 def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:

@@ -20,7 +20,9 @@ from irlint.ops.layout.slicing import (
     bounded,
     entries,
     entry_count,
+    from_start,
     picked,
+    place_of,
     range_positions,
     refuse_zero_steps,
     sliced,
@@ -179,7 +181,17 @@ def strided_slice(
     for position, (kind, axis) in enumerate(rest):
         if kind == "range":
             reckon(position, shape[position], whole=data.shape[axis])
-    return Tensor(data.dtype, shape, _strided_contents(data, ranges, removed))
+    value = _strided_contents(data, ranges, removed)
+    if data.extent is None:
+        return Tensor(data.dtype, shape, value)
+    from irlint.ops.kernels import bounds
+
+    places = [
+        (from_start(removed[axis], dim), 0) if axis in removed else place_of(dim, taken)
+        for axis, (dim, taken) in enumerate(zip(data.shape, ranges))
+    ]
+    kept_axes = [None if kind == "new" else axis for kind, axis in rest]
+    return Tensor(data.dtype, shape, value, bounds.arranged(bounds.taken(data, places), kept_axes))
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
