@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from irlint.checks.initializers import replaceable
 from irlint.dims import symbol, symbols
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
@@ -28,7 +29,12 @@ _Users = tuple[Graph, Node, int]
 
 def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
     """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it does."""
-    constants = {value for graph in graphs(known.model) for value in graph.constants if value not in graph.inputs}
+    constants = {
+        value
+        for graph in graphs(known.model)
+        for value in graph.constants
+        if not replaceable(value, graph, known.model)
+    }
     constants |= {
         value
         for graph in graphs(known.model)

@@ -8,7 +8,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Constant, Graph, Problem, Value
+from irlint.model import Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import Tensor, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
@@ -92,12 +92,20 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
         yield Problem(fault, graph.path, value=first.name)
 
 
+def replaceable(value: Value, graph: Graph, model: Model) -> bool:
+    """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 on."""
+    early = model.format_version is not None and int(model.format_version) <= LAST_WITH_INPUTS
+    return value in graph.inputs and not early
+
+
 def _outside(known: Known) -> dict[Value, Constant]:
     """Initializers and Constants in external data, without those that a graph input may replace."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
         for value, constant in graph.constants.items():
-            if constant.stored is not None and constant.stored.file is not None and value not in graph.inputs:
+            if constant.stored is None or constant.stored.file is None:
+                continue
+            if not replaceable(value, graph, known.model):
                 found[value] = constant
         for node in graph.nodes:
             attribute = node.attributes.get("value") if node.op == "Constant" else None

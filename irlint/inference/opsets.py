@@ -14,6 +14,7 @@ from irlint.binding.calls import (
     UNKNOWN_ATTRIBUTE,
 )
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
 from irlint.model import Function, Graph, Model, Node, Problem
@@ -178,9 +179,9 @@ def _form(node: Node, fault: Fault, schema: object) -> str:
         index = fault.input
         if index is not None and index < len(node.inputs) and index < len(names):
             return f" with {names[index]} as an input"
-        return f" with {len(node.inputs)} inputs"
+        return f" with {counted(len(node.inputs), 'input')}"
     if fault.rule is OUTPUT_COUNT:
-        return f" with {len(node.outputs)} outputs"
+        return f" with {counted(len(node.outputs), 'output')}"
     if fault.attribute is None:
         return "" if fault.rule is not SHAPES_DIFFER else " with inputs of different shapes"
     return f" {'without' if fault.rule is MISSING_ATTRIBUTE else 'with'} the attribute `{fault.attribute}`"

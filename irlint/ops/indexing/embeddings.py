@@ -283,7 +283,7 @@ def sparse_fill_empty_rows(
         pairs[1], 2, "an index is a row and a column"
     ):
         raise _sparse_fault(
-            f"input 0 has {count} values and input 2 is {shape_text(indices.shape)}; it has to be [{count}, 2]",
+            f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; it has to be [{count}, 2]",
             "give each value a row and a column",
             2,
         )

@@ -209,7 +209,7 @@ def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
     elif any(a > b for a, b in pairwise(places)):
         wrong = "does not rise; expected are places that follow each other"
     elif places and isinstance(size, int) and max(places) > size:
-        wrong = f"holds {max(places)}, and input 2 (symbols) has {size} bytes"
+        wrong = f"holds {max(places)}, and input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:
         raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the places", input=index)
 

@@ -68,6 +68,7 @@ def bias_add(x: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
 @onnx("BiasSplitGelu", domain=MICROSOFT)
 def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
     """ONNX Runtime's BiasSplitGelu: half of the last axis gates the other half."""
+    expect_rank(x, 0, 3, what="X")
     expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
     if not x.shape:
         return Tensor(x.dtype)
