@@ -81,7 +81,7 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
         return [
             INPUT_COUNT.fault(
                 f"input {index} ({name}) is missing; the operator takes {counts(lowest, highest)} "
-                + ("input" if highest == lowest == 1 else "inputs"),
+                + ("input" if counts(lowest, highest).endswith(" 1") or highest == lowest == 1 else "inputs"),
                 help=f"connect input {index} ({name})",
                 input=index,
             )

@@ -127,9 +127,11 @@ def unknown_function(node: Node, model: Model) -> Fault | None:
     other = next((key for key in model.functions if key[1] == node.op and not _is_called(key, model)), None)
     if other is None:
         return None
+    their = f'in "{other[0]}"' if other[0] else "without a domain"
     return UNKNOWN_OPERATOR.fault(
-        f'the model has no function of this name in {where}, and one in "{other[0]}" that no node calls',
-        help=f'write the domain "{other[0]}" at the node, or "{node.domain}" at the function',
+        f"the model has no function of this name in {where}, and one {their} that no node calls",
+        help=(f'write the domain "{other[0]}" at the node, or ' if other[0] else "write the domain ")
+        + f'"{node.domain}" at the function',
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from irlint.dims import elements
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used_values
@@ -247,7 +247,7 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     told = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
     beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
-        f"{what} stored in {file or 'a file'}, {told}",
+        f"{what} stored in {shortened(file) or 'a file'}, {told}",
         help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else _way_to(stored),
         severity=Severity.WARNING if _all_dead(entries, known) else None,
     )
@@ -258,7 +258,7 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
 
 def _way_to(stored: Stored) -> str:
     if stored.file and stored.available is None:
-        return f"put {stored.file} beside the model"
+        return f"put {shortened(stored.file)} beside the model"
     return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.order import graphs, used, used_values
@@ -231,4 +231,4 @@ def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node 
 def _listed(names: Iterable[str], many: int | None = None) -> str:
     shown = list(names)
     more = (len(shown) if many is None else many) - _SHOWN
-    return ", ".join(map(repr, shown[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(repr(shortened(name)) for name in shown[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

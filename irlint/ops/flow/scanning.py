@@ -85,8 +85,9 @@ def _split_inputs(
     count = len(inputs) - num_scan_inputs
     if num_scan_inputs < 1 or count < 0:
         raise BODY_ARITY.fault(
-            f"`num_scan_inputs` is {num_scan_inputs} and the node has {len(inputs)} states and scanned inputs; "
-            f"allowed is 1 to {len(inputs)}",
+            f"`num_scan_inputs` is {num_scan_inputs} and the node has "
+            f"{counted(len(inputs), 'state or scanned input', 'states and scanned inputs')}; "
+            f"allowed is {'1' if len(inputs) == 1 else f'1 to {len(inputs)}'}",
             help="count the inputs that are scanned; they are the last ones",
             attribute="num_scan_inputs",
         )

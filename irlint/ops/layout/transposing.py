@@ -29,6 +29,12 @@ g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3
 )
 
 
+def _named_once(rank: int) -> str:
+    if rank < 2:
+        return "name axis 0 alone" if rank else "leave the order out"
+    return f"name each of the axes 0 to {rank - 1} once"
+
+
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
     """``x`` with its axes in the order ``perm``, backwards if None; ``input`` is the index of the input that states it.
 
@@ -43,7 +49,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     if len(order) != rank:
         raise PERM_LENGTH.fault(
             f"the order is {list(order)} with {counted(len(order), 'axis', 'axes')} and input 0 is {shape_text(x.shape)} with {rank}",
-            help=f"name each of the axes 0 to {rank - 1} once" if rank else "leave the order out",
+            help=_named_once(rank),
             input=0 if input is None else input,
         )
     axes_of(order, rank, "the order", negative=False)
@@ -80,7 +86,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
     if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
             f"the order has {counted(count, 'axis', 'axes')} and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
-            help=f"name each of the axes 0 to {len(arg.shape) - 1} once",
+            help=_named_once(len(arg.shape)),
             input=1,
         )
     return Tensor(arg.dtype, (None,) * len(arg.shape))
