@@ -189,6 +189,7 @@ RULES = {
     "IRL713": "parsers.onnx.tensor_faults",
     "IRL714": "checks.initializers",
     "IRL715": "checks.initializers",
+    "IRL716": "ops.vision.detection",
     "IRL720": "checks.left_over",
     "IRL730": "ops.quantized.parameters",
     "IRL731": "ops.nn.normalization",

@@ -46,6 +46,7 @@ def _last(x: Tensor) -> MaybeDim:
 @onnx("BiasGelu", domain=MICROSOFT)
 def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
     """ONNX Runtime's BiasGelu: a bias for the last axis, then a GELU."""
+    expect_rank(b, 1, 0, 1, what="B")
     expect_length(b.shape, 1, _last(a), what="the bias", scalar=False)
     return Tensor(a.dtype or b.dtype, a.shape)
 
@@ -54,6 +55,7 @@ def bias_gelu(a: Tensor, b: Tensor) -> Tensor:
 def fast_gelu(x: Tensor, bias: Tensor | None = None) -> Tensor:
     """ONNX Runtime's FastGelu, with a bias for the last axis."""
     if bias is not None:
+        expect_rank(bias, 1, 0, 1, what="bias")
         expect_length(bias.shape, 1, _last(x), what="the bias", scalar=False)
     return unchanged(x)
 

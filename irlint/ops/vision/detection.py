@@ -17,6 +17,20 @@ from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 
+OVERLAP_OUT_OF_RANGE = Rule(
+    "IRL716",
+    "overlap-out-of-range",
+    Severity.ERROR,
+    "A threshold of the overlap of boxes is no share.",
+    why="""Two boxes have a share of their area in common, from 0 to 1. The specification allows no other threshold, and ONNX Runtime stops
+where it runs the node.""",
+    mend="Use a threshold from 0 to 1.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, m, i) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {0.5}> { y = NonMaxSuppression (b, s, m, i) }""",
+)
+
 BOXES_MISMATCH = Rule(
     "IRL385",
     "boxes-scores-mismatch",
@@ -128,8 +142,20 @@ def non_max_suppression(
             expect_one(tensor, index, name)
         except Fault as fault:
             warn(fault.lowered(Severity.WARNING))
+    _expect_overlap(iou_threshold)
     most: MaybeDim = 0 if max_output_boxes_per_class is None else number(max_output_boxes_per_class)
     return Tensor("int64", (selected(_per_class(found, most), context), 3))
+
+
+def _expect_overlap(iou_threshold: Tensor | None) -> None:
+    """Makes sure that a threshold of what is known is a share. Raises an ``OVERLAP_OUT_OF_RANGE`` fault."""
+    share = None if iou_threshold is None else iou_threshold.scalar
+    if isinstance(share, (int, float)) and not 0 <= share <= 1:
+        raise OVERLAP_OUT_OF_RANGE.fault(
+            f"input 3 (iou_threshold) is {share:g}; it is the share that two boxes have in common, 0 to 1",
+            help="use a number from 0 to 1",
+            input=3,
+        )
 
 
 def _scalars(*tensors: Tensor | None) -> None:
