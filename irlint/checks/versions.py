@@ -10,7 +10,7 @@ from irlint.inference.known import Known
 from irlint.model import Model, Problem
 from irlint.model.order import graphs
 from irlint.records import NOTHING
-from irlint.schemas import OFFICIAL_DOMAINS, installed_opset, latest_opset
+from irlint.schemas import IR_VERSIONS, OFFICIAL_DOMAINS, installed_opset, latest_opset
 from irlint.targets.newest import RUNTIME, RUNTIME_IR_VERSION, RUNTIME_OPSETS
 
 MISSING_IR_VERSION = Rule(
@@ -100,9 +100,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
-#: The newest IR version that onnx 1.23 writes, and of each opset of ai.onnx that came with a new one, that.
+#: The newest IR version that onnx 1.23 writes.
 NEWEST_IR_VERSION = 14
-IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
 
 #: The first IR version in which a model imports opsets, and the last opset before ONNX Runtime's operators begin.
 FIRST_WITH_IMPORTS = 3

@@ -26,7 +26,8 @@ class Format:
     whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
     ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
     version, by those that the model has. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
-    have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them.
+    have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them;
+    ``restamps``: a model can be saved with another version of the format and of its opset.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Format:
     bytes_may_be_spare: bool = False
     has_lines: bool = False
     runtimes: Mapping[str, str] = NOTHING
+    restamps: bool = False
 
 
 ONNX = Format(
@@ -71,7 +73,8 @@ ONNX = Format(
     last_checks=("hygiene",),
     constant_node="Constant",
     declared_types_hold=True,
-    runtimes={"onnxruntime": "onnxruntime"},
+    runtimes={"onnxruntime": "onnxruntime", "openvino": "openvino_frontend", "tensorrt": "tensorrt"},
+    restamps=True,
 )
 
 OPENVINO = Format(
@@ -95,6 +98,7 @@ OPENVINO = Format(
         ("bool", "int4", "int8", "int16", "uint1", "uint4", "uint8", "uint16", "bfloat16", "float16", "float64"),
         "float32",
     ),
+    runtimes={"openvino": "openvino_ir"},
     unused_constants_are_read=True,
     bytes_may_be_spare=True,
     has_lines=True,

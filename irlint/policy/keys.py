@@ -121,7 +121,7 @@ KEYS = (
         "targets",
         "targets",
         "The releases of runtimes that have to load the models: NAME@RELEASE, or NAME for the newest one known.",
-        '["onnxruntime@1.17", "onnxruntime@1.20"]',
+        '["onnxruntime@1.17", "openvino@2024.0"]',
         option=Option(
             "--target", "A release that has to load the models, such as onnxruntime@1.17.", metavar="NAME[@RELEASE]"
         ),

@@ -8,6 +8,9 @@ from itertools import groupby
 from irlint.lazy_typing import Any
 from irlint.reporters.plain import safe, spelled
 
+#: The runtime whose releases were not asked.
+LISTED = "tensorrt"
+
 #: Of the reasons for which a release refuses a model so many are told.
 SHOWN = 6
 
@@ -18,11 +21,22 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
     lines = [f"{safe(found['path'])} ({found['format']})"]
     for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
         lines += ["", *_runtime(name, list(entries))]
+    if "restamp" in found:
+        lines += ["", _advice(found["restamp"])]
     return spelled("\n".join([*lines, ""]), encoding)
 
 
+def _advice(stamp: dict[str, Any]) -> str:
+    """``save with opset 17 and IR version 8: runs on onnxruntime from 1.15 on``."""
+    first: dict[str, str] = {}
+    for each in stamp["runs"]:
+        first.setdefault(each["name"], each["release"])
+    told = ", ".join(f"{name} from {release} on" for name, release in first.items())
+    return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {told}"
+
+
 def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
-    yield name
+    yield name if name != LISTED else f"{name} (by its vendor's list: not measured)"
     groups = [
         list(alike) for _, alike in groupby(entries, key=lambda each: (each["verdict"], str(each.get("reasons"))))
     ]

@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 
 from irlint.checks import every_problem
+from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.run.listing import worked_out
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
+from irlint.targets.restamping import lowest, restamped
 from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, Reason, grouped, judge, reasons, short, told, verdict
 
 
@@ -21,21 +23,54 @@ def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
     known = worked_out(path, data)
-    wrong = [each for each in every_problem(known) if each.is_error and each.because is None]
-    return {
+    wrong = [
+        each for each in every_problem(known) if each.is_error and each.because is None and not _is_of_limits(each)
+    ]
+    entries = [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)]
+    found: dict[str, Any] = {
         "schema": "irlint-targets-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
-        "targets": [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)],
+        "targets": entries,
     }
+    advice = _lower(known, entries)
+    return found if advice is None else {**found, "restamp": advice}
+
+
+def _is_of_limits(problem: Problem) -> bool:
+    """Whether an error is that of a version which the releases themselves judge."""
+    return problem.fault.rule in (IR_VERSION_TOO_NEW, OPSET_TOO_NEW)
+
+
+def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """With which opset and IR version more releases run the model as it is, and which do then; None where none do."""
+    stamp = lowest(known)
+    if stamp is None or all(each["verdict"] == RUNS for each in entries):
+        return None
+    then = restamped(known, stamp)
+    runs: list[dict[str, str]] = []
+    gained = False
+    for runtime in known.format.runtimes:
+        found = reasons(then, runtime, opset=stamp.opset)
+        for column, release in enumerate(tables.releases(runtime)):
+            if verdict(each for each in found if each.releases >> column & 1) == RUNS:
+                runs.append({"name": runtime, "release": short(release)})
+                before = next(each for each in entries if (each["name"], each["release"]) == (runtime, short(release)))
+                gained = gained or (before["verdict"] != RUNS and not _is_unsound(before))
+    return {"opset": stamp.opset, "ir_version": stamp.ir_version, "runs": runs} if gained else None
+
+
+def _is_unsound(entry: dict[str, Any]) -> bool:
+    """Whether an error of the model itself is among the reasons of an entry."""
+    return any(not each.get("target", True) for each in entry["reasons"])
 
 
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
     refuses = judge(known, runtime).REFUSES
-    unsound = [_unsound(each, each.fault.rule.code in refuses) for each in wrong]
-    broken = any(each.fault.rule.code in refuses for each in wrong)
+    unsound = [_unsound(each, _is_refused(each, refuses)) for each in wrong]
+    broken = any(_is_refused(each, refuses) for each in wrong)
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         said = verdict(mine)
@@ -49,6 +84,12 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
             if said == RUNS
             else {**entry, "reasons": [*map(_reason, *zip(*grouped(mine))), *unsound] if mine else unsound}
         )
+
+
+def _is_refused(problem: Problem, refuses: frozenset[str]) -> bool:
+    """Whether an error is one that the releases refuse a model for when they load it, of any operator or of that of its node."""
+    code = problem.fault.rule.code
+    return code in refuses or (problem.node is not None and f"{code} {problem.node.op}" in refuses)
 
 
 def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
@@ -68,5 +109,5 @@ def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
         if refused
         else f" ({fault.rule.code}); whether the release refuses that when it loads the model is not known"
     )
-    entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help}
+    entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help, "target": False}
     return entry if node is None else {**entry, "op": node.op, "node": node.label, "nodes": 1}

@@ -51,6 +51,9 @@ class OfficialSchema:
     attributes: Mapping[str, tuple[str, bool]]
 
 
+#: Of each opset of ai.onnx that came with a new IR version, that.
+IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
+
 #: Domains that the ``onnx`` package has schemas for.
 OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"})
 

@@ -17,7 +17,7 @@ from irlint.targets.objections import (
     Objection,
 )
 from irlint.targets.uses import LEFT_OUT, Use, uses
-from irlint.targets.verdicts import Reason, short
+from irlint.targets.verdicts import Reason, short, spans
 
 NAME = "onnxruntime"
 
@@ -86,11 +86,11 @@ def schemas(domain: str, op: str) -> tuple[tuple[int, bool, int], ...]:
     return tuple((since, bool(removed), releases) for since, removed, releases in sorted(rows, reverse=True))
 
 
-def reasons(known: Known, releases: int) -> list[Reason]:
-    """What releases of ONNX Runtime, given as bits, have against an ONNX model."""
+def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reason]:
+    """What releases of ONNX Runtime, given as bits, have against an ONNX model; ``opset`` stands for that of its nodes."""
     found = [Reason(having, objection) for having, objection in onnxruntime_limits.objections(known, releases)]
     reading = {domain: releases & ~having for domain, having in onnxruntime_limits.too_new(known, releases).items()}
-    for use in uses(known, onnxruntime_forms.apart):
+    for use in uses(known, onnxruntime_forms.apart, opset):
         taking = reading.get(use.node.domain, releases)
         found += [Reason(having, objection, use) for having, objection in objections(use, taking)]
         absent = releases & ~taking & ~_having(use)
@@ -171,7 +171,7 @@ def _no_schema(use: Use) -> Objection:
     for since, removed_, releases in rows:
         if not removed_ and isinstance(imported, int) and since <= imported:
             having |= releases
-    text = f"not in the release; {_spans(having)} it"
+    text = f"not in the release; {spans(NAME, having)} it"
     return Objection(OPERATOR_NOT_IN_RELEASE, text, "use one of these releases, or write it with other operators")
 
 
@@ -228,7 +228,7 @@ def _refusals(
 ) -> Iterator[tuple[int, Objection]]:
     if left & present:
         allowed = _allowed(serving, left & present)
-        later = f"; {_spans(admitted)} one" if admitted else ""
+        later = f"; {spans(NAME, admitted)} one" if admitted else ""
         yield (
             left & present,
             Objection(
@@ -246,7 +246,7 @@ def _no_kernel(use: Use, version: int, missing: int, present: int, admitted: int
     """The words for a version that no kernel of a release serves, and the way out."""
     text = f"no CPU kernel of version {version}"
     if admitted or present:
-        text += f"; {_spans(admitted or present)} one"
+        text += f"; {spans(NAME, admitted or present)} one"
     earlier = [
         each for each in kernels(use.node.domain, use.node.op) if each.releases & missing and each.since < version
     ]
@@ -276,25 +276,6 @@ def _allowed(serving: Iterable[Kernel], releases: int) -> str:
             for each in next(iter(kernel.types.values()), ()):
                 names[each] = None
     return ", ".join(sorted(names)[:8])
-
-
-def _spans(mask: int) -> str:
-    """Releases in words, with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``."""
-    names = [release.rpartition(".")[0] for release in tables.releases(NAME)]
-    parts: list[str] = []
-    at = 0
-    while at < len(names):
-        if mask >> at & 1:
-            end = at
-            while end + 1 < len(names) and mask >> (end + 1) & 1:
-                end += 1
-            if end == len(names) - 1 and end > at:
-                parts.append("every release that was measured" if at == 0 else f"{names[at]} and later")
-            else:
-                parts.append(names[at] if end == at else f"{names[at]} to {names[end]}")
-            at = end
-        at += 1
-    return f"{', '.join(parts)} {'has' if (len(parts) == 1 and ' ' not in parts[0]) or 'every' in parts[0] else 'have'}"
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 
 from irlint.inference.known import Known
 from irlint.inference.walk import types_within
@@ -23,7 +23,8 @@ MAX_DEPTH = 64
 class Use:
     """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs and outputs.
 
-    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx around them. ``types`` are those of the values around the
+    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx around them,
+    and ``constants`` are the constants of the graphs around. ``types`` are those of the values around the
     node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs, which a
     runtime may take away before it looks for kernels.
     """
@@ -38,16 +39,17 @@ class Use:
     certain: bool = True
     nodes: int = 1
     opset: int = 0
+    constants: Set[Value] = frozenset()
 
 
-def uses(known: Known, apart: Callable[[Node], object] | None = None) -> list[Use]:
+def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int | None = None) -> list[Use]:
     """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
 
-    ``apart`` gives what else tells nodes of one operator from each other.
+    ``apart`` gives what else tells nodes of one operator from each other, ``opset`` stands for that of the nodes of ai.onnx.
     """
     found: dict[object, list[Use]] = {}
     if known.model.graph is not None:
-        for use in _Walk(known).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
+        for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
             node = use.node
             more = apart(node) if apart is not None else None
             key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, more)
@@ -70,10 +72,12 @@ def element_type(types: Mapping[Value, Type | None], value: Value | None) -> str
 class _Walk:
     """The walk over the graphs of a model; a function is gone through once for each set of types that it is called with."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, opset: int | None = None) -> None:
         self.known = known
+        self.opset = opset
         self.format = known.format
         self.opsets = [known.model.opsets.get("", 0)]
+        self.constants: set[Value] = set()
         self.called: dict[Function, dict[object, Mapping[Value, Type | None]]] = {}
 
     def graph(
@@ -86,7 +90,10 @@ class _Walk:
         depth: int,
     ) -> Iterator[Use]:
         alive = live(graph, self.format.keeps_alive) if self.format.keeps_alive else None
+        self.constants.update(graph.constants)
         for node in graph.nodes:
+            if node.op == self.format.constant_node:
+                self.constants.update(value for value in node.outputs if value is not None)
             if alive is not None and node not in alive:
                 continue
             call = self.known.calls.get(node)
@@ -96,8 +103,18 @@ class _Walk:
                 continue
             inputs = tuple(element_type(types, value) for value in node.inputs)
             outputs = tuple(element_type(types, value) for value in node.outputs)
-            opset = self.opsets[-1]
-            yield Use(node, graph.path, node.version, inputs, outputs, types, scope, certain, opset=opset)
+            yield Use(
+                node,
+                graph.path,
+                node.version if self.opset is None or node.domain else self.opset,
+                inputs,
+                outputs,
+                types,
+                scope,
+                certain,
+                opset=self.opsets[-1] if self.opset is None else self.opset,
+                constants=self.constants,
+            )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)
                 yield from self.graph(body, types, scope, certain=runs, depth=depth)

@@ -91,12 +91,12 @@ def judge(known: Known, runtime: str) -> Any:
     return import_module(f"irlint.targets.{known.format.runtimes[runtime]}")
 
 
-def reasons(known: Known, runtime: str, releases: int | None = None) -> list[Reason]:
-    """What releases, given as bits, of a runtime have against a model; None stands for all."""
+def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
+    """What releases, given as bits, of a runtime have against a model; None stands for all, and for the opset of its nodes."""
     if known.model.graph is None:
         return []
     every = (1 << len(tables.releases(runtime))) - 1
-    found = judge(known, runtime).reasons(known, every if releases is None else releases)
+    found = judge(known, runtime).reasons(known, every if releases is None else releases, opset)
     return [each for each in found if each.releases]
 
 
@@ -121,13 +121,38 @@ def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
     yield from sorted(groups.values(), key=lambda pair: pair[0].objection.rule is TARGET_NOT_KNOWN)
 
 
+def spans(runtime: str, mask: int) -> str:
+    """Releases, given as bits, in words with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
+    names = [short(release) for release in tables.releases(runtime)]
+    if mask == (1 << len(names)) - 1:
+        return "every release that was measured has"
+    parts: list[str] = []
+    for first, last in _runs(mask, len(names)):
+        if last == len(names) - 1 and first < last:
+            parts.append(f"{names[first]} and later")
+        else:
+            parts.append(names[first] if first == last else f"{names[first]} to {names[last]}")
+    return f"{', '.join(parts)} {'has' if len(parts) == 1 and ' ' not in parts[0] else 'have'}"
+
+
+def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
+    """The first and the last of each run of bits."""
+    first = None
+    for at in range(count + 1):
+        if at < count and mask >> at & 1:
+            first = at if first is None else first
+        elif first is not None:
+            yield first, at - 1
+            first = None
+
+
 def operator(use: Use) -> str:
     """``Gelu (20)``: an operator with its version, or the opset that its layer states."""
     node, version = use.node, use.version
     if isinstance(version, int):
         schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
         version = schema.since if schema is not None else version
-    domain = f"{node.domain}." if node.domain else ""
+    domain = f"{node.domain}." if node.domain and not isinstance(version, str) else ""
     return f"{domain}{node.op}" + (f" ({version})" if version is not None else "")
 
 

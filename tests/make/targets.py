@@ -2,7 +2,7 @@
 
 ``python tests/make/targets.py onnxruntime==1.32.0 openvino==2027.0.0`` installs each wheel beside the environment, asks it in a
 process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is asked as it is. A
-column of the same major and minor version is replaced. ``--show onnxruntime`` prints a table.
+column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the vendor's page says. ``--show onnxruntime`` prints a table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from measuring import onnxruntime_questions, openvino_questions
+from measuring import onnxruntime_questions, openvino_questions, tensorrt_page
 
 MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
 ASKED = Path(__file__).with_name("measuring") / "asked.py"
@@ -96,6 +96,12 @@ def answered(runtime: str, paths: list[Path], models: list[tuple[str, Any]]) -> 
 def measure(entry: str) -> None:
     """Adds the column of ``onnxruntime==1.32.0``, or of the wheel in FOLDER of ``onnxruntime=FOLDER``."""
     runtime, _, version = entry.partition("==")
+    if runtime == "tensorrt":
+        release, _, page = version.partition("=")
+        listed = Table(runtime)
+        listed.add(release, tensorrt_page.facts(Path(page).read_text("utf-8")))
+        listed.write()
+        return
     runtime, _, place = runtime.partition("=")
     questions = QUESTIONS[runtime]
     with tempfile.TemporaryDirectory() as folder:

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import onnx.parser
 import pytest
+from targets import matrices
+from targets.matrices import FLOATS, of
 
-from irlint.inference.walk import inferred
-from irlint.parsers.onnx import read
 from irlint.targets import tables
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, reasons, short, target, told, verdict
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, short, target
 
 RUNTIME = "onnxruntime"
 
-FLOATS = "(float[2,3] x) => (float[2,3] y)"
-
 
 def matrix(text: str) -> Mapping[str, tuple[str, list[str]]]:
-    """By release what it does with a model, and why."""
-    data = onnx.parser.parse_model(text).SerializeToString()
-    found = reasons(inferred(read("m.onnx", data)), RUNTIME)
-    rows = {}
-    for column, release in enumerate(tables.releases(RUNTIME)):
-        mine = [each for each in found if each.releases >> column & 1]
-        rows[short(release)] = verdict(mine), [told(each) for each in mine]
-    return rows
-
-
-def of(opset: int, graph: str, ir_version: int = 8, more: str = "") -> str:
-    return f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]> g {graph}'
+    return matrices.matrix(text, RUNTIME)
 
 
 def test_a_plain_model_runs_everywhere() -> None:

@@ -1,0 +1,229 @@
+"""What is asked of a release of OpenVINO, and what its answers say: of IRs, and of its front end for ONNX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import onnx
+import onnx.parser
+from onnx import TensorProto, helper
+
+from irlint.model.tensor import NUMBERED_TYPES
+from irlint.ops import index
+from irlint.schemas import official_names, official_versions
+
+#: Opsets and versions up to these are tried.
+NEWEST_OPSET = 19
+NEWEST_IR = 14
+
+#: The domains of ONNX that the front end is asked about, with the version that a model imports.
+DOMAINS = {
+    "": None,
+    "ai.onnx.ml": 3,
+    "ai.onnx.preview": 1,
+    "com.microsoft": 1,
+    "ai.onnx.preview.training": 1,
+    "org.openvinotoolkit": 1,
+}
+
+#: Operators of the front end's own, which no schema lists.
+OWN = {
+    "org.openvinotoolkit": [
+        "DeformableConv2D",
+        "DetectionOutput",
+        "ExperimentalDetectronDetectionOutput",
+        "ExperimentalDetectronGenerateProposalsSingleImage",
+        "ExperimentalDetectronGroupNorm",
+        "ExperimentalDetectronPriorGridGenerator",
+        "ExperimentalDetectronROIFeatureExtractor",
+        "ExperimentalDetectronTopKROIs",
+        "FakeQuantize",
+        "GenerateProposals",
+        "GroupNorm",
+        "Normalize",
+        "PriorBox",
+        "PriorBoxClustered",
+        "Swish",
+    ],
+}
+
+#: Element types as IRs name them.
+TYPES = [
+    "boolean",
+    "bf16",
+    "f16",
+    "f32",
+    "f64",
+    "i4",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u1",
+    "u2",
+    "u3",
+    "u4",
+    "u6",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "nf4",
+    "f4e2m1",
+    "f8e4m3",
+    "f8e5m2",
+    "f8e8m0",
+    "string",
+    "dynamic",
+    "undefined",
+    "i2",
+    "f6e2m3",
+    "f6e3m2",
+    "complex64",
+]
+
+#: Forms of ONNX operators that not every release reads though it has the converter: the opset, and a model.
+FORMS = {
+    "LayerNormalization.outputs": (
+        17,
+        "(float[2,4] x, float[4] s) => (float[2,4] y, float[2,1] m) { y, m = LayerNormalization (x, s) }",
+    ),
+    "GridSample.linear": (
+        20,
+        '(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y) { y = GridSample <mode = "linear"> (x, g) }',
+    ),
+    "Resize.tf_crop_and_resize": (
+        13,
+        "(float[1,1,4,4] x) => (float[1,1,3,3] y) "
+        "<float[8] roi = {0.0, 0.0, 0.4, 0.6, 1.0, 1.0, 0.6, 0.8}, int64[4] sizes = {1, 1, 3, 3}> "
+        '{ y = Resize <coordinate_transformation_mode = "tf_crop_and_resize", mode = "linear"> (x, roi, , sizes) }',
+    ),
+    "GridSample.5d": (
+        20,
+        "(float[1,1,2,4,4] x, float[1,2,2,2,3] g) => (float[1,1,2,2,2] y) { y = GridSample (x, g) }",
+    ),
+    "Dropout.open-training": (
+        13,
+        "(float[2] x, bool t) => (float[2] y) <float r = {0.5}> { y = Dropout (x, r, t) }",
+    ),
+    "Dropout.training": (
+        13,
+        "(float[2] x) => (float[2] y) <float r = {0.5}, bool t = {1}> { y = Dropout (x, r, t) }",
+    ),
+    "STFT.open-frame-step": (
+        17,
+        "(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y) { y = STFT (x, s, w) }",
+    ),
+    "SkipLayerNormalization.outputs": (
+        17,
+        "(float[1,2,4] x, float[1,2,4] k, float[4] g, float[4] b) => (float[1,2,4] y, float[1,2,4] z) "
+        "{ y, , , z = com.microsoft.SkipLayerNormalization (x, k, g, b) }",
+    ),
+    "EmbedLayerNormalization.outputs": (
+        17,
+        "(int32[1,2] i, int32[1,2] s) => (float[1,2,4] y, int32[1] m, float[1,2,4] z) <float[3,4] w = {"
+        + ", ".join(["0"] * 12)
+        + "}, float[3,4] p = {"
+        + ", ".join(["0"] * 12)
+        + "}, float[3,4] q = {"
+        + ", ".join(["0"] * 12)
+        + "}, float[4] g = {1, 1, 1, 1}, float[4] b = {0, 0, 0, 0}> "
+        "{ y, m, z = com.microsoft.EmbedLayerNormalization (i, s, w, p, q, g, b) }",
+    ),
+    "BatchNormalization.training": (
+        15,
+        "(float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] y, float[3] o, float[3] p) "
+        "{ y, o, p = BatchNormalization <training_mode = 1> (x, s, b, m, v) }",
+    ),
+    "Mod.float": (13, "(float[2] x, float[2] d) => (float[2] y) { y = Mod (x, d) }"),
+    "ScatterND.reduction": (
+        16,
+        '(float[4] x, int64[2,1] i, float[2] u) => (float[4] y) { y = ScatterND <reduction = "add"> (x, i, u) }',
+    ),
+}
+
+#: How a reader says that it has no such operation, or no converter of it.
+ABSENT = re.compile(
+    r"unsupported opset|doesn't contain the operation|does not support the following ONNX operations|No conversion rule found"
+)
+
+
+def models() -> list[tuple[str, Any]]:
+    """Models by what they ask."""
+    found: list[tuple[str, Any]] = []
+    for version in range(1, NEWEST_IR + 1):
+        found.append((f"ir-version {version}", (_ir("Relu", "opset1", version=version), b"")))
+    for name in TYPES:
+        found.append((f"type {name}", (_ir("ShapeOf", "opset1", element_type=name), b"")))
+    for op in sorted(index.OPENVINO):
+        for opset in range(1, NEWEST_OPSET + 1):
+            found.append((f"ir {op.lower()} opset{opset}", (_ir(op, f"opset{opset}"), b"")))
+    found += _forms()
+    for domain, version in DOMAINS.items():
+        for op in sorted({*official_names(domain), *OWN.get(domain, ())}):
+            if domain:
+                found.append((f"onnx {domain}:{op} {version}", (_onnx(op, domain, {"": 17, domain: version}), b"")))
+                continue
+            for opset in official_versions(op, ""):
+                found.append((f"onnx :{op} {opset}", (_onnx(op, "", {"": opset}), b"")))
+    return found
+
+
+def _forms() -> Iterator[tuple[str, Any]]:
+    """Models by the element type, and by the form of an operator, that they have."""
+    for number, name in enumerate(NUMBERED_TYPES, 1):
+        x, y = (helper.make_tensor_value_info(each, TensorProto.FLOAT, [2]) for each in "xy")
+        z = helper.make_tensor_value_info("z", number, [2])
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x, z], [y])
+        yield f"onnx-type {name}", (_saved(graph, {"": 17}), b"")
+    for name, (opset, text) in FORMS.items():
+        more = ', "com.microsoft" : 1' if "com.microsoft" in text else ""
+        model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}{more}]> g {text}')
+        yield f"onnx-form {name}", (bytes(model.SerializeToString()), b"")
+    text = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (float[2] y) { y = f.Twice (x) }
+<domain: "f", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }"""
+    yield "onnx-form local-function", (bytes(onnx.parser.parse_model(text).SerializeToString()), b"")
+
+
+def _saved(graph: onnx.GraphProto, opsets: dict[str, int | None], ir_version: int = 8) -> bytes:
+    imports = [helper.make_opsetid(name, version) for name, version in opsets.items()]
+    model = helper.make_model(graph, opset_imports=imports)
+    model.ir_version = ir_version
+    return bytes(model.SerializeToString())
+
+
+def _ir(op: str, opset: str, *, version: int = 11, element_type: str = "f32") -> bytes:
+    """A Parameter, a layer and a Result."""
+    dims = "<dim>2</dim><dim>3</dim>"
+    layer = (
+        f'<layer id="1" name="y" type="{op}" version="{opset}"><input><port id="0">{dims}</port></input>'
+        f'<output><port id="1" precision="FP32">{dims}</port></output></layer>'
+    )
+    edges = '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>'
+    return (
+        f'<net name="n" version="{version}"><layers><layer id="0" name="x" type="Parameter" version="opset1">'
+        f'<data shape="2,3" element_type="{element_type}"/><output><port id="0" precision="FP32">{dims}</port></output></layer>{layer}'
+        f'<layer id="2" name="r" type="Result" version="opset1"><input><port id="0">{dims}</port></input></layer></layers>'
+        f"<edges>{edges}</edges></net>"
+    ).encode()
+
+
+def _onnx(op: str, domain: str, opsets: dict[str, int | None], ir_version: int = 8) -> bytes:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    y = onnx.ValueInfoProto(name="y")
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])
+    return _saved(graph, opsets, ir_version)
+
+
+def facts(found: dict[str, Any]) -> Iterator[str]:
+    """The facts that hold for a release: what is read, and what operations there are whatever else is wrong with the layer."""
+    for fact, error in found["answers"].items():
+        asks_for_operator = fact.startswith(("ir ", "onnx "))
+        if (
+            not error
+            or (asks_for_operator and error != "the engine died" and not ABSENT.search(error))
+            or (asks_for_operator and error == "the engine died")
+        ):
+            yield fact

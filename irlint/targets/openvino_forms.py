@@ -1,0 +1,89 @@
+"""The forms of ONNX operators that releases of OpenVINO refuse though they have a converter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from irlint.model import Node
+from irlint.records import record
+from irlint.schemas import MICROSOFT
+from irlint.targets import tables
+from irlint.targets.node_facts import attribute, has_output, is_constant, is_true, rank
+from irlint.targets.objections import RESTRICTED_IN_RELEASE, Objection
+from irlint.targets.uses import Use
+
+NAME = "openvino"
+
+
+@record
+class Form:
+    """A form of an operator: the fact of the releases that read it, what has it, what it is, and the way out."""
+
+    fact: str
+    has: Callable[[Use], bool]
+    text: str
+    help: str
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "LayerNormalization": (
+        Form("onnx-form LayerNormalization.outputs", lambda use: has_output(use, 1) or has_output(use, 2),
+             "the release reads it with one output", "leave the outputs Mean and InvStdDev out"),
+    ),
+    "GridSample": (
+        Form("onnx-form GridSample.linear", lambda use: attribute(use, "mode") in ("linear", "cubic"),
+             "the release knows the modes bilinear and bicubic, not linear and cubic", "use an opset below 20"),
+        Form("onnx-form GridSample.5d", lambda use: rank(use, 0) == 5,
+             "the release reads it with inputs of 4 axes", "use other operators"),
+    ),
+    "Dropout": (
+        Form("onnx-form Dropout.open-training", lambda use: not is_constant(use, 2),
+             "the release reads it only with a constant training_mode", "write training_mode as an initializer"),
+        Form("onnx-form Dropout.training", lambda use: is_true(use, 2),
+             "the release does not read it with training_mode", "export the model for inference"),
+    ),
+    "STFT": (
+        Form("onnx-form STFT.open-frame-step", lambda use: not is_constant(use, 1),
+             "the release reads it only with a constant frame_step", "write frame_step as an initializer"),
+    ),
+    "SkipLayerNormalization": (
+        Form("onnx-form SkipLayerNormalization.outputs", lambda use: len(use.outputs) > 1,
+             "the release reads it with one output", "write it with other operators"),
+    ),
+    "EmbedLayerNormalization": (
+        Form("onnx-form EmbedLayerNormalization.outputs", lambda use: len(use.outputs) > 2,
+             "the release reads it with two outputs", "leave the third output out"),
+    ),
+    "BatchNormalization": (
+        Form("onnx-form BatchNormalization.training", lambda use: bool(attribute(use, "training_mode", 0)),
+             "the release does not read it with training_mode", "export the model for inference"),
+    ),
+    "Resize": (
+        Form("onnx-form Resize.tf_crop_and_resize",
+             lambda use: attribute(use, "coordinate_transformation_mode") == "tf_crop_and_resize",
+             "the release does not read the mode tf_crop_and_resize", "use another coordinate_transformation_mode"),
+    ),
+    "Mod": (
+        Form("onnx-form Mod.float", lambda use: not attribute(use, "fmod", 0) and "float" in (use.inputs[0] or ""),
+             "the release reads floats only with fmod=1", "write fmod=1"),
+    ),
+    "ScatterND": (
+        Form("onnx-form ScatterND.reduction", lambda use: attribute(use, "reduction", "none") != "none",
+             "the release reads reduction=none only", "use a later release"),
+    ),
+}  # fmt: skip
+
+
+def apart(node: Node) -> object:
+    """What tells nodes of one operator from each other here."""
+    return id(node) if node.op in FORMS else None
+
+
+def objections(use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
+    """What releases have against the form of a node."""
+    if use.node.domain not in ("", MICROSOFT):
+        return
+    for form in FORMS.get(use.node.op, ()):
+        refusing = releases & ~tables.holds(NAME, form.fact)
+        if refusing and form.has(use):
+            yield refusing, Objection(RESTRICTED_IN_RELEASE, form.text, form.help)

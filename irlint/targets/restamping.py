@@ -1,0 +1,180 @@
+"""At how low an opset and IR version a model can be saved as it is, and what takes it then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from irlint.inference.known import Known
+from irlint.lazy_typing import Any
+from irlint.model import Graph, Node
+from irlint.model.order import graphs
+from irlint.records import record, replaced
+from irlint.schemas import IR_VERSIONS, Formal, OfficialSchema, official
+from irlint.targets.uses import LEFT_OUT, Use, element_type, uses
+
+#: Below this opset nothing is proposed: runtimes guarantee those from it on.
+LOWEST_OPSET = 7
+
+#: The IR version that brought each element type; others are as old as ONNX.
+_TYPES = {
+    "float8_e4m3fn": 9,
+    "float8_e4m3fnuz": 9,
+    "float8_e5m2": 9,
+    "float8_e5m2fnuz": 9,
+    "uint4": 10,
+    "int4": 10,
+    "float4_e2m1": 11,
+    "float8_e8m0": 12,
+    "uint2": 13,
+    "int2": 13,
+    "float6_e2m3": 14,
+    "float6_e3m2": 14,
+}
+
+#: The IR versions that brought initializers that are no inputs, functions, and overloads of functions.
+_WITH_CONSTANTS, _WITH_FUNCTIONS, _WITH_OVERLOADS = 4, 8, 10
+
+#: The IR version of the opsets before the first of ``IR_VERSIONS``.
+LOWEST_IR_VERSION = 3
+
+
+@record
+class Stamp:
+    """An opset of ai.onnx and an IR version."""
+
+    opset: int
+    ir_version: int
+
+
+def lowest(known: Known) -> Stamp | None:
+    """The lowest opset at which every node has the same signature and meaning, and the IR version that came with it, or has all
+    that the model uses; None where the model imports no opset."""
+    imported = known.model.opsets.get("")
+    stated = known.model.format_version
+    if imported is None or stated is None or not known.format.restamps:
+        return None
+    opset = min(imported, _opset(known, imported))
+    of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
+    return Stamp(opset, min(int(stated), max(_ir_version(known), of_opset)))
+
+
+def restamped(known: Known, stamp: Stamp) -> Known:
+    """What is known of the model with other versions; its nodes are told them by ``opset`` of the judges."""
+    opsets = {**known.model.opsets, "": stamp.opset}
+    return replaced(known, model=replaced(known.model, opsets=opsets, format_version=str(stamp.ir_version)))
+
+
+def _opset(known: Known, imported: int) -> int:
+    """The lowest opset; that of the model where a function of it has another one."""
+    if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
+        return imported
+    found = [use for use in uses(known, _apart) if use.node.domain == ""]
+    lowest = LOWEST_OPSET
+    for use in found:
+        lowest = max(lowest, _opset_of(use, imported, lowest))
+    return lowest
+
+
+def _apart(node: Node) -> object:
+    """What tells nodes of one operator from each other here: their attributes, and those values that a step asks for."""
+    return tuple((name, str(each.value) if name in _ASKED else "") for name, each in node.attributes.items())
+
+
+_ASKED = frozenset({"axis", "axes", "mode", "reduction", "coordinate_transformation_mode"})
+
+
+def _opset_of(use: Use, imported: int, least: int) -> int:
+    """The lowest opset for nodes that are alike, at least ``least``."""
+    schema = official(use.node.op, imported, "")
+    if schema is None:
+        return imported
+    opset = imported
+    while opset > least:
+        below = max(schema.since - 1, 0)
+        if schema.since <= least:
+            return least
+        earlier = official(use.node.op, below, "") if below else None
+        if earlier is None or not _means_the_same(use, schema.since) or not _fits(use, earlier):
+            return schema.since
+        opset, schema = schema.since - 1, earlier
+    return max(opset, least)
+
+
+@cache
+def _steps() -> Mapping[tuple[str, int], str]:
+    """The steps over which operators mean the same, by operator and next version, each with its condition."""
+    import os
+
+    with open(os.path.join(os.path.dirname(__file__), "same_meaning.txt"), encoding="ascii") as file:
+        rows = [line.split() for line in file if not line.startswith("#")]
+    return {(row[0], int(row[2])): " ".join(row[3:]) for row in rows}
+
+
+def _means_the_same(use: Use, since: int) -> bool:
+    """Whether a node means the same before the version ``since`` of its operator."""
+    condition = _steps().get((use.node.op, since))
+    if condition is None:
+        return False
+    if condition == "axes-not-below-0":
+        return all(each >= 0 for name in ("axis", "axes") for each in _numbers(use.node, name))
+    name, _, allowed = condition.partition("=")
+    attribute = use.node.attributes.get(name) if name else None
+    if attribute is None:
+        return True
+    value = attribute.value
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text in allowed.split("|")
+
+
+def _numbers(node: Node, name: str) -> list[Any]:
+    attribute = node.attributes.get(name)
+    if attribute is None or attribute.reference is not None:
+        return []
+    return list(attribute.value) if isinstance(attribute.value, (list, tuple)) else [attribute.value]
+
+
+def _fits(use: Use, schema: OfficialSchema) -> bool:
+    """Whether a node has what an earlier version of its operator takes: attributes, counts and element types."""
+    node = use.node
+    if schema.deprecated or any(name not in schema.attributes for name in node.attributes):
+        return False
+    if any(needed and name not in node.attributes for name, (_, needed) in schema.attributes.items()):
+        return False
+    if not (schema.min_input <= len(use.inputs) <= schema.max_input and len(use.outputs) <= schema.max_output):
+        return False
+    return _types_fit(schema.inputs, use.inputs) and _types_fit(schema.outputs, use.outputs)
+
+
+def _types_fit(formals: tuple[Formal, ...], types: tuple[str | None, ...]) -> bool:
+    for index, name in enumerate(types):
+        formal = formals[min(index, len(formals) - 1)] if formals else None
+        if formal is None or name is None:
+            return False
+        if name == LEFT_OUT:
+            if formal.option == "single":
+                return False
+        elif name not in formal.types:
+            return False
+    return True
+
+
+def _ir_version(known: Known) -> int:
+    """The lowest IR version that has what the model uses."""
+    needed = 0
+    if known.model.functions:
+        overloaded = any(function.overload for function in known.model.functions.values())
+        needed = _WITH_OVERLOADS if overloaded else _WITH_FUNCTIONS
+    for graph in graphs(known.model):
+        inputs = set(graph.inputs)
+        if any(value not in inputs for value in graph.constants):
+            needed = max(needed, _WITH_CONSTANTS)
+        needed = max([needed, *(_TYPES.get(name, 0) for name in _types(graph, known))])
+    return needed
+
+
+def _types(graph: Graph, known: Known) -> Iterator[str]:
+    for value in (*graph.inputs, *graph.constants, *(each for node in graph.nodes for each in node.outputs)):
+        name = element_type(known.types, value)
+        if name:
+            yield name

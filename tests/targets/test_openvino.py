@@ -1,0 +1,83 @@
+"""Which releases of OpenVINO read an IR, and an ONNX model."""
+
+from __future__ import annotations
+
+import pytest
+from targets.matrices import FLOATS, matrix, of
+
+from irlint.targets import tables
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
+
+RUNTIME = "openvino"
+
+DIMS = '<port id="{}" precision="FP32"><dim>2</dim><dim>3</dim></port>'
+
+
+def ir(layer: str, version: int = 11, element_type: str = "f32") -> str:
+    """A Parameter, a layer with an attribute list, and a Result."""
+    precision = element_type.upper() if element_type != "f32" else "FP32"
+    return (
+        f'<net name="n" version="{version}"><layers><layer id="0" name="x" type="Parameter" version="opset1">'
+        f'<data shape="2,3" element_type="{element_type}"/><output>{DIMS.format(0).replace("FP32", precision)}</output></layer>'
+        f'<layer id="1" name="y" {layer}<input>{DIMS.format(0)}</input><output>{DIMS.format(1)}</output></layer>'
+        f'<layer id="2" name="r" type="Result" version="opset1"><input>{DIMS.format(0)}</input></layer></layers><edges>'
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>'
+    )
+
+
+def test_the_operations_of_an_opset_come_over_several_releases() -> None:
+    rows = matrix(ir('type="Relu" version="opset15">'), RUNTIME)
+    assert rows["2024.4"] == (
+        REFUSED,
+        ["Relu (opset15): not in opset15 of the release; 2024.5 and later have it there"],
+    )
+    assert rows["2024.5"] == (RUNS, [])
+    assert {said for said, _ in matrix(ir('type="ReLU" version="opset1">'), RUNTIME).values()} == {RUNS}
+
+
+def test_versions_and_element_types_of_irs() -> None:
+    assert {said for said, _ in matrix(ir('type="Relu" version="opset1">', version=10), RUNTIME).values()} == {RUNS}
+    rows = matrix(ir('type="ShapeOf" version="opset3"><data output_type="i64"/>', element_type="nf4"), RUNTIME)
+    assert rows["2023.1"][0] == REFUSED
+    assert rows["2024.0"] == (RUNS, [])
+
+
+def test_an_extension_is_not_known() -> None:
+    assert {said for said, _ in matrix(ir('type="Mine" version="extension">'), RUNTIME).values()} == {UNKNOWN}
+
+
+def test_a_layer_that_leads_nowhere_does_not_count() -> None:
+    text = ir('type="Relu" version="opset15">').replace('from-layer="1" from-port="1"', 'from-layer="0" from-port="0"')
+    assert {said for said, _ in matrix(text, RUNTIME).values()} == {RUNS}
+
+
+@pytest.mark.parametrize(
+    ("opset", "graph", "release", "said"),
+    [
+        (17, f"{FLOATS} {{ y = Relu (x) }}", "2023.1", RUNS),
+        (20, f"{FLOATS} {{ y = Gelu (x) }}", "2023.1", REFUSED),
+        (20, f"{FLOATS} {{ y = Gelu (x) }}", "2024.0", RUNS),
+        (17, f"{FLOATS} {{ y = com.microsoft.FastGelu (x) }}", "2024.0", REFUSED),
+        (17, f"{FLOATS} {{ y = com.microsoft.FastGelu (x) }}", "2026.4", RUNS),
+        (17, f"{FLOATS} {{ y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }}", "2026.4", REFUSED),
+        (13, f"{FLOATS} {{ y = Mod (x, x) }}", "2026.4", REFUSED),
+        (13, f"{FLOATS} {{ y = Mod <fmod = 1> (x, x) }}", "2026.4", RUNS),
+        (17, f"{FLOATS} {{ y = my.domain.Special (x) }}", "2026.4", UNKNOWN),
+        (21, "(int4[2] x) => (int4[2] y) { y = Identity (x) }", "2024.0", REFUSED),
+        (21, "(int4[2] x) => (int4[2] y) { y = Identity (x) }", "2026.4", RUNS),
+    ],
+)
+def test_the_front_end_for_onnx(opset: int, graph: str, release: str, said: str) -> None:
+    more = ', "com.microsoft" : 1, "ai.onnx.ml" : 3, "my.domain" : 1'
+    assert matrix(of(opset, graph, more=more), RUNTIME)[release][0] == said
+
+
+FUNCTION = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (float[2] y) { y = f.Twice (x) }
+<domain: "f", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }"""
+
+
+def test_calls_of_functions_of_the_model_are_not_read() -> None:
+    rows = matrix(FUNCTION, RUNTIME)
+    assert {said for said, _ in rows.values()} == {REFUSED}
+    assert "onnx-form local-function" not in tables.text(RUNTIME)

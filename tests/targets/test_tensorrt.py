@@ -1,0 +1,55 @@
+"""What the vendor's list says of ONNX models on TensorRT, and that each of its conditions is written out."""
+
+from __future__ import annotations
+
+import pytest
+from targets.matrices import FLOATS, matrix, of
+
+from irlint.targets import tables
+from irlint.targets.tensorrt_conditions import CONDITIONS, REMARKS
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
+
+RUNTIME = "tensorrt"
+IMAGE = "(float[1,3,8,8] x)"
+
+
+def test_every_sentence_of_the_pages_is_a_condition_or_a_remark() -> None:
+    sentences = {fact.partition(" ")[2] for fact, _ in tables.facts(RUNTIME, "restriction ")}
+    assert sentences - set(CONDITIONS) == REMARKS
+    assert set(CONDITIONS) <= sentences
+    assert len({fact.partition(" ")[0] for fact, _ in tables.facts(RUNTIME, "restriction ")}) >= 40
+
+
+@pytest.mark.parametrize(
+    ("opset", "graph", "said"),
+    [
+        (17, f"{FLOATS} {{ y = Relu (x) }}", RUNS),
+        (17, "(double[2] x) => (double[2] y) { y = Relu (x) }", RUNS),
+        (17, "(uint16[2] x) => (uint16[2] y) { y = Identity (x) }", REFUSED),
+        (17, "(float[2] x) => (float[2] y) { y = Det (x) }", REFUSED),
+        (8, f"{FLOATS} {{ y = Relu (x) }}", REFUSED),
+        (26, f"{FLOATS} {{ y = Relu (x) }}", REFUSED),
+        (17, f"{IMAGE} => (float y) {{ y = MaxPool <kernel_shape = [2,2]> (x) }}", RUNS),
+        (17, f"{IMAGE} => (float y) {{ y = MaxPool <kernel_shape = [2,2], dilations = [2,2]> (x) }}", REFUSED),
+        (17, f"{IMAGE} => (float y, int64 i) {{ y, i = MaxPool <kernel_shape = [2,2]> (x) }}", REFUSED),
+        (17, "(float[1,3,8] x) => (float y) { y = AveragePool <kernel_shape = [2]> (x) }", REFUSED),
+        (18, "(float[2,3] x, int64[1] a) => (float y) { y = ReduceSum (x, a) }", REFUSED),
+        (18, "(float[2,3] x) => (float y) <int64[1] a = {1}> { y = ReduceSum (x, a) }", RUNS),
+        (16, "(float[4] x, int64[2,1] i, float[2] u) => (float y) { y = ScatterND <reduction = \"add\"> (x, i, u) }", REFUSED),
+        (13, f"{IMAGE} => (float y) <float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <mode = \"cubic\"> (x, , s) }}", REFUSED),
+        (13, f"{IMAGE} => (float y) <float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <mode = \"linear\"> (x, , s) }}", RUNS),
+        (17, f"{FLOATS} {{ y = my.domain.Special (x) }}", UNKNOWN),
+    ],
+)  # fmt: skip
+def test_the_newest_list(opset: int, graph: str, said: str) -> None:
+    assert matrix(of(opset, graph, more=', "my.domain" : 1'), RUNTIME)["10.15"][0] == said
+
+
+def test_sixty_four_bit_integers_are_cast_by_early_releases() -> None:
+    rows = matrix(of(13, "(int64[2] x) => (int64[2] y) { y = Add (x, x) }"), RUNTIME)
+    assert (rows["8.2"][0], rows["10.1"][0]) == (RUNS, RUNS)
+
+
+def test_the_condition_is_quoted() -> None:
+    rows = matrix(of(17, f"{IMAGE} => (float y, int64 i) {{ y, i = MaxPool <kernel_shape = [2,2]> (x) }}"), RUNTIME)
+    assert "MaxPool (12): the vendor's list says: `Indices` output tensor unsupported" in rows["10.15"][1]
