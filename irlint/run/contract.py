@@ -72,12 +72,13 @@ def fitted(
     known = worked_out(path, None, shapes, given_by)
     if tool in ONNX_ONLY and known.format.input_node is not None:
         raise ValueError(f"{tool} reads ONNX models only; this is {known.format.title}")
-    fed = tuple((end.name, _shape(end.type)) for end in inputs(known) if not end.optional)
+    ends = [end for end in inputs(known) if not end.optional]
+    named = known.format.input_node is None or all(len(end.names) > 1 for end in ends)
+    fed = tuple((end.names[0] if named else end.name, _shape(end.type)) for end in ends)
     names = {name for _, shape in fed for dim in shape or () if dim is not None for name in symbols(dim)}
     contract = contract_of(with_assumptions(known, assumptions, names))
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
-    named = known.format.input_node is None
     found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
 

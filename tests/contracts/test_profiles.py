@@ -207,3 +207,16 @@ def test_a_progression_lies_within_its_sizes(parts: list[Any]) -> None:
     assert within
     assert all(size in sizes for size in within)
     assert found.whole == (within == list(sizes.elements(399)))
+
+
+@pytest.mark.parametrize(("names", "key"), [('names="images,data"', '"images": [-1, 3],'), ("", "0: [-1, 3],  # in")])
+def test_inputs_of_an_ir_are_called_as_openvino_knows_them(names: str, key: str, tmp_path: Path) -> None:
+    dims = "<dim>-1</dim><dim>3</dim></port>"
+    (tmp_path / "m.xml").write_text(
+        '<?xml version="1.0"?><net name="n" version="11"><layers>'
+        '<layer id="0" name="in" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>'
+        f'<output><port id="0" precision="FP32" {names}>{dims}</output></layer>'
+        f'<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32">{dims}</input></layer>'
+        '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
+    )
+    assert key in rendered(fitted(str(tmp_path / "m.xml"), "openvino"), "openvino")
