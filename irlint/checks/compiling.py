@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from irlint.binding.calls import Call
-from irlint.findings.faults import Fault
+from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.sightings import place_of_fault
 from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 from irlint.ops.signatures import REQUIRED
+from irlint.parsers.openvino.constants import INVALID_CONST
+from irlint.parsers.openvino.types import stored_type
+from irlint.schemas.openvino_cpu import is_refused
 
 
 def problems(known: Known) -> list[Problem]:
     """One problem for each layer of the main graph that is read and not compiled."""
     graph = known.model.graph
     assert graph is not None
+    untyped = [problem for each in graphs(known.model) for problem in _untyped_constants(known, each)]
+    return untyped + _refusals(known, graph)
+
+
+def _refusals(known: Known, graph: Graph) -> list[Problem]:
     asked = [node for node in graph.nodes if _is_asked(known, node)]
     if not asked:
         return []
@@ -34,7 +46,7 @@ def _is_asked(known: Known, node: Node) -> bool:
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return False
-    return call.operator.compiles is not None or _may_lack_rank(known, node)
+    return call.operator.compiles is not None or bool(_refused_types(known, node)) or _may_lack_rank(known, node)
 
 
 def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
@@ -56,7 +68,25 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
         fault: Fault | None = operator.compiles(layer)
         if fault is not None:
             return fault
+    for index, dtype in _refused_types(known, node):
+        if sources.is_varying(node.inputs[index]):
+            return not_compiled(
+                f"input {index} is {dtype}, of which the CPU plugin has no {known.calls[node].op}",
+                help=f"convert input {index} to a type that it has, such as f32 or i32",
+                input=index,
+            )
     return _without_rank(known, node, sources) if _may_lack_rank(known, node) else None
+
+
+def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
+    """The inputs whose element types the plugin refuses where they are no constants, with these types."""
+    call, types = known.calls[node], [known.types.get(value) if value else None for value in node.inputs]
+    typed = [(index, each.dtype) for index, each in enumerate(types) if isinstance(each, Tensor)]
+    return [
+        (index, dtype)
+        for index, dtype in typed
+        if dtype is not None and is_refused(call.op, call.version, index, dtype)
+    ]
 
 
 def _arguments(call: Call) -> dict[str, object]:
@@ -66,6 +96,55 @@ def _arguments(call: Call) -> dict[str, object]:
     written = call.signature.bound(call.attributes or {})
     defaults = {name: default for name, (_, default) in call.signature.attributes.items() if default is not REQUIRED}
     return {**defaults, **written}
+
+
+# --- constants --------------------------------------------------------------------------------------------------------
+
+
+def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
+    """What is wrong with constants of a dynamic type: an error where a layer wants to know what they hold."""
+    untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
+    if not untyped:
+        return
+    sources = _Sources(graph, known)
+    for value in untyped:
+        node = sources.producers.get(value)
+        attribute = None if node is None else node.attributes.get("element_type")
+        if node is None or attribute is None or not _is_dynamic(attribute.value):
+            continue
+        wanted = not graph.path and any(
+            value in each.inputs and sources.is_needed(each) and _wants(known, each, value, sources)
+            for each in graph.nodes
+        )
+        fault = INVALID_CONST.fault(
+            f'{node.label} has the element type "{attribute.value}", which no contents can have',
+            help="write the element type that its bytes are of",
+            attribute="element_type",
+            severity=Severity.ERROR if wanted else Severity.WARNING,
+        )
+        yield Problem(fault, graph.path, node, place=attribute.place)
+
+
+def _is_dynamic(text: object) -> bool:
+    try:
+        return stored_type(str(text)) is None
+    except ValueError:
+        return False
+
+
+def _wants(known: Known, node: Node, value: Value, sources: _Sources) -> bool:
+    """Whether a layer of constants alone is worked out, or takes only whole numbers at the input."""
+    call = known.calls.get(node)
+    if node.op == known.format.output_node or call is None or call.operator is None or call.operator.of_shape:
+        return False
+    if all(sources.is_fixed(each) for each in node.inputs):
+        return True
+    given = [None if each is None else known.types.get(each) for each in node.inputs]
+    constant = known.types.get(value)
+    shape = constant.shape if isinstance(constant, Tensor) else None
+    floats = [Tensor("float32", shape) if each == value else kept for each, kept in zip(node.inputs, given)]
+    answer = asked_again(known, node, floats)
+    return answer is not None and any(fault.rule is ELEMENT_TYPE_REFUSED for fault in answer.faults)
 
 
 # --- ranks ------------------------------------------------------------------------------------------------------------
@@ -115,6 +194,7 @@ class _Sources:
         form = known.format
         self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
         self.constants = set(graph.constants)
+        self.used = {value for node in graph.nodes for value in node.inputs if value is not None}
         self.inputs = {value for value, node in self.producers.items() if node.op == form.input_node}
         self.needed = self._needed(graph)
         self.used = {value for node in self.needed for value in node.inputs if value is not None}

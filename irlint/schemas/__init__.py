@@ -62,7 +62,7 @@ _OPTIONS = {"s": "single", "o": "optional", "v": "variadic"}
 
 
 @cache
-def _table(name: str) -> str:
+def table_text(name: str) -> str:
     import os
 
     with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
@@ -71,7 +71,7 @@ def _table(name: str) -> str:
 
 def _lines(start: str, domain: str) -> list[str]:
     """The lines that begin with ``start``, without it, of the table that has ``domain``."""
-    table, found = _table("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
+    table, found = table_text("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
     at = table.find(f"\n{start}")
     while at >= 0:
         end = table.index("\n", at + 1)
@@ -140,7 +140,7 @@ def is_experimental(schema: OfficialSchema) -> bool:
 @cache
 def runtime_version() -> str:
     """The ONNX Runtime that the table of com.microsoft was written from."""
-    return _table("onnxruntime.txt").split(maxsplit=3)[2]
+    return table_text("onnxruntime.txt").split(maxsplit=3)[2]
 
 
 @cache
@@ -234,5 +234,5 @@ def installed_opset(domain: str) -> int:
 
 def late_kernels() -> dict[str, int]:
     """The operators of ai.onnx that are older than ONNX Runtime's first kernel of them, with the opset of that one."""
-    rows = (line.split() for line in _table("onnxruntime.txt").splitlines() if line.startswith("kernels "))
+    rows = (line.split() for line in table_text("onnxruntime.txt").splitlines() if line.startswith("kernels "))
     return {name: int(opset) for _, name, opset in rows}

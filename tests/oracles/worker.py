@@ -27,7 +27,7 @@ def answers(engine: str, documents: Sequence[Document]) -> list[str]:
         path.write_bytes(pickle.dumps(list(documents)))
         while len(found) < len(documents):
             command = [sys.executable, "-m", "oracles.worker", engine, str(path), str(len(found))]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=1200, cwd=TESTS)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=3600, cwd=TESTS)
             found += map(json.loads, done.stdout.splitlines())
             assert done.returncode or len(found) == len(documents), done.stderr
             if len(found) < len(documents):

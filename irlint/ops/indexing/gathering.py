@@ -12,7 +12,7 @@ from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import constants_at
+from irlint.ops.kernels.compiling import constants_at, first_of, readable_constants, types_at
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -113,7 +113,14 @@ def _gathered(
     return Tensor(data.dtype, shape, None, bounds.gathered(data, indices, axis))
 
 
-@openvino("Gather", since=1, until=6)
+@openvino(
+    "Gather",
+    since=1,
+    until=6,
+    compiles=first_of(
+        readable_constants(2), types_at(1, 2, allowed=INTEGERS, becomes="the operation of opset7 that it becomes takes")
+    ),
+)
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
     """OpenVINO Gather-1; the library reads a negative index as 0.0 elements."""
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
@@ -122,7 +129,7 @@ def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
 @openvino("Gather", since=7, until=7, compiles=constants_at(2))
 def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-7, with batch axes."""
-    expect_type(indices, 1, INTEGERS)
+    expect_type(indices, 1, INTEGERS, read=False)
     expect_type(axis, 2, INTEGERS)
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=False)
 
@@ -130,7 +137,7 @@ def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
 @openvino("Gather", since=8, compiles=constants_at(2))
 def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-8, with negative indices."""
-    expect_type(indices, 1, INTEGERS)
+    expect_type(indices, 1, INTEGERS, read=False)
     expect_type(axis, 2, INTEGERS)
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=True)
 
@@ -399,7 +406,7 @@ def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
 @openvino("GatherND", since=8)
 def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-8."""
-    expect_type(indices, 1, INTEGERS)
+    expect_type(indices, 1, INTEGERS, read=False)
     shape = gathered_nd(data.shape, indices.shape, batch_dims)
     if data.shape is not None and indices.shape is not None:
         _agree_on_batch(data.shape, indices.shape, batch_dims)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds
 from irlint.records import record
 
 _GOOD = """<?xml version="1.0"?>
@@ -104,6 +105,46 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
                 return not_compiled(
                     f"input {index} depends on the model's inputs, and the CPU plugin takes a constant there",
                     help=f"let input {index} be a constant",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+#: Element types of constants whose contents OpenVINO does not read.
+UNREADABLE = frozenset({"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0"}) | UNREAD
+
+
+def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` are read where they are constants: those are of a type that can be."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            dtype = layer.dtype(index)
+            if index in layer.fixed and dtype in unreadable:
+                return ELEMENT_TYPE_REFUSED.fault(
+                    f"input {index} is a constant of {dtype}, whose contents OpenVINO does not read",
+                    help=f"let input {index} be a constant of int64",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+def types_at(
+    *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin takes"
+) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` may be of other element types when it is read than when it is compiled."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            dtype = layer.dtype(index)
+            if dtype is not None and dtype not in allowed:
+                return not_compiled(
+                    f"input {index} is {dtype}, and {becomes} {kinds(allowed)}",
+                    help=f"convert input {index} to one of these types",
                     input=index,
                 )
         return None

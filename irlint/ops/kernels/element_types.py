@@ -73,16 +73,18 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
 UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
-def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str]) -> None:
-    """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known.
+def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
+    """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known; ``read`` says that
+    the contents of a constant decide something when the model is read.
 
     Raises an ``ELEMENT_TYPE_REFUSED`` fault.
     """
     if tensor is None or tensor.dtype is None:
         return
-    if tensor.dtype in allowed and not (index and tensor.dtype in UNREAD and "int64" in allowed):
+    unread = bool(index) and tensor.dtype in UNREAD and "int64" in allowed
+    if tensor.dtype in allowed and not (unread and (tensor.dtype != "uint2" or (read and tensor.value is not None))):
         return
-    names = ", ".join(sorted(allowed)) if len(allowed) <= 6 else _kinds(allowed)
+    names = kinds(allowed)
     if tensor.dtype in allowed:
         names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
@@ -92,7 +94,10 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str]) -> 
     )
 
 
-def _kinds(allowed: Collection[str]) -> str:
+def kinds(allowed: Collection[str]) -> str:
+    """Element types by their names, or by their kinds where they are many."""
+    if len(allowed) <= 6:
+        return ", ".join(sorted(allowed))
     kinds = []
     if "float32" in allowed:
         kinds.append("floating-point")

@@ -15,7 +15,15 @@ from irlint.ops import Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Floats, Ints, result_axis
-from irlint.ops.kernels.compiling import NEVER_HELD, Layer, given_type, not_compiled
+from irlint.ops.kernels.compiling import (
+    NEVER_HELD,
+    UNREADABLE,
+    Layer,
+    first_of,
+    given_type,
+    not_compiled,
+    readable_constants,
+)
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
@@ -420,7 +428,11 @@ def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
     return int(entry) if isinstance(entry, float) and math.isfinite(entry) and dtype not in FLOATS else entry
 
 
-@openvino("Range", until=3)
+#: Element types of constants from which no numbers can be counted.
+_UNCOUNTED = UNREADABLE - {"bool", "nf4", "uint2"}
+
+
+@openvino("Range", until=3, compiles=readable_constants(0, 1, 2, unreadable=_UNCOUNTED))
 def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """OpenVINO Range-1: all inputs of one type."""
     return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
@@ -430,7 +442,10 @@ def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     "Range",
     since=4,
     absent={"output_type": None},
-    compiles=given_type("output_type", ("uint3", "uint6"), computed=True),
+    compiles=first_of(
+        readable_constants(0, 1, 2, unreadable=_UNCOUNTED),
+        given_type("output_type", ("uint3", "uint6"), computed=True),
+    ),
 )
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
     """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
@@ -497,13 +512,13 @@ def _compiled_classes(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("OneHot", until=15, absent={"axis": 0}, compiles=_compiled_classes)
+@openvino("OneHot", until=15, absent={"axis": 0}, compiles=first_of(_compiled_classes, readable_constants(1)))
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
     """OpenVINO OneHot-1."""
     return _ov_one_hot(indices, depth, on_value, off_value=off_value, axis=axis)
 
 
-@openvino("OneHot", since=16, absent={"axis": 0}, compiles=_compiled_classes)
+@openvino("OneHot", since=16, absent={"axis": 0}, compiles=first_of(_compiled_classes, readable_constants(1)))
 def ov_one_hot_of_negatives(
     indices: Tensor,
     depth: Tensor,

@@ -14,6 +14,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.auto_broadcast import PDPD_MISMATCH
 from irlint.ops.kernels.broadcast import broadcast, stretched
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
 from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape, stated_size, whole
@@ -335,7 +336,27 @@ def _negative(position: int, entry: int) -> Fault:
     )
 
 
-@openvino("Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"}, fills_in=True)
+#: The plugin reads the bytes behind constants of these types, and stops.
+_OVERREAD = frozenset({"int8", "uint8"})
+
+
+def _compiled_broadcast(layer: Layer) -> Fault | None:
+    mode = str(layer.attributes["mode"] or "explicit").lower()
+    if mode == "bidirectional":
+        return None
+    for index in (1, 2) if mode in ("explicit", "none") else (1,):
+        if index in layer.fixed and layer.dtype(index) in _OVERREAD:
+            return not_compiled(
+                f"input {index} is a constant of {layer.dtype(index)}, which the CPU plugin does not read there",
+                help=f"let input {index} be of int64",
+                input=index,
+            )
+    return None
+
+
+@openvino(
+    "Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"}, fills_in=True, compiles=_compiled_broadcast
+)
 def ov_legacy_broadcast(
     data: Tensor,
     target_shape: Tensor,
@@ -376,7 +397,7 @@ def ov_legacy_broadcast(
     return _broadcast(data, target_shape, axes_mapping, mode=chosen, axis=axis)
 
 
-@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"}, fills_in=True)
+@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"}, fills_in=True, compiles=_compiled_broadcast)
 def ov_broadcast(
     data: Tensor,
     target_shape: Tensor,

@@ -13,6 +13,7 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axis_of
+from irlint.ops.kernels.compiling import readable_constants
 from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import entries, length, number, stated_size
@@ -400,7 +401,7 @@ def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
     return (Tensor(x.dtype, None if x.shape is None else (None,) * len(x.shape)),) * count
 
 
-@openvino("VariadicSplit")
+@openvino("VariadicSplit", compiles=readable_constants(1, 2))
 def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """OpenVINO VariadicSplit-1: parts of stated sizes, of which one may be -1 for what is left."""
     expect_one(axis, 1, "axis")

@@ -10,6 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
+from irlint.ops.kernels.compiling import readable_constants
 from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
@@ -150,13 +151,13 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
     return rearranged(data, squeezed(data.shape, removed))
 
 
-@openvino("Squeeze", until=14)
+@openvino("Squeeze", until=14, compiles=readable_constants(1))
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
     """OpenVINO Squeeze-1; the library leaves an axis of another size than 1 as it is."""
     return _ov_squeeze(data, axes, one_removed=True)
 
 
-@openvino("Squeeze", since=15)
+@openvino("Squeeze", since=15, compiles=readable_constants(1))
 def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
     """OpenVINO Squeeze-15."""
     return _ov_squeeze(data, axes, skip=allow_axis_skip, one_removed=not allow_axis_skip)
@@ -227,7 +228,7 @@ def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
     return Tensor(X.dtype, None if X.shape is None else (None,) * (len(X.shape) + 1))
 
 
-@openvino("Unsqueeze")
+@openvino("Unsqueeze", compiles=readable_constants(1))
 def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     """OpenVINO Unsqueeze-1; the library inserts an axis that is named twice once."""
     expect_rank(axes, 1, 0, 1, what="axes")

@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, UNKNOWN, Contents, Tensor
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.compiling import readable_constants
 from irlint.ops.kernels.contents import fits
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.index_ranges import Room, out_of_range
@@ -133,7 +134,7 @@ def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Mas
     return Range(begin, end, stride)
 
 
-@openvino("StridedSlice", absent={"begin_mask": (), "end_mask": ()}, fills_in=True)
+@openvino("StridedSlice", absent={"begin_mask": (), "end_mask": ()}, fills_in=True, compiles=readable_constants(3))
 def strided_slice(
     data: Tensor,
     begin: Tensor,

@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
-from irlint.ops.kernels.compiling import constants_at
+from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import entries, length, number, openvino_shape, whole
@@ -175,7 +175,35 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
     return Tensor(data.dtype, shape)
 
 
-@openvino("RDFT", since=9, compiles=constants_at(1))
+def _compiled_sizes(layer: Layer) -> Fault | None:
+    """What is wrong with a real transform whose sizes are all reckoned while it is compiled: none may be left open."""
+    data = layer.inputs[0]
+    given = layer.inputs[2] if len(layer.inputs) > 2 else None
+    if not isinstance(data, Tensor) or not isinstance(given, Tensor) or data.shape is None or given.shape is None:
+        return None
+    if not all(isinstance(dim, int) for dim in (*data.shape, *given.shape)):
+        return None
+    if -1 in (given.value or ()):
+        return not_compiled(
+            f"input 2 (signal_size) is {list(given.value or ())}: the specification takes -1 for the size of the axis, and the "
+            f"CPU plugin for a size where all sizes of input 0 are known, {shape_text(data.shape)}",
+            help="write the size of the axis instead of -1",
+            input=2,
+        ).lowered(Severity.WARNING)
+    if 2 not in layer.varying:
+        return None
+    return not_compiled(
+        "input 2 (signal_size) depends on the model's inputs, and the CPU plugin wants a constant where all sizes of "
+        f"input 0 are known, {shape_text(data.shape)}",
+        help="let input 2 be a constant",
+        input=2,
+    )
+
+
+_COMPILED = first_of(constants_at(1), _compiled_sizes)
+
+
+@openvino("RDFT", since=9, compiles=_COMPILED)
 def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO RDFT-9: real numbers to complex ones, of which the last of ``axes`` keeps a half and one."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
@@ -190,7 +218,7 @@ def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Te
     return Tensor(data.dtype, (*with_size(shape, at[-1], 0 if points == 0 else onesided_size(points)), 2))
 
 
-@openvino("IRDFT", since=9, compiles=constants_at(1))
+@openvino("IRDFT", since=9, compiles=_COMPILED)
 def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO IRDFT-9: half a spectrum to real numbers, on axes before the last one."""
     if axes.value == ():

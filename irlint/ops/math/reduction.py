@@ -12,7 +12,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
-from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
+from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -214,20 +214,37 @@ def reduce_sum_integer(x: Tensor, *, axes: Ints, keepdims: int) -> Tensor:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-@openvino("ReduceMax", fold=LARGEST)
-@openvino("ReduceMin", fold=SMALLEST)
-@openvino("ReduceProd", fold=PRODUCT)
-@openvino("ReduceMean", fold=MEAN)
-@openvino("ReduceSum", fold=SUM)
-@openvino("ReduceL1", "ReduceL2", since=4)
+def _compiled_reduction(layer: Layer) -> Fault | None:
+    x, axes = layer.inputs[:2]
+    if not isinstance(axes, Tensor) or axes.value != () or layer.attributes["keep_dims"]:
+        return None
+    if not isinstance(x, Tensor) or (x.rank or 0) < 2:
+        return None
+    return not_compiled(
+        f"input 1 (axes) is empty and keep_dims is false: the specification gives on input 0 with its {x.rank} axes, and the "
+        "CPU plugin wants fewer",
+        help="write keep_dims as true, or remove the layer, which reduces nothing",
+        input=1,
+    ).lowered(Severity.WARNING)
+
+
+@openvino("ReduceMax", fold=LARGEST, compiles=_compiled_reduction)
+@openvino("ReduceMin", fold=SMALLEST, compiles=_compiled_reduction)
+@openvino("ReduceProd", fold=PRODUCT, compiles=_compiled_reduction)
+@openvino("ReduceMean", fold=MEAN, compiles=_compiled_reduction)
+@openvino("ReduceSum", fold=SUM, compiles=_compiled_reduction)
+@openvino("ReduceL1", "ReduceL2", since=4, compiles=_compiled_reduction)
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO arithmetic reductions of any element type but bool."""
     expect_type(x, 0, ARITHMETIC)
     return _ov_reduction(x, axes, keep_dims, fold=fold)
 
 
-@openvino("ReduceLogicalAnd", fold=(_both, True), compiles=constants_at(1))
-@openvino("ReduceLogicalOr", fold=(_either, False), compiles=constants_at(1))
+_COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
+
+
+@openvino("ReduceLogicalAnd", fold=(_both, True), compiles=_COMPILED_LOGICAL)
+@openvino("ReduceLogicalOr", fold=(_either, False), compiles=_COMPILED_LOGICAL)
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)

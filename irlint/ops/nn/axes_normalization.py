@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from irlint.dims import Shape
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
@@ -11,7 +13,7 @@ from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
-from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
+from irlint.ops.kernels.compiling import UNREADABLE, Layer, constants_at, first_of, not_compiled, readable_constants
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import length, whole
@@ -80,7 +82,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 @openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0}, compiles=constants_at(1))
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
     """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
-    expect_type(axes, 1, INTEGERS)
+    expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
     _expect_few(data, axes)
     listed = whole(axes)
@@ -98,7 +100,40 @@ def _expect_few(data: Tensor, axes: Tensor) -> None:
         expect_rank(data, 0, least=count, what=f"normalized along {counted(count, 'axis', 'axes')}")
 
 
-@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"})
+def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer that becomes reductions, which take whole numbers for axes, unless those are all from one of
+    ``first`` on."""
+
+    def refused(layer: Layer) -> Fault | None:
+        data, axes = layer.inputs[:2]
+        if not isinstance(axes, Tensor) or axes.dtype is None or axes.dtype in INTEGERS:
+            return readable_constants(1)(layer)
+        listed = None if axes.dtype in UNREADABLE else whole(axes)
+        rank = data.rank if isinstance(data, Tensor) else None
+        if listed is not None and (rank is None or _is_tail(listed, rank, first)):
+            return None
+        return not_compiled(
+            f"input 1 (axes) is {axes.dtype}, and the reductions that the layer becomes take whole numbers",
+            help="let input 1 be of int64",
+            input=1,
+        )
+
+    return refused
+
+
+def _is_tail(axes: tuple[int, ...], rank: int, first: tuple[int, ...]) -> bool:
+    """Whether ``axes`` are all axes from one of ``first`` on."""
+    return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in first if start < rank]
+
+
+def _compiled_l2(layer: Layer) -> Fault | None:
+    axes = layer.inputs[1]
+    if isinstance(axes, Tensor) and axes.value is not None and [*axes.value] == [1]:
+        return readable_constants(1)(layer)
+    return _typed_axes((1,))(layer)
+
+
+@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, compiles=_compiled_l2)
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
     """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
     expect_rank(axes, 1, 0, 1, what="axes")
@@ -142,7 +177,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     "MVN",
     since=6,
     absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"},
-    compiles=_compiled_axes,
+    compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
     """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""

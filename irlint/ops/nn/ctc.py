@@ -95,14 +95,18 @@ def ctc_greedy_decoder_seq_len(
     batch = narrower(size(data, 0, 3), size(sequence_length, 0, 1))
     check(data, Expected(0, "data", (("N", batch), ("T", None), ("C", None)), CTC_MISMATCH))
     check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))
-    expect_type(blank_index, 2, INTEGERS)
+    expect_type(blank_index, 2, INTEGERS, read=False)
     if blank_index is not None and blank_index.shape:
         check(blank_index, Expected(2, "blank_index", (("1 or nothing", 1),), CTC_MISMATCH))
     return Tensor(classes_index_type, (batch, size(data, 1, 3))), Tensor(sequence_length_type, (batch,))
 
 
 @openvino(
-    "CTCLoss", since=4, absent={"ctc_merge_repeated": False}, fills_in=True, documented={"ctc_merge_repeated": True}
+    "CTCLoss",
+    since=4,
+    absent={"ctc_merge_repeated": False},
+    fills_in=True,
+    documented={"ctc_merge_repeated": True},
 )
 def ctc_loss(
     logits: Tensor,
@@ -118,7 +122,7 @@ def ctc_loss(
     """OpenVINO CTCLoss-4: one loss for each of the N sequences."""
     expect_type(logits, 0, REAL)
     for index, tensor in enumerate((logit_length, labels, label_length, blank_index), 1):
-        expect_type(tensor, index, INTEGERS)
+        expect_type(tensor, index, INTEGERS, read=False)
     batch = narrower(size(logits, 0, 3), size(logit_length, 0, 1), size(labels, 0, 2), size(label_length, 0, 1))
     steps = narrower(size(logits, 1, 3), size(labels, 1, 2))
     check(logits, Expected(0, "logits", (("N", batch), ("T", steps), ("C", None)), CTC_MISMATCH))

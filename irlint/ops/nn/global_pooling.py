@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from irlint.dims import Shape, at_least, same
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants
 from irlint.ops.kernels.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
 from irlint.ops.kernels.windows import arranged, channel_axis
 from irlint.ops.nn.pooling import DType, expect_elements, expect_scales, refused_index_type
@@ -87,13 +88,23 @@ def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
     return (*x[:2], *(None if same(size, -1) else 0 if at_least(size, 0) is False else size for size in sizes))
 
 
-@openvino("AdaptiveAvgPool", since=8)
+@openvino("AdaptiveAvgPool", since=8, compiles=readable_constants(1))
 def adaptive_avg_pool(data: Tensor, output_shape: Tensor) -> Tensor:
     """OpenVINO AdaptiveAvgPool-8."""
     return Tensor(data.dtype, _adaptive(data, output_shape))
 
 
-@openvino("AdaptiveMaxPool", since=8)
+def _compiled_indices(layer: Layer) -> Fault | None:
+    if layer.attributes["index_element_type"] != "int64":
+        return None
+    return not_compiled(
+        "attribute `index_element_type` is i64, as it is by default: the CPU plugin gives int32 alone",
+        help="write i32",
+        attribute="index_element_type",
+    ).lowered(Severity.WARNING)
+
+
+@openvino("AdaptiveMaxPool", since=8, compiles=first_of(readable_constants(1), _compiled_indices))
 def adaptive_max_pool(
     data: Tensor, output_shape: Tensor, *, index_element_type: DType | None = "int64"
 ) -> tuple[Tensor, Tensor]:

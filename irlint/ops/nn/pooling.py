@@ -312,7 +312,14 @@ def _compiled_indices(layer: Layer) -> Fault | None:
 
 _NO_INDICES = frozenset({"bfloat16", "float8_e4m3fn", "float8_e5m2"})
 _COMPILED = without_negatives("strides", "pads_begin")
-_INDEXED = first_of(without_strings, _compiled_indices)
+
+
+def _compiled_maxima(layer: Layer) -> Fault | None:
+    """What is wrong with a MaxPool whose indices nothing uses: it becomes one of opset 1."""
+    return None if 1 in layer.used else _COMPILED(layer)
+
+
+_INDEXED = first_of(without_strings, _compiled_indices, _compiled_maxima)
 
 
 @openvino("MaxPool", until=7, absent=_EMPTY, compiles=first_of(without_strings, _COMPILED))

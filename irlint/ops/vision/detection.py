@@ -9,7 +9,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, types_at
 from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number
@@ -171,7 +171,18 @@ def _most(stated: Tensor | None) -> MaybeDim:
     return int(known) if isinstance(known, (int, float)) else known
 
 
-@openvino("NonMaxSuppression", until=2, fills_in=True)
+_COMPILED = first_of(
+    readable_constants(2),
+    types_at(
+        3,
+        4,
+        allowed=frozenset({"float16", "bfloat16", "float32"}),
+        becomes="the operation of opset9 that it becomes takes",
+    ),
+)
+
+
+@openvino("NonMaxSuppression", until=2, fills_in=True, compiles=_COMPILED)
 def ov_nms_1(
     boxes: Tensor,
     scores: Tensor,
@@ -189,7 +200,7 @@ def ov_nms_1(
     return Tensor("int64", (None if negative else smallest(found.boxes, product((most, found.classes))), 3))
 
 
-@openvino("NonMaxSuppression", since=3, until=3, fills_in=True)
+@openvino("NonMaxSuppression", since=3, until=3, fills_in=True, compiles=_COMPILED)
 def ov_nms_3(
     boxes: Tensor,
     scores: Tensor,
@@ -206,7 +217,7 @@ def ov_nms_3(
     return Tensor(INDEX_NAMES[output_type], indices.shape)
 
 
-@openvino("NonMaxSuppression", since=4, until=4, fills_in=True)
+@openvino("NonMaxSuppression", since=4, until=4, fills_in=True, compiles=_COMPILED)
 def ov_nms_4(
     boxes: Tensor,
     scores: Tensor,
@@ -224,7 +235,7 @@ def ov_nms_4(
     return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
 
 
-@openvino("NonMaxSuppression", since=5, fills_in=True)
+@openvino("NonMaxSuppression", since=5, fills_in=True, compiles=readable_constants(2))
 def ov_nms_5(
     boxes: Tensor,
     scores: Tensor,

@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
-from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
+from irlint.ops.kernels.compiling import Layer, not_compiled, types_at, whole_sizes
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
@@ -29,7 +29,18 @@ InterpolateCoordinates = Literal[
 InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
 
 
-@openvino("Interpolate", until=3, absent={"axes": (), "mode": ""}, fills_in=True, strict=("pads_begin", "pads_end"))
+@openvino(
+    "Interpolate",
+    until=3,
+    absent={"axes": (), "mode": ""},
+    fills_in=True,
+    strict=("pads_begin", "pads_end"),
+    compiles=types_at(
+        1,
+        allowed=frozenset({"int32", "int64", "uint32", "uint64"}),
+        becomes="the operation of opset4 that it becomes takes",
+    ),
+)
 def interpolate_0(
     data: Tensor,
     target_spatial_shape: Tensor,

@@ -10,9 +10,10 @@ from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
 from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
+from irlint.ops.kernels.prior_boxes import aspect_ratios, priors_of_cell
 from irlint.ops.kernels.shape_inputs import openvino_shape
 from irlint.ops.kernels.sizes import narrower, size
 
@@ -315,29 +316,6 @@ def ov_detection_output_8(
 # --- PriorBox ---------------------------------------------------------------------------------------------------------
 
 
-def aspect_ratios(ratios: Floats, flip: bool) -> int:
-    """How many different aspect ratios there are, 1 among them, and with ``flip`` the inverse of each."""
-    found = {1.0}
-    for ratio in ratios:
-        found.add(round(ratio, 6))
-        if flip:
-            found.add(round(1 / ratio, 6) if ratio else float("inf"))
-    return len(found)
-
-
-def priors_of_cell(
-    ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
-) -> int:
-    """How many prior boxes each cell has: of ``ratios`` aspect ratios, ``least`` and ``most`` sizes and ``fixed`` ones.
-
-    Source: OpenVINO PriorBox-1 and -8, as the library counts.
-    """
-    count = ratios * least + most if scale_all_sizes else ratios + least - 1
-    if fixed:
-        count = ratios * fixed
-    return count + sum((fixed_ratios or ratios) * (int(each) ** 2 - 1) for each in density)
-
-
 def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
     """[2, 4 * height * width * of_cell]; ``output_size`` lists height and width of the feature map."""
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
@@ -358,6 +336,18 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
 _NO_OFFSET = {"offset": 0.0}
 
 
+def _compiled_sizes(layer: Layer) -> Fault | None:
+    """What is wrong with the two constants that are read as one type."""
+    first, second = layer.dtype(0), layer.dtype(1)
+    if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
+        return None
+    return not_compiled(
+        f"input 0 is a constant of {first} and input 1 one of {second}, which the CPU plugin reads as the type of input 0",
+        help="let both constants be of int64",
+        input=1,
+    )
+
+
 def _compiled_variance(layer: Layer) -> Fault | None:
     count = len(layer.attributes["variance"])
     if count in (0, 1, 4):
@@ -369,7 +359,42 @@ def _compiled_variance(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("PriorBox", until=7, absent=_NO_OFFSET, compiles=_compiled_variance)
+def _compiled_count(layer: Layer) -> Fault | None:
+    """What is wrong with prior boxes that are made while the layer is compiled: OpenVINO writes past their end."""
+    if not all(isinstance(each, Tensor) and each.value is not None for each in layer.inputs[:2]):
+        return None
+    given = layer.attributes
+    ratios, fixed, density = aspect_ratios(given["aspect_ratio"], given["flip"]), given["fixed_size"], given["density"]
+    if fixed and not density and (given["fixed_ratio"] or ratios > 1):
+        return not_compiled(
+            "there are `fixed_size` and ratios, and no `density`, of which OpenVINO reads an entry for each size",
+            help="write `density` with an entry for each `fixed_size`",
+            attribute="fixed_size",
+        )
+    least = len(given["min_size"])
+    room = priors_of_cell(
+        ratios,
+        least,
+        len(given["max_size"]),
+        scale_all_sizes=given["scale_all_sizes"],
+        fixed=len(fixed),
+        density=density,
+        fixed_ratios=len(given["fixed_ratio"]),
+    )
+    made = least * (ratios if given["scale_all_sizes"] else 1)
+    if fixed or room >= made:
+        return None
+    return not_compiled(
+        f"`density` leaves room for {room} boxes in each cell, and `min_size` makes {made}",
+        help="remove `density`, which belongs to `fixed_size`",
+        attribute="density",
+    )
+
+
+_COMPILED_BOXES = first_of(_compiled_variance, _compiled_sizes, _compiled_count)
+
+
+@openvino("PriorBox", until=7, absent=_NO_OFFSET, compiles=_COMPILED_BOXES)
 def ov_prior_box_1(
     output_size: Tensor,
     image_size: Tensor,
@@ -401,7 +426,7 @@ def ov_prior_box_1(
     return _prior_boxes(output_size, image_size, of_cell)
 
 
-@openvino("PriorBox", since=8, absent=_NO_OFFSET, compiles=_compiled_variance)
+@openvino("PriorBox", since=8, absent=_NO_OFFSET, compiles=_COMPILED_BOXES)
 def ov_prior_box_8(
     output_size: Tensor,
     image_size: Tensor,
@@ -438,7 +463,7 @@ def ov_prior_box_8(
     "PriorBoxClustered",
     absent=_NO_OFFSET,
     fills_in=True,
-    compiles=_compiled_variance,
+    compiles=first_of(_compiled_variance, _compiled_sizes),
     legacy=("flip", "img_h", "img_size", "img_w", "max_size", "min_size"),
 )
 def ov_prior_box_clustered(

@@ -127,16 +127,12 @@ def _element_type(layer: Layer, reader: LayerReader) -> str | None:
     if attribute is None:
         return None
     try:
-        dtype = stored_type(attribute.value)
+        return stored_type(attribute.value)
     except ValueError as error:
         name = renamed_type(attribute.value)
         meant = f', did you mean "{name}"?' if name else ""
         _complain(layer, reader, f"has an unknown element type: {error}{meant}", attribute.place)
         return None
-    if dtype is None:
-        message = f'has the element type "{attribute.value}", which no contents can have'
-        _complain(layer, reader, message, attribute.place, Severity.WARNING)
-    return dtype
 
 
 def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:

@@ -1,0 +1,39 @@
+"""Which element types OpenVINO reads at an input and its CPU plugin refuses to compile, as ``openvino_cpu.txt`` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from irlint.records import record
+from irlint.schemas import table_text
+
+
+@record
+class Refusal:
+    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``."""
+
+    first: int
+    last: int
+    indices: frozenset[int]
+    types: frozenset[str]
+
+
+@cache
+def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
+    found: dict[str, tuple[Refusal, ...]] = {}
+    for line in table_text("openvino_cpu.txt").splitlines()[1:]:
+        names, opsets, indices, *types = line.split(" ")
+        first, last = opsets.split("-")
+        refusal = Refusal(int(first), int(last), frozenset(map(int, indices.split(","))), frozenset(types))
+        for name in names.split(","):
+            found[name] = (*found.get(name, ()), refusal)
+    return found
+
+
+def is_refused(name: str, opset: int, index: int, dtype: str) -> bool:
+    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant."""
+    return any(
+        dtype in each.types and index in each.indices and each.first <= opset <= each.last
+        for each in _refusals().get(name, ())
+    )

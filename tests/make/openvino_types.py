@@ -1,0 +1,121 @@
+"""Writes ``irlint/schemas/openvino_cpu.txt``: the element types that OpenVINO reads and its CPU plugin refuses to compile.
+
+``cd tests && python -m make.openvino_types`` asks the installed OpenVINO about the lines of ``oracles/ir_operations.txt``
+with each element type in the place of that of their Parameters; it takes a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from oracles.ir_generator import Case, Line, document, lines
+from oracles.worker import answers
+
+from irlint.parsers.openvino.types import element_type
+
+TABLE = Path(__file__).resolve().parents[2] / "irlint" / "schemas" / "openvino_cpu.txt"
+TYPES = [
+    "boolean",
+    "bf16",
+    "f16",
+    "f32",
+    "f64",
+    "i4",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u2",
+    "u4",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "nf4",
+    "f4e2m1",
+    "f8e4m3",
+    "f8e5m2",
+    "f8e8m0",
+    "string",
+]
+
+#: An operation, the opsets of its line, an input, and an element type.
+Place = tuple[str, str, int, str]
+
+
+def groups(line: Line) -> Iterator[tuple[int, ...]]:
+    """The inputs that are given a type together: Parameters of one type, all of them and each alone."""
+    kinds: dict[str, list[int]] = {}
+    for index, given in enumerate(line.inputs):
+        if given.values is None:
+            kinds.setdefault(given.dtype, []).append(index)
+    for indices in kinds.values():
+        yield tuple(indices)
+        if len(indices) > 1:
+            yield from ((index,) for index in indices)
+
+
+def retyped(case: Case, indices: tuple[int, ...], dtype: str, *, opened: bool = False) -> Case:
+    """The case with other types at some inputs, ``opened`` without the sizes of its Parameters."""
+    inputs = [replace(given, dtype=dtype) if at in indices else given for at, given in enumerate(case.inputs)]
+    if opened:
+        inputs = [replace(each, dims=(-1,) * len(each.dims or ())) if each.values is None else each for each in inputs]
+    return replace(case, inputs=tuple(inputs))
+
+
+def asked(engine: str, cases: list[Case]) -> list[bool]:
+    """Whether OpenVINO takes each case."""
+    said = answers(engine, [(".xml", *document(case)) for case in cases])
+    return [each.split(" ", 1)[0] not in ("refuses", "crashes") for each in said]
+
+
+def measured() -> Iterator[tuple[Place, bool]]:
+    """What is read, each with whether it is compiled."""
+    sound = [(line, replace(line.case(), op=name, opset=line.opsets[-1])) for line in lines() for name in line.names]
+    sound = [pair for pair, takes in zip(sound, asked("compiled", [case for _, case in sound])) if takes]
+    tried = {
+        (line.opsets, indices, dtype, retyped(case, indices, dtype)): case
+        for line, case in sound
+        for indices in groups(line)
+        for dtype in TYPES
+    }
+    read = [key for key, takes in zip(tried, asked("openvino", [key[3] for key in tried])) if takes]
+    compiled = asked("compiled", [key[3] for key in read])
+    refused = [key for key, takes in zip(read, compiled) if not takes]
+    opened = [retyped(tried[key], key[1], key[2], opened=True) for key in refused]
+    again = dict(zip(refused, asked("compiled", opened)))
+    for key, takes in zip(read, compiled):
+        opsets, indices, dtype, case = key
+        for index in indices:
+            place = (case.op, f"{opsets[0]}-{opsets[-1]}", index, element_type(dtype) or "")
+            yield place, takes or again.get(key, False)
+
+
+def main() -> None:
+    places: dict[Place, bool] = {}
+    for place, takes in measured():
+        places[place] = places.get(place, False) or takes
+    rows: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    by_input: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for (name, opsets, index, dtype), takes in places.items():
+        if not takes:
+            by_input[name, opsets, index].append(dtype)
+    for (name, opsets, index), dtypes in by_input.items():
+        rows[name, opsets, " ".join(sorted(dtypes))].append(index)
+    together: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (name, opsets, dtypes), indices in rows.items():
+        together[opsets, ",".join(map(str, sorted(indices))), dtypes].append(name)
+    text = "".join(
+        f"{','.join(sorted(names))} {opsets} {indices} {dtypes}\n"
+        for (opsets, indices, dtypes), names in sorted(together.items(), key=lambda each: sorted(each[1]))
+    )
+    TABLE.write_text(
+        f"Operations, opsets, inputs, and element types that OpenVINO's CPU plugin refuses there\n{text}", "ascii"
+    )
+
+
+if __name__ == "__main__":
+    main()
