@@ -166,7 +166,7 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
 def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
     """The fault of a result whose rank only the contents of the model's inputs tell."""
     given = [None if value is None else known.types.get(value) for value in node.inputs]
-    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
+    direct = [index for index, value in enumerate(node.inputs) if index and value in sources.inputs]
     for index, each in enumerate(given[1:], 1):
         if index not in direct and not (isinstance(each, Tensor) and each.value is not None):
             return None

@@ -8,7 +8,7 @@ from irlint.findings.statements import agree, reckoning
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
 from irlint.parsers.openvino.types import partial_shape
 
 DType = str
@@ -48,13 +48,15 @@ _KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 def _compiled_variable(layer: Layer) -> Fault | None:
     dtype, shape = layer.attributes["variable_type"], layer.attributes["variable_shape"]
-    if shape.strip(" []") == "..." and (not layer.inputs or (dtype in _KEPT and 0 in layer.direct | layer.fixed)):
+    kept = 0 in layer.direct if dtype in _KEPT else False
+    if shape.strip(" []") == "..." and (not layer.inputs or kept or (dtype is not None and 0 in layer.fixed)):
         return not_compiled(
             "the rank of the variable is open, and the CPU plugin needs to know it",
             help='write `variable_shape` with an entry for each axis, such as "?,3"',
             attribute="variable_shape",
         )
-    if dtype is None and not layer.inputs:
+    given = layer.outputs[0] if layer.outputs else None
+    if dtype is None and not layer.inputs and isinstance(given, Tensor) and whole_sizes(given) is not None:
         return not_compiled(
             "the variable is of a dynamic type, and nothing initializes it",
             help="write `variable_type`",
