@@ -12,7 +12,7 @@ from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import INTEGERS, Tensor
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
 from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
@@ -82,10 +82,11 @@ def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
     """The inputs whose element types the plugin refuses where they are no constants, with these types."""
     call, types = known.calls[node], [known.types.get(value) if value else None for value in node.inputs]
     typed = [(index, each.dtype) for index, each in enumerate(types) if isinstance(each, Tensor)]
+    sized = all(each is None or whole_sizes(each) is not None for each in types)
     return [
         (index, dtype)
         for index, dtype in typed
-        if dtype is not None and is_refused(call.op, call.version, index, dtype)
+        if dtype is not None and is_refused(call.op, call.version, index, dtype, sized=sized)
     ]
 
 
@@ -166,7 +167,7 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
 def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
     """The fault of a result whose rank only the contents of the model's inputs tell."""
     given = [None if value is None else known.types.get(value) for value in node.inputs]
-    direct = [index for index, value in enumerate(node.inputs) if index and value in sources.inputs]
+    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
     for index, each in enumerate(given[1:], 1):
         if index not in direct and not (isinstance(each, Tensor) and each.value is not None):
             return None

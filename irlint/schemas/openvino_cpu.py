@@ -11,29 +11,33 @@ from irlint.schemas import table_text
 
 @record
 class Refusal:
-    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``."""
+    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``, ``always`` or
+    only where all sizes are known."""
 
     first: int
     last: int
     indices: frozenset[int]
     types: frozenset[str]
+    always: bool
 
 
 @cache
 def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
     found: dict[str, tuple[Refusal, ...]] = {}
     for line in table_text("openvino_cpu.txt").splitlines()[1:]:
-        names, opsets, indices, *types = line.split(" ")
+        when, names, opsets, indices, *types = line.split(" ")
         first, last = opsets.split("-")
-        refusal = Refusal(int(first), int(last), frozenset(map(int, indices.split(","))), frozenset(types))
+        places = frozenset(map(int, indices.split(",")))
+        refusal = Refusal(int(first), int(last), places, frozenset(types), when == "always")
         for name in names.split(","):
             found[name] = (*found.get(name, ()), refusal)
     return found
 
 
-def is_refused(name: str, opset: int, index: int, dtype: str) -> bool:
-    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant."""
+def is_refused(name: str, opset: int, index: int, dtype: str, *, sized: bool) -> bool:
+    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant; ``sized`` says that all sizes of the
+    inputs are known."""
     return any(
-        dtype in each.types and index in each.indices and each.first <= opset <= each.last
+        dtype in each.types and index in each.indices and each.first <= opset <= each.last and (sized or each.always)
         for each in _refusals().get(name, ())
     )

@@ -72,9 +72,14 @@ def asked(engine: str, cases: list[Case]) -> list[bool]:
     return [each.split(" ", 1)[0] not in ("refuses", "crashes") for each in said]
 
 
-def measured() -> Iterator[tuple[Place, bool]]:
-    """What is read, each with whether it is compiled."""
-    sound = [(line, replace(line.case(), op=name, opset=line.opsets[-1])) for line in lines() for name in line.names]
+def measured() -> Iterator[tuple[Place, bool, bool]]:
+    """What is read, each with whether it is compiled with the sizes of its line, and with these or open ones."""
+    sound = [
+        (line, replace(line.case(), op=name, opset=line.opsets[-1]))
+        for line in lines()
+        if line.outputs == 1
+        for name in line.names
+    ]
     sound = [pair for pair, takes in zip(sound, asked("compiled", [case for _, case in sound])) if takes]
     tried = {
         (line.opsets, indices, dtype, retyped(case, indices, dtype)): case
@@ -91,30 +96,37 @@ def measured() -> Iterator[tuple[Place, bool]]:
         opsets, indices, dtype, case = key
         for index in indices:
             place = (case.op, f"{opsets[0]}-{opsets[-1]}", index, element_type(dtype) or "")
-            yield place, takes or again.get(key, False)
+            yield place, takes, takes or again[key]
+
+
+def rows(places: set[Place], when: str) -> str:
+    """The lines of the table for some places: inputs and operations of the same types together."""
+    by_input: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for name, opsets, index, dtype in places:
+        by_input[name, opsets, index].append(dtype)
+    by_name: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for (name, opsets, index), dtypes in by_input.items():
+        by_name[name, opsets, " ".join(sorted(dtypes))].append(index)
+    together: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (name, opsets, dtypes), indices in by_name.items():
+        together[opsets, ",".join(map(str, sorted(indices))), dtypes].append(name)
+    ordered = sorted(together.items(), key=lambda each: (sorted(each[1]), each[0]))
+    return "".join(
+        f"{when} {','.join(sorted(names))} {opsets} {indices} {dtypes}\n"
+        for (opsets, indices, dtypes), names in ordered
+    )
 
 
 def main() -> None:
-    places: dict[Place, bool] = {}
-    for place, takes in measured():
-        places[place] = places.get(place, False) or takes
-    rows: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    by_input: dict[tuple[str, str, int], list[str]] = defaultdict(list)
-    for (name, opsets, index, dtype), takes in places.items():
-        if not takes:
-            by_input[name, opsets, index].append(dtype)
-    for (name, opsets, index), dtypes in by_input.items():
-        rows[name, opsets, " ".join(sorted(dtypes))].append(index)
-    together: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for (name, opsets, dtypes), indices in rows.items():
-        together[opsets, ",".join(map(str, sorted(indices))), dtypes].append(name)
-    text = "".join(
-        f"{','.join(sorted(names))} {opsets} {indices} {dtypes}\n"
-        for (opsets, indices, dtypes), names in sorted(together.items(), key=lambda each: sorted(each[1]))
-    )
-    TABLE.write_text(
-        f"Operations, opsets, inputs, and element types that OpenVINO's CPU plugin refuses there\n{text}", "ascii"
-    )
+    sized: dict[Place, bool] = {}
+    opened: dict[Place, bool] = {}
+    for place, takes, ever in measured():
+        sized[place] = sized.get(place, False) or takes
+        opened[place] = opened.get(place, False) or ever
+    always = {place for place, takes in opened.items() if not takes}
+    known = {place for place, takes in sized.items() if not takes} - always
+    heading = TABLE.read_text("ascii").partition("\n")[0]
+    TABLE.write_text(f"{heading}\n{rows(always, 'always')}{rows(known, 'known')}", "ascii")
 
 
 if __name__ == "__main__":

@@ -31,4 +31,4 @@ def test_the_table_says_what_is_compiled(text: str) -> None:
     takes = dict(zip((case for _, _, case in cases), asked("openvino", [case for _, _, case in cases])))
     kept = [each for each in cases if takes[each[2]]]
     for (name, dtype, _), compiled in zip(kept, asked("compiled", [case for _, _, case in kept])):
-        assert is_refused(name, read.opsets[0], 0, element_type(dtype) or "") is not compiled, (name, dtype)
+        assert is_refused(name, read.opsets[0], 0, element_type(dtype) or "", sized=True) is not compiled, (name, dtype)
