@@ -35,6 +35,7 @@ class Binder:
         self._model = model
         self._format: _Format = import_module(f"{__name__}.{model.format.name}")
         self._sound: dict[tuple[object, ...], Call] = {}
+        self._alike: dict[tuple[object, ...], Call] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
@@ -43,14 +44,29 @@ class Binder:
 
         ``scope`` holds the attributes of the call of the function that the node stands in, by name.
         """
+        # Nodes of a model share their attributes where these were read once for all of them.
+        short = _short_key(node, within_function)
+        known = self._alike.get(short) if short is not None else None
+        if known is not None:
+            return known, []
         key = _key(node, within_function)
         known = self._sound.get(key) if key is not None else None
         if known is not None:
+            if short is not None:
+                self._alike[short] = known
             return known, []
         call, faults = self._format.bound(node, self._model, scope, within_function=within_function)
         if key is not None and not faults and call.function is None and len(self._sound) < MAX_REMEMBERED:
             self._sound[key] = call
         return call, faults
+
+
+def _short_key(node: Node, within_function: bool) -> tuple[object, ...] | None:
+    """What a sound call depends on, its attributes by the mapping that holds them; None where an input or output is left out."""
+    if None in node.inputs or None in node.outputs:
+        return None
+    counts = len(node.inputs), len(node.outputs)
+    return (id(node.attributes), node.op, node.domain, node.overload, node.version, within_function, *counts)
 
 
 def _key(node: Node, within_function: bool) -> tuple[object, ...] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterator
+from functools import lru_cache
 
-from irlint.dims import elements
+from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
@@ -119,7 +120,7 @@ def problems(known: Known) -> list[Problem]:
                 missing.setdefault(stored.file, []).append((graph, name, stored, name in idle))
             elif stored is not None and stored.file is not None and _too_short(constant):
                 short.setdefault(stored.file, []).append((graph, name, constant, node, name in idle))
-            else:
+            elif not _is_whole(constant):
                 unread = name in idle
                 found += [
                     _lowered(each) if unread else each for each in _size_problems(graph, name, constant, node, known)
@@ -142,7 +143,9 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
     if isinstance(tensor.extent, Extent):
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
-        nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
+        total = sum(tensor.value or ())  # type: ignore[arg-type]
+        nans = 0 if total == total else sum([entry != entry for entry in tensor.value or ()])
+        infinities = 0
     if not nans and not infinities:
         return
     count = elements(tensor.shape or ())  # type: ignore[arg-type]
@@ -204,10 +207,20 @@ def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node
 
 
 def _needed(constant: Constant) -> int | None:
-    shape = constant.tensor.shape
-    if shape is None or constant.tensor.dtype is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
+    return _bytes_of(constant.tensor.dtype, constant.tensor.shape)
+
+
+@lru_cache(1024)
+def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
+    if shape is None or dtype is None or not all(isinstance(dim, int) and dim >= 0 for dim in shape):
         return None
-    return byte_size(constant.tensor.dtype, elements(shape))  # type: ignore[arg-type]
+    return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
+
+
+def _is_whole(constant: Constant) -> bool:
+    """Whether a constant has the very bytes that its shape needs."""
+    stored, needed = constant.stored, _needed(constant)
+    return stored is not None and stored.size == needed is not None and _in_blocks(constant, needed) == needed
 
 
 def _in_blocks(constant: Constant, needed: int) -> int:

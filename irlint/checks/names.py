@@ -150,7 +150,8 @@ def _maker(value: Value, graph: Graph, makers: dict[Value, Node]) -> str:
 
 def _late(graph: Graph) -> Iterator[Problem]:
     order = ordered(graph)
-    late = [(node, value) for node, value in order.late if node not in set(order.cyclic)]
+    cyclic = set(order.cyclic)
+    late = [(node, value) for node, value in order.late if node not in cyclic]
     if not late:
         return
     node, value = late[0]
@@ -182,7 +183,7 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
 
 def _bodies(graph: Graph, outer: frozenset[str]) -> Iterator[Problem]:
     """What bodies may not do with the values around them: ``outer`` are the names that ``graph`` sees."""
-    if not any(node.attributes and any(node.bodies) for node in graph.nodes):
+    if not any(node.bodies for node in graph.nodes):
         return
     visible = set(outer) | {value.name for value in (*graph.inputs, *graph.constants)}
     for node in graph.nodes:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from irlint.binding.calls import Call
 from irlint.dims import TooComplex
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Requirement, stated
-from irlint.model.tensor import UNKNOWN, Optional, Tensor, Type
+from irlint.findings.statements import Requirement, reckoning, stated
+from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
 from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
@@ -108,17 +108,25 @@ class Memory:
 
     def __init__(self) -> None:
         self._answers: dict[tuple[object, ...], Answer] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._asked: dict[int, tuple[Call, int | None]] = {}
 
     def ask(self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Callable[[], Context]) -> Answer:
         """As the function ``ask`` says; ``context`` is made only for a rule that asks for it."""
         if call.signature is not None and call.signature.context:
             return ask(call, inputs, outputs=outputs, context=context())
-        if call.broken or call.function is not None or any(map(_holds_floats, inputs)):
+        if call.broken or call.function is not None:
+            return NO_ANSWER
+        asked = self._asked.get(id(call))
+        if asked is None:
+            asked = self._asked[id(call)] = call, self._number(call)
+        number = asked[1]
+        if number is None:
             return ask(call, inputs, outputs=outputs)
-        function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
-        # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
-        rule = (function, fold, id(call.schema), outputs if function is None else 0)
-        key = (rule, *inputs, *(call.attributes or {}).items())
+        count = outputs if call.operator is None else 0
+        if any(map(_holds_floats, inputs)):
+            return self._of_floats(call, number, inputs, outputs)
+        key = (number, count, *inputs)
         try:
             known = self._answers.get(key)
         except TypeError:
@@ -128,6 +136,59 @@ class Memory:
             if not known.faults and len(self._answers) < MAX_REMEMBERED:
                 self._answers[key] = known
         return known
+
+    def _number(self, call: Call) -> int | None:
+        """One number for all calls of the same rule with equal attributes; None where these cannot be compared."""
+        function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
+        # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
+        rule = (function, fold, id(call.schema), *(call.attributes or {}).items())
+        try:
+            return self._numbers.setdefault(rule, len(self._numbers))
+        except TypeError:
+            return None
+
+    def _of_floats(self, call: Call, number: int, inputs: Sequence[Type | None], outputs: int) -> Answer:
+        """The answer where inputs hold floating-point numbers: of weights the same as of others, if the rule does not look at them."""
+        count = outputs if call.operator is None else 0
+        key = (
+            number,
+            count,
+            *[(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs],
+        )
+        if reckoning():
+            return ask(call, inputs, outputs=outputs)
+        known = self._answers.get(key)
+        if known is None:
+            given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
+            known = ask(call, given, outputs=outputs)
+            looked = any(isinstance(x, Unread) and x.read for x in given)
+            if looked or known.faults or not all(type(each) is Tensor for each in known.outputs or ()):
+                known = NO_ANSWER
+            if len(self._answers) < MAX_REMEMBERED:
+                self._answers[key] = known
+        return known if known is not NO_ANSWER else ask(call, inputs, outputs=outputs)
+
+
+class Unread(Tensor):
+    """A tensor that notes whether anybody looks at its contents."""
+
+    __slots__ = ("contents", "read")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, tensor.extent  # type: ignore[misc]
+        self.contents = tensor.value
+        self.read = False
+
+    @property
+    def value(self) -> Contents | None:
+        self.read = True
+        return self.contents
+
+    def __eq__(self, other: object) -> bool:
+        return Tensor(self.dtype, self.shape, self.value, self.extent) == other
+
+    def __hash__(self) -> int:
+        return hash(Tensor(self.dtype, self.shape, self.value, self.extent))
 
 
 def _holds_floats(known: Type | None) -> bool:

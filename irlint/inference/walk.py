@@ -303,9 +303,10 @@ class _Walk:
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
             return
-        call, faults = self.binder.bound(node, frame.scope, within_function=is_function(graph))
+        call, faults = self.binder.bound(node, frame.scope, within_function=bool(graph.path) and is_function(graph))
         self.calls[node] = call
-        self._say(graph, frame, node, faults, said, by_rule=False)
+        if faults:
+            self._say(graph, frame, node, faults, said, by_rule=False)
         if is_input:
             self._parameter(graph, frame, node, call, said)
             return
@@ -357,8 +358,9 @@ class _Walk:
             if any(fault.severity is Severity.ERROR for fault in surplus):
                 outputs = None
             faults = (*surplus, *faults)
-        self._say(graph, frame, node, faults, said)
-        if not frame.quiet and frame.worst is Severity.ERROR:
+        if faults:
+            self._say(graph, frame, node, faults, said)
+        if answer.requirements and not frame.quiet and frame.worst is Severity.ERROR:
             said.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
 

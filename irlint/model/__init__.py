@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import Any
@@ -123,6 +123,7 @@ class Node:
 
     ``version`` is the opset version that the file imports for the domain (ONNX: int, None where it imports none), or
     the layer's ``version`` text. ``inputs`` and ``outputs`` hold None for an ONNX empty name and an unconnected port.
+    ``bodies`` are the graphs among its attributes, by the attribute's name.
     ``metadata`` holds the entries of ``metadata_props`` or ``rt_info`` that are meant for irlint: those under IGNORE.
     """
 
@@ -140,6 +141,7 @@ class Node:
     output_ports: tuple[Port, ...] = ()
     overload: str = ""
     metadata: Mapping[str, str] = NOTHING
+    bodies: tuple[tuple[str, Graph], ...] = ()
 
     @property
     def label(self) -> str:
@@ -148,17 +150,18 @@ class Node:
             return self.name
         return next((value.name for value in self.outputs if value is not None), "")
 
-    @property
-    def bodies(self) -> Iterator[tuple[str, Graph]]:
-        """The graphs among its attributes, by the attribute's name."""
-        for name, attribute in self.attributes.items():
-            if attribute.reference is not None:
-                continue
-            if attribute.kind == "GRAPH":
-                yield name, attribute.value
-            elif attribute.kind == "GRAPHS":
-                for position, graph in enumerate(attribute.value):
-                    yield f"{name}[{position}]", graph
+
+def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph], ...]:
+    """The graphs among attributes, by the attribute's name."""
+    found: list[tuple[str, Graph]] = []
+    for name, attribute in attributes.items():
+        if attribute.reference is not None:
+            continue
+        if attribute.kind == "GRAPH":
+            found.append((name, attribute.value))
+        elif attribute.kind == "GRAPHS":
+            found += [(f"{name}[{position}]", graph) for position, graph in enumerate(attribute.value)]
+    return tuple(found)
 
 
 @record(eq=False)

@@ -24,28 +24,42 @@ class Order:
 def used(node: Node) -> list[Value]:
     """The values that a node uses, those that its bodies capture among them."""
     found = [value for value in node.inputs if value is not None]
-    if node.attributes:
-        for _, body in node.bodies:
-            found += body.captured
+    for _, body in node.bodies:
+        found += body.captured
     return found
 
 
 def used_values(graph: Graph) -> set[Value]:
     """The values that nodes of a graph use, those that their bodies capture among them, and those that leave it."""
-    return {value for node in graph.nodes for value in used(node)}.union(graph.outputs)
+    found = {value for node in graph.nodes for value in node.inputs if value is not None}
+    for node in graph.nodes:
+        if node.bodies:
+            found.update(used(node))
+    return found.union(graph.outputs)
 
 
 def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
+    if _is_ordered(graph):
+        return Order(graph.nodes)
     producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     seen: set[Value | None] = set()
     late: list[tuple[Node, Value]] = []
     for node in graph.nodes:
         late += [(node, value) for value in used(node) if value not in seen and value in producers]
         seen.update(node.outputs)
-    if not late:
-        return Order(graph.nodes)
     return _sorted(graph, producers, tuple(late))
+
+
+def _is_ordered(graph: Graph) -> bool:
+    """Whether each node of a graph comes after those that it uses."""
+    waiting = {value for node in graph.nodes for value in node.outputs}
+    waiting.discard(None)
+    for node in graph.nodes:
+        if not waiting.isdisjoint(node.inputs) or (node.bodies and not waiting.isdisjoint(used(node))):
+            return False
+        waiting.difference_update(node.outputs)
+    return True
 
 
 def _sorted(graph: Graph, producers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
@@ -118,4 +132,4 @@ def graphs(model: Model) -> Iterator[Graph]:
     while waiting:
         graph = waiting.pop()
         yield graph
-        waiting += reversed([body for node in graph.nodes if node.attributes for _, body in node.bodies])
+        waiting += reversed([body for node in graph.nodes if node.bodies for _, body in node.bodies])

@@ -302,7 +302,7 @@ def _fits(known: str, allowed: frozenset[str], use: Use) -> bool:
     """Whether a type is among those of a constraint; casts from float16 are inserted, but around nodes with bodies."""
     if known in allowed:
         return True
-    if known != "float16" or "float32" not in allowed or next(use.node.bodies, None) is not None:
+    if known != "float16" or "float32" not in allowed or use.node.bodies:
         return False
     return use.opset == 0 or use.opset >= FIRST_WITH_CASTS
 

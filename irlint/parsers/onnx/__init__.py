@@ -9,7 +9,7 @@ from irlint.dims import symbol, unused_name
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value
+from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value, bodies_among
 from irlint.model.formats import ONNX
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
 from irlint.parsers.onnx import messages as onnx_messages
@@ -272,10 +272,10 @@ class _Linker:
         opsets: Mapping[str, int],
         links: _Links,
     ) -> Node:
-        faults = list(record.faults)
         inputs = links.all_used(record.inputs) if path or record.op != "Constant" else (None,) * len(record.inputs)
-        attributes = record.attributes
+        attributes, faults = record.attributes, record.faults
         if record.linked:
+            faults = list(faults)
             label = record.name or next((name for name in record.outputs if name), "")
             here = f"{path}/{label}" if path else label
             attributes = {
@@ -293,8 +293,10 @@ class _Linker:
             index,
             overload=record.overload,
             metadata=record.metadata,
+            bodies=bodies_among(attributes) if record.linked else (),
         )
-        self.problems += [Problem(fault, path, node) for fault in faults]
+        if faults:
+            self.problems += [Problem(fault, path, node) for fault in faults]
         return node
 
     def _linked(

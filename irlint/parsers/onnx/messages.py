@@ -82,6 +82,9 @@ _MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 #: Attributes of at most so many bytes are decoded once for all nodes that have them.
 _SHARED_BYTES = 128
 
+#: Nodes of at most so many bytes are read at once where nothing about them is unusual.
+_PLAIN_BYTES = 1 << 14
+
 #: Strings of an attribute are kept up to so many bytes: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
@@ -141,6 +144,7 @@ class Reader:
         self.types: dict[bytes, None] = {}
         self.within_function = False
         self._shared: dict[bytes, tuple[str, Attribute]] = {}
+        self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
@@ -218,6 +222,9 @@ class Reader:
         """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
         ``depth``."""
         data = self.data
+        plain = self._plain_node(data[start:end]) if end - start <= _PLAIN_BYTES else None
+        if plain is not None:
+            return plain
         found = fields(data, start, end)
         attributes: dict[str, Attribute] = {}
         linked = False
@@ -240,6 +247,8 @@ class Reader:
                 attributes[name] = attribute
                 linked = linked or attribute.kind in LINKED
         faults += [repeated(name, where == "main" and op == "Constant") for name in dict.fromkeys(twice)]
+        if not (linked or faults):
+            self._keep(op, found.get(5 << 3 | 2, ()), attributes)
         return NodeRecord(
             last_text(data, found, 3),
             op,
@@ -253,6 +262,60 @@ class Reader:
             self._metadata(found[9 << 3 | 2]) if 9 << 3 | 2 in found else {},
             domain == STANDARD,
         )
+
+    def _keep(self, op: str, spans: Iterable[Span], attributes: dict[str, Attribute]) -> None:
+        """Keeps the attributes of a node for others of its operator that have the same bytes."""
+        raws = [self.data[start:end] if end - start <= _SHARED_BYTES else b"" for start, end in spans]
+        if all(raw in self._shared for raw in raws):
+            # No attribute here takes more than _SHARED_BYTES, so its size is one byte, or two.
+            sizes = [
+                bytes([size]) if (size := len(raw)) < 128 else bytes([size & 127 | 128, size >> 7]) for raw in raws
+            ]
+            self._lists[op, b"".join([b"*" + size + raw for size, raw in zip(sizes, raws)])] = attributes
+
+    def _plain_node(self, raw: bytes) -> NodeRecord | None:
+        """The NodeProto in ``raw``, where it has nothing but texts, and attributes that were read before; None for any other."""
+        inputs: list[str] = []
+        outputs: list[str] = []
+        name = op = domain = overload = ""
+        at = first = last = 0
+        try:
+            while at < len(raw):
+                key, size = raw[at], raw[at + 1]
+                begin = at + 2
+                if size > 127:
+                    size += (raw[begin] - 1) * 128
+                    if raw[begin] > 127:
+                        return None
+                    begin += 1
+                end = begin + size
+                if key == 10:
+                    inputs.append(raw[begin:end].decode())
+                elif key == 18:
+                    outputs.append(raw[begin:end].decode())
+                elif key == 42:
+                    if last not in (0, at):
+                        return None
+                    first, last = first if last else at, end
+                elif key == 26:
+                    name = raw[begin:end].decode()
+                elif key == 34:
+                    op = raw[begin:end].decode()
+                elif key == 58:
+                    domain = raw[begin:end].decode()
+                elif key == 66:
+                    overload = raw[begin:end].decode()
+                elif key != 50 and (key != 74 or _IGNORE in raw[begin : min(end, begin + _KEY_BYTES)]):
+                    return None
+                at = end
+        except (IndexError, UnicodeDecodeError):
+            return None
+        attributes = self._lists.get((op, raw[first:last]))
+        if attributes is None or at != len(raw):
+            return None
+        spelled_out = domain == STANDARD
+        domain = "" if spelled_out else domain
+        return NodeRecord(name, op, domain, overload, inputs, outputs, attributes, False, [], {}, spelled_out)
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
         """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""

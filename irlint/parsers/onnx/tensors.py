@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from functools import lru_cache
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
@@ -34,6 +35,10 @@ _TYPED_FIELDS = {
 
 #: The fields that hold elements, packed or not.
 _VALUE_KEYS = frozenset(number << 3 | wire for number in (4, 5, 6, 7, 9, 10, 11) for wire in (0, 1, 2, 5))
+
+#: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
+_RAW_DATA = 9 << 3 | 2
+_PLAIN_KEYS = frozenset({1 << 3, 2 << 3, 8 << 3 | 2, _RAW_DATA})
 
 _EXTERNAL = 1
 _POINTER_SIZE = 1024
@@ -90,6 +95,15 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
     ``stored.size`` is None where it is not told: strings, unknown types, external data without a length (onnxruntime takes
     a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
     """
+    if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
+        tensor, count, size = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
+        if tensor.dtype is not None and tensor.dtype != "string":
+            start, end = found[_RAW_DATA][-1]
+            stored = Stored(end - start, start, None, end - start)
+            if count is None or size != end - start:
+                return Constant(tensor, stored)
+            value = weights.contents(tensor.dtype, count, data[start:end])
+            return Constant(Tensor(tensor.dtype, tensor.shape, value), stored)
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
     external = protobuf.last(found, 14 << 3) == _EXTERNAL
@@ -109,6 +123,14 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)
         return Constant(Tensor(dtype, dims, None if faults and not external else value), stored, None, faults)
     return Constant(Tensor(dtype, dims, value), stored)
+
+
+@lru_cache(1024)
+def _form(dims: tuple[int, ...], number: int) -> tuple[Tensor, int | None, int | None]:
+    """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where they are few."""
+    sizes = tuple(map(protobuf.signed, dims))
+    dtype, count = DTYPES.get(number), _small_count(sizes)
+    return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files) -> tuple[str, Constant]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value
+from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.openvino.constants import Weights, constant, weights_beside
@@ -303,6 +303,7 @@ class _GraphReader:
             self.problems.append(Problem(fault, path, node, place=complaint.place))
 
     def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
+        inside = self._bodies(layer, path, depth)
         return Node(
             name=layer.name,
             op=layer.op,
@@ -310,13 +311,14 @@ class _GraphReader:
             version=layer.version,
             inputs=inputs,
             outputs=layer.values,
-            attributes={**layer.attributes, **self._bodies(layer, path, depth)},
+            attributes={**layer.attributes, **inside} if inside else layer.attributes,
             index=layer.index,
             place=layer.place,
             id=layer.id or None,
             input_ports=layer.inputs,
             output_ports=layer.outputs,
             metadata=_metadata(layer.children.get("rt_info")),
+            bodies=bodies_among(inside),
         )
 
     def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
