@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from irlint import __version__
 from irlint.command import check as session
 from irlint.command.options import BROADCAST, CHECK, CONTRACT, DIFF, KINDS, METAVARS, SHAPES, TARGETS, WHY, default
-from irlint.command.streams import emit, encoding, fail
+from irlint.command.streams import emit, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
 
@@ -205,30 +205,17 @@ def why(model: str, value: str, **options: Any) -> None:
 @_with(TARGETS)
 def targets(model: str, **options: Any) -> None:
     """Prints which releases of which runtimes take a MODEL, and what keeps it from the others."""
-    from irlint.reporters.targets import rendered
-    from irlint.run.targets import taken
+    from irlint.command import questions
 
-    _print(taken, rendered, model, options)
+    questions.targets(model, options["format"])
 
 
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
     """Prints what is asked of a model, in the form that the options name."""
+    from irlint.command.questions import answer
     from irlint.command.settings import shapes_for
 
-    try:
-        found = asked(model, **(shapes_for(model, options) if "shape" in options else {}))
-    except FileNotFoundError:
-        fail(f"no such file: {model}")
-    except OSError as error:
-        fail(f"{model}: {error.strerror}")
-    except ValueError as error:
-        fail(f"{model}: {error}", *getattr(error, "helps", ()))
-    if options["format"] == "json":
-        import json
-
-        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        return
-    emit(rendered(found, encoding()))
+    answer(lambda: asked(model, **shapes_for(model, options)), rendered, model, options["format"])
 
 
 @commands.command()

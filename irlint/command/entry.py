@@ -11,9 +11,10 @@ from irlint.command.options import CHECK, DEFAULTS
 from irlint.command.streams import discard_output, fail
 from irlint.lazy_typing import Any
 
-#: Options that a plain check may have: those without a value, and those that choose from a few.
+#: Options that a plain check may have: those without a value, those that choose from a few, and those that name a target.
 FLAGS = {flag: option.name for option in CHECK if option.kind == "flag" for flag in option.spellings}
 CHOICES = {option.flag: option for option in CHECK if option.kind == "choice"}
+NAMED = {option.flag: option.name for option in CHECK if option.kind == "targets"}
 OTHER_COMMANDS = frozenset(["shapes", "contract", "targets", "why", "diff", "broadcast", "explain", "rules", "init"])
 
 #: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
@@ -42,6 +43,11 @@ def _run(arguments: Sequence[str]) -> None:
     plain = _plain(arguments)
     if plain is not None:
         session.check(*plain)
+    if len(arguments) == 2 and arguments[0] == "targets" and not arguments[1].startswith("-"):
+        from irlint.command.questions import targets
+
+        targets(arguments[1])
+        return
     import click
 
     from irlint.command.cli import commands
@@ -57,7 +63,7 @@ def _run(arguments: Sequence[str]) -> None:
 
 
 def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check that has no options but choices and flags, None for anything else."""
+    """The paths and options of a check that has no options but choices, flags and targets, None for anything else."""
     options = dict(DEFAULTS)
     paths: list[str] = []
     rest = list(arguments[1:] if arguments[:1] == ["check"] else arguments)
@@ -72,6 +78,8 @@ def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]
             options[FLAGS[argument]] = True
         elif argument in CHOICES and rest and rest[0] in CHOICES[argument].values:
             options[CHOICES[argument].name] = rest.pop(0)
+        elif argument in NAMED and rest:
+            options[NAMED[argument]] = (*options[NAMED[argument]], rest.pop(0))
         elif argument.startswith("-"):
             return None
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
@@ -62,6 +61,8 @@ def target(text: str) -> Target:
     """The target that ``onnxruntime@1.17`` or ``onnxruntime`` names, the newest release for want of one; raises ValueError."""
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
+        from difflib import get_close_matches
+
         meant = get_close_matches(name, RUNTIMES, n=1)
         hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(RUNTIMES)}"
         raise ValueError(f"unknown target {text!r}; {hint}")

@@ -57,12 +57,12 @@ class Table:
 
     def text(self) -> str:
         """The table, as ``irlint.targets.tables`` reads it."""
-        lines = [f"releases {' '.join(self.releases)}"]
-        for fact in sorted(self.facts):
-            mask = sum(1 << at for at, each in enumerate(self.releases) if each in self.facts[fact])
+        lines = []
+        for fact, holding in self.facts.items():
+            mask = sum(1 << at for at, each in enumerate(self.releases) if each in holding)
             if mask:
                 lines.append(f"{fact}|{mask:x}")
-        return "\n".join([*lines, ""])
+        return "\n".join([f"releases {' '.join(self.releases)}", *sorted(lines), ""])
 
     def write(self) -> None:
         MEASURED.mkdir(exist_ok=True)

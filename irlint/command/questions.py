@@ -1,0 +1,36 @@
+"""A question about one model: what is asked, in the form that the options name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from irlint.command.streams import emit, encoding, fail
+from irlint.lazy_typing import Any
+
+
+def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
+    """Prints what is asked of a model; ends the run with status 2 where that cannot be said."""
+    try:
+        found = asked()
+    except FileNotFoundError:
+        fail(f"no such file: {model}")
+    except OSError as error:
+        fail(f"{model}: {error.strerror}")
+    except ValueError as error:
+        fail(f"{model}: {error}", *getattr(error, "helps", ()))
+    if form == "json":
+        import json
+
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        return
+    emit(rendered(found, encoding()))
+
+
+def targets(model: str, form: str = "text") -> None:
+    """``irlint targets MODEL``."""
+    from functools import partial
+
+    from irlint.reporters.targets import rendered
+    from irlint.run.targets import taken
+
+    answer(partial(taken, model), rendered, model, form)
