@@ -12,7 +12,7 @@ from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_I
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.inference.answers import REFUSED_AT_LOAD, Answer, Memory
+from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once
@@ -238,18 +238,28 @@ class _Walk:
         """The types of the outputs of a body of ``node`` for the given inputs; ``dead`` tells that it never runs, ``maybe`` that
         it may never run, ``stated`` that the inputs are as the body declares them: of that, only what ONNX Runtime refuses then counts.
 
-        What is wrong in a body that constants of the node keep from running is a warning, and a note where sizes do.
+        What is wrong in a body that constants of the node keep from running is a warning, unless the runtime looks at it all the
+        same, and a note where sizes do.
         """
         if frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
         worst = frame.worst
-        if dead:
-            by_sizes = not self.fixed.intersection(node.inputs[:2])
+        by_sizes = dead and not self.fixed.intersection(node.inputs[:2])
+        inferred = dead and not by_sizes and self.format.dead_bodies_are_inferred
+        if dead and not inferred:
             worst = milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
         when = graph.path if maybe else frame.when
         inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet, when=when)
-        seen = Said() if stated else said
+        seen = Said() if stated or inferred else said
         outputs = self.graph(graph, inner, seen, inputs)
+        if inferred:
+            said.requires += seen.requires
+            said.faults += [
+                each
+                if each.fault.rule.code in REFUSED_IN_DEAD_BODIES
+                else replaced(each, worst=milder(each.worst, Severity.WARNING))
+                for each in seen.faults
+            ]
         if stated:
             note = "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
             said.faults += [

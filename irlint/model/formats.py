@@ -25,7 +25,8 @@ class Format:
     an operator's rule says how many outputs a node has, where no schema does. ``lax_version`` is the version of the format
     whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
     ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
-    version, by those that the model has. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
+    version, by those that the model has. ``dead_bodies_are_inferred``: the runtime works out types and shapes in bodies that never run,
+    too. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
     have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
     """
@@ -48,6 +49,7 @@ class Format:
     lax_inputs: Mapping[str, str] = NOTHING
     lax_outputs: Mapping[str, str] = NOTHING
     unused_constants_are_read: bool = False
+    dead_bodies_are_inferred: bool = False
     bytes_may_be_spare: bool = False
     has_lines: bool = False
     runtimes: Mapping[str, str] = NOTHING
@@ -73,6 +75,7 @@ ONNX = Format(
     last_checks=("hygiene",),
     constant_node="Constant",
     declared_types_hold=True,
+    dead_bodies_are_inferred=True,
     runtimes={"onnxruntime": "onnxruntime", "openvino": "openvino_frontend", "tensorrt": "tensorrt"},
     restamps=True,
 )

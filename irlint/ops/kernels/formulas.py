@@ -112,7 +112,9 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
             reckon(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
 
 
-def scaled(axes: Iterable[int], sizes: Sequence[MaybeDim], factors: Sequence[object], dims: Sequence[MaybeDim]) -> None:
+def scaled(
+    axes: Iterable[int], sizes: Sequence[MaybeDim], *, factors: Sequence[object], dims: Sequence[MaybeDim]
+) -> None:
     """``56 * 2``, a size and its scale, in whole numbers."""
     for axis, size, factor, dim in zip(axes, sizes, factors, dims):
         if size is None or dim is None or not isinstance(factor, (int, float)):

@@ -90,6 +90,17 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
         )
 
 
+def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
+    """The numbers of the attribute ``name`` or of its twin, a tensor. Raises a ``LISTS_INCONSISTENT`` fault where both are there."""
+    if numbers is not None and tensor is not None:
+        raise LISTS_INCONSISTENT.fault(
+            f"the attributes `{name}` and `{name}_as_tensor` are both there, and ONNX Runtime takes one of them",
+            help="keep the one that holds the numbers, and remove the other",
+            attribute=f"{name}_as_tensor",
+        )
+    return numbers or tensor
+
+
 def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
     """Makes sure that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
 
@@ -104,12 +115,12 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
             "nodes_modes": len(modes),
             "nodes_truenodeids": len(nodes.nodes_truenodeids or ()),
             "nodes_falsenodeids": len(nodes.nodes_falsenodeids or ()),
-            "nodes_values": entry_count(nodes.nodes_values or values or ()),
+            "nodes_values": entry_count(list_or_tensor("nodes_values", nodes.nodes_values, values) or ()),
         }
     )
     _check_side_lists(
         len(ids),
-        nodes_hitrates=nodes.nodes_hitrates or hitrates,
+        nodes_hitrates=list_or_tensor("nodes_hitrates", nodes.nodes_hitrates, hitrates),
         nodes_missing_value_tracks_true=nodes.nodes_missing_value_tracks_true,
     )
     for mode in dict.fromkeys(modes):

@@ -21,6 +21,7 @@ from irlint.ops.ml.tree_lists import (
     check_places,
     check_votes,
     check_walks,
+    list_or_tensor,
 )
 
 Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
@@ -78,10 +79,10 @@ def tree_ensemble_classifier(
         "class_ids": class_ids,
         "class_treeids": class_treeids,
         "class_nodeids": class_nodeids,
-        "class_weights": class_weights or class_weights_as_tensor,
+        "class_weights": list_or_tensor("class_weights", class_weights, class_weights_as_tensor),
     }
     check_leaves(nodes, votes, "class")
-    base = base_values or base_values_as_tensor
+    base = list_or_tensor("base_values", base_values, base_values_as_tensor)
     return _classified(x, class_ids, base, numbers=classlabels_int64s, strings=classlabels_strings)
 
 
@@ -149,10 +150,11 @@ def tree_ensemble_regressor(
         "target_ids": target_ids,
         "target_treeids": target_treeids,
         "target_nodeids": target_nodeids,
-        "target_weights": target_weights or target_weights_as_tensor,
+        "target_weights": list_or_tensor("target_weights", target_weights, target_weights_as_tensor),
     }
     check_leaves(nodes, votes, "target")
-    return _regressed(x, target_ids, base_values or base_values_as_tensor, n_targets=n_targets)
+    base = list_or_tensor("base_values", base_values, base_values_as_tensor)
+    return _regressed(x, target_ids, base, n_targets=n_targets)
 
 
 def _regressed(x: Tensor, ids: Ints | None, base_values: Entries, *, n_targets: int) -> Tensor:

@@ -301,7 +301,7 @@ def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: In
         if reckoning():
             from irlint.ops.kernels import formulas
 
-            formulas.scaled(places, dims, factors, targets)
+            formulas.scaled(places, dims, factors=factors, dims=targets)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
 
 
