@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 from oracles.guard import Guard
 
+from irlint.command.entry import COLLECTOR_THRESHOLD
+
 # Hundreds of processes are started: they share what has been compiled.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -55,9 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What has been collected stays to the end: nobody looks for garbage in it."""
+    """What has been collected stays to the end: nobody looks for garbage in it, and as seldom as in a check for more."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(COLLECTOR_THRESHOLD)
 
 
 @pytest.hookimpl(wrapper=True)

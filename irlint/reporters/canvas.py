@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from irlint.reporters import ansi
 
 #: A character that no text has after control characters are escaped, in place of a space where no line may end.
@@ -198,6 +200,7 @@ def display(text: str) -> int:
     return sum(map(_columns, text))
 
 
+@lru_cache(4096)
 def _columns(character: str) -> int:
     from unicodedata import category, east_asian_width
 
