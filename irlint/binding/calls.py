@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from irlint.findings import wording
 from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Function
@@ -170,10 +171,7 @@ class Call:
 
 def closest(name: str, candidates: Sequence[str] | frozenset[str]) -> str | None:
     """The candidate that a misspelled name stands for, None where none is like it."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, sorted(candidates), n=1, cutoff=0.7)
-    return close[0] if close else None
+    return wording.closest(name, sorted(candidates), 0.7)
 
 
 def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:

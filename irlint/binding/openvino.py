@@ -32,7 +32,7 @@ def opset_number(node: Node) -> int | None:
     for operator in openvino_versions(node.op):
         if label in operator.labels:
             return operator.labels[label]
-    if not label.startswith("opset") or not label[5:].isdecimal():
+    if not label.startswith("opset") or not label[5:].isdecimal() or len(label) > len("opset999"):
         return None
     number = int(label[5:])
     return number if label == f"opset{number}" and 1 <= number <= NEWEST_OPSET else None

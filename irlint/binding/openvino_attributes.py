@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.binding.calls import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE, closest, did_you_mean
 from irlint.binding.openvino_texts import allowed_texts, read_text
+from irlint.findings import wording
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Node
@@ -116,12 +117,10 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
 
 def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
     """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown one."""
-    from difflib import get_close_matches
-
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
-    close = get_close_matches(written.lower(), sorted(spelled), n=1, cutoff=0.6)
-    if close:
-        return spelled[close[0]]
+    close = wording.closest(written.lower(), sorted(spelled))
+    if close is not None:
+        return spelled[close]
     if len(missing) == len(unknown) == 1 and not _in_another_version(operator.name, written):
         return missing[0]
     return None

@@ -12,6 +12,9 @@ from irlint.parsers.openvino.types import BLANKS, DIGITS
 #: The first number that is too large for 32 bits.
 LARGEST_FLOAT = 3.4028235677973366e38
 
+#: A number of 64 bits has at most so many digits.
+MOST_DIGITS = 19
+
 
 def read_text(text: str, name: str, annotation: str, operator: Operator) -> tuple[Any, str]:
     """The text of the parameter ``name`` as its annotation says, and what the library passes over in it, "" for nothing.
@@ -74,7 +77,9 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
     wanted = "it has to be a whole number" if kind == "int" else "it has to be a number"
     if not length:
         raise ValueError(wanted)
-    number = int(stripped[:length]) if kind == "int" else float(stripped[:length])
+    if kind == "int" and len(stripped[:length].lstrip("-0")) > MOST_DIGITS:
+        raise ValueError(f"{wanted} of 64 bits")
+    number = _integer(stripped[:length]) if kind == "int" else float(stripped[:length])
     if isinstance(number, int) and not -(2**63) <= number < 2**63:
         raise ValueError(f"{wanted} of 64 bits")
     if isinstance(number, float) and "inf" not in stripped[:length] and (isinf(number) or abs(number) >= largest):
@@ -82,6 +87,12 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
     if unsigned and stripped.startswith("-"):
         raise ValueError("it has to be a whole number of at least 0")
     return number, "" if not stripped[length:].strip(BLANKS) else f"OpenVINO reads {number} and passes over the rest"
+
+
+def _integer(text: str) -> int:
+    """The number in a text of digits, which may begin with any number of zeros."""
+    digits = int(text.lstrip("-0") or "0")
+    return -digits if text.startswith("-") else digits
 
 
 def _whole(text: str) -> int:

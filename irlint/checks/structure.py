@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from irlint.findings import wording
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
@@ -105,14 +106,12 @@ def _connect(name: str, spare: list[Value]) -> str:
 def _close(name: str, graph: Graph, spare: list[Value]) -> str:
     """The question whether another name is meant, first one that nothing uses; one of another block, which differs in digits
     only, is not."""
-    from difflib import get_close_matches
-
     plain = _without_digits(name)
     for values in (spare, _definitions(graph)):
         names = [value.name for value in values if _without_digits(value.name) != plain]
-        close = get_close_matches(name, names, n=1, cutoff=0.8)
-        if close:
-            return f"did you mean `{close[0]}`?"
+        close = wording.closest(name, names, 0.8)
+        if close is not None:
+            return f"did you mean `{close}`?"
     return ""
 
 

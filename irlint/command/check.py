@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
+#: So much of standard input is read at once.
+PIECE = 1 << 22
+
 ALLOWED_EMPTY = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 
 
@@ -66,7 +69,7 @@ def _checked(
     from irlint.run.files import MissingPaths, checked
 
     name = options["stdin_filename"]
-    stdin = (name, sys.stdin.buffer.read()) if name is not None else None
+    stdin = (name, _given(name)) if name is not None else None
     bars: list[Any] = []
     try:
         return checked(
@@ -87,6 +90,24 @@ def _checked(
     finally:
         for bar in bars:
             bar.close()
+
+
+def _given(name: str) -> bytes:
+    """The model on standard input; of what is none, as much as tells what it is."""
+    from irlint.model.formats import FORMATS
+    from irlint.parsers import HEAD, kind
+    from irlint.parsers.opening import MOST
+
+    stream = sys.stdin.buffer
+    head = stream.read(HEAD)
+    is_model = kind(name, head) in [form.name for form in FORMATS]
+    most = MOST["document" if is_model else "configuration"]
+    data = bytearray(head)
+    while len(data) <= most and (piece := stream.read(min(most, PIECE))):
+        data += piece
+    if is_model and len(data) > most:
+        fail(f"standard input has more than the {most:,} bytes that are read", "help: give the file by its name")
+    return bytes(data)
 
 
 def _watched(bars: list[Any]) -> Callable[[int], Callable[[int], None]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.command import check as session
 from irlint.command.options import CHECK, DEFAULTS
-from irlint.command.streams import discard_output, fail
+from irlint.command.streams import complain, discard_output, fail
 from irlint.lazy_typing import Any
 
 #: Options that a plain check may have: those without a value, those that choose from a few, and those that name a target.
@@ -55,11 +55,20 @@ def _run(arguments: Sequence[str]) -> None:
     try:
         status = commands.main(list(arguments), prog_name="irlint", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         raise KeyboardInterrupt from None
     raise SystemExit(status or 0)
+
+
+def _tell(error: Any) -> None:
+    """Writes what is wrong with the options."""
+    from io import StringIO
+
+    text = StringIO()
+    error.show(file=text)
+    complain(text.getvalue())
 
 
 def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:

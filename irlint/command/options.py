@@ -27,10 +27,20 @@ KINDS: Mapping[str, Any] = {
 #: What stands for a value in the help, unless the option says otherwise.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
+#: The check of one file may take so many seconds, where nobody says otherwise.
+TIMEOUT = 600
+
 #: The options of a check that are no keys of the configuration.
 OWN = (
     Option("--output", "Also write the report to a file.", "texts", metavar="FORMAT=FILE", after="--format"),
     Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on"),
+    Option(
+        "--timeout",
+        f"Seconds that the check of one file may take; else {TIMEOUT}.",
+        "number",
+        metavar="SECONDS",
+        after="--fail-on",
+    ),
     Option("--update-baseline", "Write the baseline: new findings in, stale entries out.", "flag", after="--baseline"),
     Option("--weights", "Read the large constants too: NaN, infinity, scales of 0, numbers lost in casts.", "flag"),
     Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag"),

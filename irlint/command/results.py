@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from irlint.command.streams import complain, emit, encoding, notify, write
+from irlint.command.streams import complain, emit, encoding, locked, notify, write
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
 if TYPE_CHECKING:
     from irlint.findings.report import Report
+    from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
@@ -73,10 +74,21 @@ def with_new_baseline(report: Report, options: Mapping[str, Any], policy: Policy
 
     assert policy is not None
     file, root = options["baseline"], policy.baseline_root
-    change = baseline.updated(policy.baseline or {}, report, root, policy.reports)
-    write(file, baseline.text(change.entries), "--update-baseline")
+    with locked(file):
+        change = baseline.updated(policy.baseline or {}, report, root, policy.reports, _now(file))
+        write(file, baseline.text(change.entries), "--update-baseline")
     done = f"wrote {file}: {change.added} added, {change.kept} kept, {change.removed} removed"
     return baseline.hidden(report, change.entries, root), done
+
+
+def _now(file: str) -> Entries | None:
+    """The entries that a baseline has now; None where it is not there, or can be read no longer."""
+    from irlint.policy import baseline
+
+    try:
+        return baseline.read(file)
+    except (OSError, baseline.BrokenBaseline):
+        return None
 
 
 def notices(

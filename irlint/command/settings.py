@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
+from irlint.command.options import TIMEOUT
 from irlint.command.streams import complain, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.policy.keys import KEYS, LEVELS
@@ -177,7 +178,8 @@ def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy |
     from irlint.run.files import Settings
 
     shapes = _shapes(options)
-    more = {"weights": options["weights"], "targets": _targets(options["target"])}
+    more: dict[str, Any] = {"weights": options["weights"], "targets": _targets(options["target"])}
+    more["timeout"] = float(options["timeout"] or TIMEOUT)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)
     models, skips = config["models"], config.skips_pointers

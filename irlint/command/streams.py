@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EINVAL
 
 from irlint.lazy_typing import NoReturn
+
+#: How what continuous integration takes for a command begins: at the beginning of a line, and anywhere in it.
+COMMAND, OLD_COMMAND = "::", "##["
+
+
+#: Who wants to replace a file that another run is replacing waits so many times for so many seconds.
+LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
 
 def fail(message: str, *more: str, end: str = "") -> NoReturn:
@@ -18,24 +27,34 @@ def fail(message: str, *more: str, end: str = "") -> NoReturn:
 
 def notify(message: str, *more: str) -> None:
     """Tells the person who runs the command something that is no part of a report."""
-    lines = [f"irlint: {message}", *(f"   = {line}" for line in more)]
+    from irlint.reporters.plain import safe
+
+    lines = [f"irlint: {safe(message)}", *(f"   = {safe(line)}" for line in more)]
     complain("".join(f"{line}\n" for line in lines))
 
 
 def complain(text: str) -> None:
-    """Writes to standard error, if there is one."""
+    """Writes to standard error, if there is one, and nothing that steers a terminal or a log."""
+    if not text:
+        return
+    from irlint.reporters.plain import inert
+
     try:
         if sys.stderr is not None:
-            sys.stderr.write(text)
+            sys.stderr.write(inert(text))
     except (OSError, ValueError):
         return
 
 
 def emit(text: str, encoding: str | None = None) -> None:
     """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends the
-    run quietly."""
+    run quietly. A text without an ``encoding`` is for people, and steers no log."""
     if sys.stdout is None:
         return
+    if encoding is None and (COMMAND in text or OLD_COMMAND in text):
+        from irlint.reporters.plain import unheard
+
+        text = unheard(text)
     encoding = encoding or sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
@@ -109,6 +128,53 @@ def _replace(file: str, data: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
+
+
+@contextmanager
+def locked(file: str) -> Iterator[None]:
+    """Keeps other runs from replacing a file meanwhile; where they do for long, or nothing can be locked, goes on without."""
+    import time
+
+    handle = _lockable(os.path.dirname(os.path.realpath(file)))
+    try:
+        for _ in range(LOCK_TRIES if handle is not None else 0):
+            if _lock(handle):
+                break
+            time.sleep(LOCK_PAUSE)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _lockable(folder: str) -> int | None:
+    """What stands for the files of a folder: the folder or, on Windows, a file in the user's own folder for such."""
+    import tempfile
+    from hashlib import sha256
+
+    try:
+        if os.name != "nt":
+            return os.open(folder, os.O_RDONLY)
+        name = f"irlint-{sha256(os.path.normcase(folder).encode()).hexdigest()[:16]}.lock"
+        return os.open(os.path.join(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT)
+    except OSError:
+        return None
+
+
+def _lock(handle: int | None) -> bool:
+    """Whether a lock, which ends when the handle is closed, could be had."""
+    from importlib import import_module
+
+    try:
+        if os.name == "nt":
+            windows = import_module("msvcrt")
+            windows.locking(handle, windows.LK_NBLCK, 1)
+        else:
+            unix = import_module("fcntl")
+            unix.flock(handle, unix.LOCK_EX | unix.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _permissions(file: str) -> int:

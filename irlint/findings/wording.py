@@ -1,6 +1,8 @@
-"""How messages count and name things."""
+"""How messages count and name things, and which name they take another for."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 def counted(count: object, one: str, many: str = "") -> str:
@@ -11,3 +13,34 @@ def counted(count: object, one: str, many: str = "") -> str:
 def shortened(name: str) -> str:
     """A name as messages show it: a long one without its middle."""
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"
+
+
+#: Names of more characters are not compared with others.
+COMPARED = 200
+
+
+def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The candidate that is most like a name, None where none is like it, or where the name is very long."""
+    if len(name) > COMPARED:
+        return None
+    letters = _letters(name)
+    like = [
+        each
+        for each in candidates
+        if len(each) <= COMPARED and 2 * _shared(letters, _letters(each)) >= cutoff * (len(name) + len(each))
+    ]
+    if not like:
+        return None
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, like, n=1, cutoff=cutoff)
+    return close[0] if close else None
+
+
+def _letters(name: str) -> bytes:
+    return name.encode("latin-1", "replace")
+
+
+def _shared(a: bytes, b: bytes) -> int:
+    """At least as many letters as two names have in common: told in a fraction of the time of comparing them."""
+    return min(len(a) - len(a.translate(None, b)), len(b) - len(b.translate(None, a)))

@@ -26,6 +26,9 @@ from irlint.records import replaced
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
 DECLARED, WEIGHTS = "declarations", "weights"
 
+#: Of a node with more problems than these a few of each kind are looked at as causes of the others.
+MANY = 64
+
 
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     """The problems, each that follows from another with its root as ``because``.
@@ -75,6 +78,10 @@ class _Facts:
         for problem in problems:
             if problem.node is not None:
                 self.own.setdefault(problem.node, []).append(problem)
+        #: The problems of nodes that have very many, a few of each kind.
+        self.kinds: dict[Node, list[Problem]] = {}
+        #: The first problem of a rule at a node about each of its attributes.
+        self.first: dict[tuple[Node, str, str | None], Problem] = {}
         self.refused: dict[Value, list[Problem]] = {}
         #: The first breach in the wiring of each graph that no runtime passes over.
         self.unwired: dict[str, Problem] = {}
@@ -94,6 +101,8 @@ class _Facts:
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
+        if node is not None and problem.by_rule:
+            self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
         if _is_wiring(problem) and problem.is_error:
             self.unwired.setdefault(graph, problem)
         if fault.rule is INPUT_COUNT and problem.is_error and node is not None and None in node.inputs:
@@ -166,7 +175,7 @@ class _Facts:
 
     def _at_the_node(self, problem: Problem, node: Node) -> Problem | None:
         """What else is wrong at the node, where that makes its operator or its declarations say what they say."""
-        fault, others = problem.fault, [each for each in self.own[node] if each is not problem]
+        fault, others = problem.fault, [each for each in self._kinds(node) if each is not problem]
         if fault.rule in (UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE, ATTRIBUTE_VALUE):
             return _of_attribute(problem, others)
         if fault.rule is INPUT_COUNT:
@@ -182,14 +191,37 @@ class _Facts:
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
-            alike = (each for each in self.own[node] if each.by_rule and each.fault.rule is fault.rule)
-            first = next((each for each in alike if each.fault.attribute == fault.attribute), problem)
+            first = self.first.get((node, fault.rule.code, fault.attribute), problem)
             if first is not problem:
                 return first
         port = next((each for each in others if _is_wiring(each) and each.fault.input is None), None)
         if port is not None and (port.is_error or not problem.is_error):
             return port
         return self._of_bodies(problem, node)
+
+    def _kinds(self, node: Node) -> list[Problem]:
+        """The problems of a node; of very many only the first two of each kind, all of which would be judged alike."""
+        own = self.own[node]
+        if len(own) <= MANY:
+            return own
+        if node not in self.kinds:
+            counts: dict[object, int] = {}
+            kept = []
+            for each in own:
+                fault = each.fault
+                kind = (
+                    fault.rule.code,
+                    fault.role,
+                    each.is_error,
+                    each.by_rule,
+                    fault.input is None,
+                    not each.disputes,
+                )
+                counts[kind] = count = counts.get(kind, 0) + 1
+                if count <= 2:
+                    kept.append(each)
+            self.kinds[node] = kept
+        return self.kinds[node]
 
     def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
         """The refused element type of a node that would take what the file declares."""

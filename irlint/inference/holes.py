@@ -9,6 +9,9 @@ from irlint.model import Declaration, Node, Value
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
+#: Of a longer name only so many characters become part of a symbol.
+LONGEST = 200
+
 
 class Holes:
     """The symbols of one model for sizes that nothing tells, each made once for its place.
@@ -137,7 +140,8 @@ def names_in(types: Sequence[Type | None]) -> frozenset[str]:
 
 
 def identifier(text: str) -> str:
-    """A Python identifier for a name of the model."""
+    """A Python identifier for a name of the model, of the first characters of a very long one."""
+    text = text[:LONGEST]
     name = "".join(character if character.isalnum() and character.isascii() else "_" for character in text)
     while "__" in name:
         name = name.replace("__", "_")

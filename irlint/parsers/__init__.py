@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from importlib import import_module
 
 from irlint.findings.faults import Fault
@@ -12,6 +10,7 @@ from irlint.lazy_typing import Any, Literal
 from irlint.model import Model, Place, Problem
 from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
+from irlint.parsers.opening import opened
 
 #: So many of a file's first bytes tell its kind.
 HEAD = 4096
@@ -215,7 +214,11 @@ _SECOND_TAGS = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72})
 def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
     lines = head.decode("utf-8", "replace").splitlines()
     size = next((line[5:].strip() for line in lines if line.startswith("size ")), "")
-    real = f"; the model itself has {_size_text(int(size))}" if size.isascii() and size.isdigit() else ""
+    real = (
+        f"; the model itself has {_size_text(int(size))}"
+        if size.isascii() and size.isdigit() and len(size) < 20
+        else ""
+    )
     return LFS_POINTER.fault(
         f"the file is a Git LFS pointer{real}", help=f'fetch it: git lfs pull --include "{os.fspath(path)}"'
     )
@@ -234,9 +237,5 @@ def _size_text(size: int) -> str:
 
 def first_bytes(path: str | os.PathLike[str]) -> bytes:
     """The first 4 KiB of a file; raises OSError where it cannot be opened, and where it is a pipe or a device."""
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        told = "it is no regular file; for a model from a pipe give - and --stdin-filename NAME"
-        raise OSError(errno.EINVAL, told, os.fspath(path))
-    with open(path, "rb") as file:
+    with opened(path, advice="; for a model from a pipe give - and --stdin-filename NAME") as file:
         return file.read(HEAD)

@@ -154,6 +154,16 @@ CHECK_CRASHED = Rule(
     mend="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
 )
 
+CHECK_TIMED_OUT = Rule(
+    "IRL010",
+    "check-timed-out",
+    Severity.ERROR,
+    "The check of this file took longer than it may.",
+    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same. Where a file is no "
+    "model of many million nodes, it may have been made to stop whoever reads it.",
+    mend="Give the check more time with --timeout, or exclude the file. A sound model that takes long is worth a report.",
+)
+
 UNREADABLE_FILE = Rule(
     "IRL009",
     "unreadable-file",

@@ -25,7 +25,11 @@ def pointer_in(head: bytes) -> Pointer | None:
         return None
     entries = dict(line.split(" ", 1) for line in head.decode("utf-8", "replace").splitlines() if " " in line)
     oid, size = entries.get("oid", "").removeprefix("sha256:").lower(), entries.get("size", "")
-    if len(oid) != 64 or not set(oid) <= set("0123456789abcdef") or not (size.isascii() and size.isdigit()):
+    if (
+        len(oid) != 64
+        or not set(oid) <= set("0123456789abcdef")
+        or not (size.isascii() and size.isdigit() and len(size) < 20)
+    ):
         return None
     return Pointer(oid, int(size))
 
@@ -67,4 +71,4 @@ def _shared(entry: str) -> str | None:
 
 def _first_line(path: str) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
-        return file.readline().strip()
+        return file.readline(4096).strip()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.tensor import BITS, SIGNED, Contents
+from irlint.parsers.opening import opened
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -125,7 +126,7 @@ def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) 
 
 def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
     """``size`` bytes from ``offset`` in a file, fewer where it ends before; raises OSError."""
-    with open(path, "rb", buffering=0) as file:
+    with opened(path) as file:
         file.seek(offset)
         return file.read(size)
 
@@ -138,10 +139,10 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
             yield data[offset + at : offset + min(at + PIECE, size)]
         return
     path = model if file is None else os.path.join(os.path.dirname(model), file.partition("\0")[0])
-    with open(path, "rb", buffering=0) as opened:
-        opened.seek(offset)
+    with opened(path) as beside:
+        beside.seek(offset)
         left = size
-        while left > 0 and (piece := opened.read(min(PIECE, left))):
+        while left > 0 and (piece := beside.read(min(PIECE, left))):
             left -= len(piece)
             yield piece
 

@@ -12,6 +12,7 @@ from irlint.inference.walk import asked_again
 from irlint.lazy_typing import Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
+from irlint.parsers.opening import whole
 from irlint.pictures.drawing import Drawing, Line, Table
 from irlint.pictures.first_bytes import first_lines
 from irlint.pictures.reasons import Naming, reasons, told
@@ -95,8 +96,7 @@ class Pictures:
         if not self.known.format.has_lines:
             return b""
         if self.data is None:
-            with open(self.model.path, "rb") as file:
-                self.data = file.read()
+            self.data = whole(self.model.path, "document")
         return self.data
 
     def drawing(self, problem: Problem) -> Drawing:

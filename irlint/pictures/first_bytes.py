@@ -7,6 +7,7 @@ import os
 from irlint.findings.faults import Rule
 from irlint.model import Model
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
+from irlint.parsers.opening import opened
 from irlint.pictures.drawing import Drawing, Line, Piece
 
 #: So many lines of a text are shown, each up to so many characters.
@@ -33,7 +34,7 @@ def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
 def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
     if data is not None:
         return data[:4096], len(data)
-    with open(path, "rb") as file:
+    with opened(path) as file:
         return file.read(4096), os.fstat(file.fileno()).st_size
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from irlint.findings.report import Report
 from irlint.lazy_typing import Any
+from irlint.parsers.opening import whole
 from irlint.policy.globs import relative
 from irlint.policy.suppressions import ALWAYS
 from irlint.records import record, replaced
@@ -35,8 +36,7 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
     """The entries of a baseline file. Raises OSError, and BrokenBaseline for a file of another kind."""
     import json
 
-    with open(file, "rb") as stream:
-        data = stream.read()
+    data = whole(file, "baseline")
     try:
         document = json.loads(data)
     except ValueError as error:
@@ -92,11 +92,16 @@ def stale(
     return left
 
 
-def updated(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> Change:
-    """The baseline after a run with it: its entries without the stale ones, and the findings that it did not hide."""
+def updated(
+    entries: Entries, report: Report, root: str, reports: Callable[[str], bool], now: Entries | None = None
+) -> Change:
+    """The baseline after a run with it: its entries without the stale ones, and the findings that it did not hide.
+
+    ``now`` are the entries that the file has meanwhile, which stay where another run has added them.
+    """
     idle = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
-    for name, rules in entries.items():
+    for name, rules in (entries if now is None else now).items():
         for code, fingerprints in rules.items():
             result.setdefault(name, {})[code] = fingerprints - idle.get(name, {}).get(code, frozenset())
     kept = _count(result)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.parsers.opening import whole
 from irlint.policy.complaints import ConfigError, complaint
 from irlint.policy.configuration_files import NAMES
 from irlint.records import record
@@ -45,8 +46,7 @@ def loaded(file: str) -> Config | None:
 
     Raises ConfigError, and OSError where the file cannot be opened.
     """
-    with open(file, "rb") as stream:
-        data = stream.read()
+    data = whole(file, "configuration")
     shown = file.replace(os.sep, "/")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")

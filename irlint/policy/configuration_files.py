@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from irlint.parsers.opening import whole
+
 #: The names that a configuration file may have, the first one counting where a folder has several.
 NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
 
@@ -27,8 +29,7 @@ def candidates(folder: str) -> Iterator[str]:
 def _may_have_table(file: str) -> bool:
     """Whether a ``pyproject.toml`` may have a table ``tool.irlint``: nothing else is worth a TOML parser."""
     try:
-        with open(file, "rb") as stream:
-            data = stream.read()
+        data = whole(file, "configuration")
     except OSError:
         return False
     if b"irlint" not in data:

@@ -11,6 +11,7 @@ RULES = {
     "IRL007": "parsers.faults",
     "IRL008": "parsers.faults",
     "IRL009": "parsers.faults",
+    "IRL010": "parsers.faults",
     "IRL101": "checks.structure",
     "IRL102": "checks.names",
     "IRL103": "checks.structure",

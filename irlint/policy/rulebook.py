@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from irlint.findings import wording
 from irlint.findings.faults import Rule
 
 
@@ -39,7 +40,4 @@ def suggestion(name: str, rules: Iterable[Rule]) -> str:
 
 def closest(name: str, names: Iterable[str]) -> str | None:
     """Of some names the one most like another, None where there is none."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(names), n=1)
-    return close[0] if close else None
+    return wording.closest(name, names)

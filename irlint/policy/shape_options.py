@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.dims import MaybeDim, Shape, symbol
 from irlint.records import record
 
+#: A number of 64 bits has at most so many digits.
+DIGITS = 19
+
 
 @record
 class ModelShapes:
@@ -44,6 +47,8 @@ def parsed_dims(text: str) -> Shape:
 def _dim(entry: int | str | None) -> MaybeDim:
     if entry is None or entry == "?":
         return None
+    if isinstance(entry, str) and entry.isdecimal() and len(entry) > DIGITS:
+        raise ValueError(f"{entry[:DIGITS]}... is no size: it has to be a number of 64 bits")
     if isinstance(entry, str) and entry.isdecimal():
         entry = int(entry)
     if isinstance(entry, int):

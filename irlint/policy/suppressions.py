@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from irlint.model import Model, Problem
 
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
-ALWAYS = frozenset(["IRL008"])
+ALWAYS = frozenset(["IRL008", "IRL010"])
 
 #: The length of a rule's code.
 WHOLE_CODE = 6

@@ -21,6 +21,23 @@ def safe(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def inert(text: str) -> str:
+    """The lines of a text, each of them safe and none a command to continuous integration."""
+    return unheard("\n".join(map(safe, text.split("\n"))))
+
+
+def unheard(text: str) -> str:
+    """A text of which continuous integration takes no line for a command: GitHub's begin with ``::``, or have ``##[`` in them."""
+    if "::" not in text and "##[" not in text:
+        return text
+    return "\n".join(_unheard(line) for line in text.split("\n"))
+
+
+def _unheard(line: str) -> str:
+    line = line.replace("##[", "#\\x23[")
+    return line.replace("::", "\\x3a:", 1) if line.lstrip().startswith("::") else line
+
+
 def spelled(text: str, encoding: str) -> str:
     """A text with escapes for the characters that an encoding does not have, so that what is under them can be counted."""
     if text.isascii() or encoding.lower() in UTF_8:

@@ -51,7 +51,7 @@ class Settings:
 
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
     ``skip_pointers`` Git LFS pointers are no models, with ``weights`` large constants are looked through, and ``targets`` are
-    releases of runtimes that have to take the models.
+    releases of runtimes that have to take the models. A file may take ``timeout`` seconds, None for any number.
     """
 
     shapes: Mapping[str, Shape]
@@ -63,6 +63,7 @@ class Settings:
     skip_pointers: bool = False
     weights: bool = False
     targets: tuple[str, ...] = ()
+    timeout: float | None = None
 
 
 @record
@@ -193,11 +194,15 @@ def _shared(
     from functools import partial
 
     from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+    from irlint.run.deadline import GRACE
     from irlint.run.processes import results
 
     largest = sorted(files, key=_size, reverse=True)
     heard = None if advance is None else lambda done: advance(before + done)
-    found = results(partial(outcome, settings), largest, min(jobs, len(files)), died=_died, advance=heard)
+    most = None if settings.timeout is None else settings.timeout + GRACE
+    late = partial(_timed_out, settings.timeout or 0)
+    work = partial(outcome, settings)
+    found = results(work, largest, min(jobs, len(files)), died=_died, late=late, seconds=most, advance=heard)
     by_file = dict(zip(largest, found))
     return [by_file[file] for file in files]
 
@@ -215,7 +220,19 @@ def _size(file: str) -> int:
 
 
 def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome:
-    """One file, checked; a defect of irlint becomes a finding."""
+    """One file, checked; a defect of irlint becomes a finding, and so does a check that takes too long."""
+    if settings.timeout is None:
+        return _outcome(settings, path, data)
+    from irlint.run.deadline import TimedOut, limited
+
+    try:
+        with limited(settings.timeout):
+            return _outcome(settings, path, data)
+    except TimedOut:
+        return _timed_out(settings.timeout, path)
+
+
+def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
     try:
         skipped = _skipped(path, data, settings.skip_pointers)
         return Outcome(skipped) if skipped is not None else _inspected(settings, path, data)
@@ -325,6 +342,13 @@ def _lowered(text: str) -> str:
 
 def _died(path: str, ending: str) -> Outcome:
     return _crashed(path, f"the process that checked it {ending}")
+
+
+def _timed_out(seconds: float, path: str) -> Outcome:
+    from irlint.parsers.faults import CHECK_TIMED_OUT
+
+    message = f"the check of this file was broken off after {seconds:g} seconds (--timeout): nothing is known of it"
+    return _unread(path, CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
 
 
 def _crashed(path: str, reason: str) -> Outcome:

@@ -13,6 +13,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
+from irlint.parsers.opening import whole
 from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
@@ -201,8 +202,7 @@ def positions_of(
     if model.format is None or not model.format.has_lines or not wanted:
         return {}
     if data is None:
-        with open(model.path, "rb") as file:
-            data = file.read()
+        data = whole(model.path, "document")
     found = parsers.parser(model.format).positions_in(data, sorted({place.element for place in wanted}))
     result: dict[Place | None, tuple[int | None, int | None]] = {}
     for place in wanted:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from mmap import ACCESS_READ, mmap
 
 from irlint import parsers
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Model
-from irlint.parsers import lfs
+from irlint.parsers import lfs, opening
 from irlint.records import record
 
 
@@ -50,6 +49,9 @@ def opened(path: str, *, alone: bool = False) -> Opened:
 
 def _read(path: str, source: str) -> Model:
     """The model whose bytes lie in ``source``, as if that were at ``path``; a document is read whole, as parsers of XML want it."""
-    with open(source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        is_document = parsers.kind(path, data[: parsers.HEAD]) != "onnx"
-        return parsers.read(path, bytes(data) if is_document else data)  # type: ignore[arg-type]
+    if parsers.kind(path, parsers.first_bytes(source)) != "onnx":
+        return parsers.read(path, opening.whole(source, "document"))
+    from irlint.parsers.onnx import bytes_of
+
+    with opening.opened(source) as file:
+        return parsers.read(path, bytes_of(file))  # type: ignore[arg-type]

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from time import monotonic
 
 from irlint.lazy_typing import TYPE_CHECKING, Any, TypeVar
 from irlint.reporters.console import WINDOWS, Uninterrupted
+from irlint.run.deadline import watch
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -33,12 +35,15 @@ def results(
     jobs: int,
     *,
     died: Callable[[Item, str], Result],
+    late: Callable[[Item], Result] | None = None,
+    seconds: float | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> list[Result]:
     """``function`` of every item, worked out by ``jobs`` processes; items are begun in the order given.
 
     ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a process
-    ends before it has answered, ``died`` makes the result from the item and a text that says how the process ended.
+    ends before it has answered, ``died`` makes the result from the item and a text that says how the process ended. With
+    ``seconds`` one that takes longer over an item is ended, and ``late`` makes the result.
     ``advance`` hears now and then how many are done.
     """
     done: dict[int, Result] = {}
@@ -50,6 +55,8 @@ def results(
                 crew.give(index, items[index])
             for index, answered, answer in crew.answers():
                 done[index] = answer if answered else died(items[index], answer)
+            if late is not None and seconds is not None:
+                done |= {index: late(items[index]) for index in crew.overdue(seconds)}
             if advance is not None:
                 advance(len(done))
     return [done[index] for index in range(len(items))]
@@ -62,6 +69,7 @@ class _Crew:
         self.function = function
         self.context = _context()
         self.busy: dict[Connection, int] = {}
+        self.since: dict[Connection, float] = {}
         self.idle: list[Connection] = []
         self.processes: dict[Connection, BaseProcess] = {}
 
@@ -74,6 +82,7 @@ class _Crew:
                 self._dismissed(connection)
                 continue
             self.busy[connection] = index
+            self.since[connection] = monotonic()
             return
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
@@ -88,6 +97,15 @@ class _Crew:
                 continue
             self.idle.append(connection)
             yield index, True, answer
+
+    def overdue(self, seconds: float) -> list[int]:
+        """The indices of the items that have been worked on for longer; their processes are ended."""
+        now = monotonic()
+        slow = [each for each in self.busy if now - self.since[each] > seconds]
+        for connection in slow:
+            self.processes[connection].kill()
+            self._dismissed(connection)
+        return [self.busy.pop(connection) for connection in slow]
 
     def _hired(self) -> Connection:
         ours, theirs = self.context.Pipe()
@@ -138,14 +156,16 @@ def _interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """A process: it ends with its connection, or with the one that started it; interruptions are the latter's affair."""
+    """A process: it ends with its connection, or with the one that started it, whatever it is at work on; interruptions are the
+    latter's affair."""
     import os
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
+    watch(parent.sentinel, lambda: os._exit(0))
     try:
-        while parent.sentinel not in wait([connection, parent.sentinel]):
+        while True:
             connection.send(function(connection.recv()))
     except (EOFError, OSError):
         os._exit(0)

@@ -11,6 +11,7 @@ from irlint.inference.origins import ANYWHERE, Trail, chain
 from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
+from irlint.parsers.opening import whole
 from irlint.pictures.finding import Pictures
 from irlint.pictures.reasons import NAMED, cause, told
 from irlint.records import NOTHING, replaced
@@ -41,8 +42,7 @@ def traced(
     wanted = meant(name, known.model)
     axes = _axes(wanted, axis, known)
     if data is None and known.format.has_lines:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = whole(path, "document")
     pictures = Pictures(replaced(known.model, path=""), known, data)
     trails = [chain(wanted.value, each, pictures.makers, ANYWHERE) for each in axes]
     lines = _lines(known, [step for steps in trails for step in steps], data)

@@ -22,6 +22,7 @@ WITHOUT_EXAMPLES = {
     "IRL004",
     "IRL008",
     "IRL009",
+    "IRL010",
     "IRL136",
     "IRL403",
     "IRL520",

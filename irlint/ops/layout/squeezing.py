@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
 from irlint.ops.kernels.compiling import readable_constants
@@ -214,7 +214,7 @@ def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     if listed is not None:
         return _unsqueeze(data, listed)
     count = length(axes)
-    if data.shape is None or count is None:
+    if data.shape is None or count is None or count > CONTENTS_LIMIT:
         return Tensor(data.dtype)
     return Tensor(data.dtype, (None,) * (len(data.shape) + count))
 

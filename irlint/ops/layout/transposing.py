@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
-from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
+from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axes_of
@@ -80,7 +80,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         return transposed(arg, listed or None, 1) if listed or arg.shape is not None else Tensor(arg.dtype)
     count: MaybeDim = length(input_order)
     if arg.shape is None:
-        return Tensor(arg.dtype, (None,) * count if isinstance(count, int) else None)
+        return Tensor(arg.dtype, (None,) * count if isinstance(count, int) and count <= CONTENTS_LIMIT else None)
     if count is None and input_order.shape is not None:
         count = input_order.shape[0]
     if count != 0 and same(count, len(arg.shape)) is False:

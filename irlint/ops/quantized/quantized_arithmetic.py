@@ -8,7 +8,7 @@ from irlint.dims import Shape, ceildiv, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import UNKNOWN, Tensor
+from irlint.model.tensor import CONTENTS_LIMIT, UNKNOWN, Tensor
 from irlint.ops import Context, onnx
 from irlint.ops.indexing.gathering import gather
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
@@ -246,8 +246,9 @@ def dequantize_bfp(
 ) -> Tensor:
     """ONNX Runtime's DequantizeBFP: what QuantizeBFP packed, in the shape that input 1 states."""
     result = stated_shape(shape, 1)
-    if result is None and length(strides) is not None:
-        result = (None,) * (length(strides) or 0)
+    count = length(strides)
+    if result is None and count is not None and count <= CONTENTS_LIMIT:
+        result = (None,) * count
     return Tensor(numbered_type(dtype, context), result)
 
 

@@ -70,7 +70,8 @@ TRIED_SIZES = 4096
 def float32_product(dim: int, scale: float) -> float | None:
     """dim * scale as float32 arithmetic gives it, None where that overflows."""
     factor, size = rounded(scale, "float32"), rounded(float(dim), "float32")
-    return None if factor is None or size is None else rounded(factor * size, "float32")
+    product = None if factor is None or size is None else rounded(factor * size, "float32")
+    return product if product is not None and math.isfinite(product) else None
 
 
 def onnx_scaled(dim: int, scale: float) -> int:
@@ -116,6 +117,11 @@ def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
     return None if fraction is None else floordiv(dim * fraction.numerator, fraction.denominator)
 
 
+def _nearest(size: float) -> MaybeDim:
+    product = rounded(size, "float32")
+    return math.floor((product or 0.0) + 0.5) if product is None or math.isfinite(product) else None
+
+
 def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
     """``shape`` with the sizes on ``axes`` replaced, the last one on an axis that is named twice."""
     result = list(shape)
@@ -131,7 +137,7 @@ def kept_in_ratio(dims: Sequence[MaybeDim], sizes: Sequence[MaybeDim], policy: s
         return [None] * len(dims)
     scales = [rounded(size / dim, "float32") or 0.0 for dim, size in pairs]
     scale = min(scales) if policy == "not_larger" else max(scales)
-    return [math.floor((rounded(scale * dim, "float32") or 0.0) + 0.5) for dim, _ in pairs]
+    return [_nearest(scale * dim) for dim, _ in pairs]
 
 
 # --- Resize -----------------------------------------------------------------------------------------------------------

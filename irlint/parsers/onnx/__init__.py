@@ -8,7 +8,7 @@ from keyword import iskeyword
 from irlint.dims import symbol, unused_name
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.lazy_typing import TYPE_CHECKING
+from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value, bodies_among
 from irlint.model.formats import ONNX
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
@@ -18,6 +18,7 @@ from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import types as onnx_types
 from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
 from irlint.parsers.onnx.protobuf import Damage
+from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,6 +52,12 @@ _FIELD_NAMES = {
     26: "configuration",
 }
 
+#: A file of at most so many bytes is read whole.
+SMALL = 1 << 24
+
+#: A text of more characters is no identifier that is used, and of one only the first ones make one.
+LONGEST = 200
+
 #: Identifiers that mean something else in the texts of sizes.
 _RESERVED = frozenset({"min", "max", "abs"})
 
@@ -64,22 +71,22 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
     name = os.fspath(path)
     if data is not None:
         return _model(name, bytes(data) if isinstance(data, (bytearray, memoryview)) else data)
-    with open(name, "rb") as file:
-        mapped = _mapped(file.fileno())
-        if mapped is None:
-            return _model(name, file.read())
-    with mapped:
-        return _model(name, mapped)
+    with opened(name) as file:
+        return _model(name, bytes_of(file))
 
 
-def _mapped(descriptor: int) -> mmap | None:
-    """The file, mapped into memory; None for what cannot be: empty files and pipes."""
-    from mmap import ACCESS_READ, mmap
+def bytes_of(file: BinaryIO) -> Buffer:
+    """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those that the parser
+    looks at. Raises OSError where it shrinks while it is read."""
+    size = os.fstat(file.fileno()).st_size
+    if size > SMALL:
+        from irlint.parsers.onnx.skeleton import copied
 
-    try:
-        return mmap(descriptor, 0, access=ACCESS_READ)
-    except (OSError, ValueError):
-        return None
+        return copied(file)
+    data = file.read()
+    if len(data) < size:
+        raise shrunk(file)
+    return data
 
 
 def _model(path: str, data: Buffer) -> Model:
@@ -181,7 +188,7 @@ def _identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _identifier(text: str) -> str:
-    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text]
+    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text[:LONGEST]]
     name = "_".join("".join(kept).split()).strip("_") or "dim"
     name = f"d{name}" if name[0].isdigit() else name
     return name if _plain(name) else f"dim_{name}"
@@ -189,7 +196,13 @@ def _identifier(text: str) -> str:
 
 def _plain(text: str) -> bool:
     """Whether a text can stand for a size in what Python evaluates; names with ``_`` in front are the tool's own."""
-    return text.isidentifier() and text[0] != "_" and not iskeyword(text) and text not in _RESERVED
+    return (
+        len(text) <= LONGEST
+        and text.isidentifier()
+        and text[0] != "_"
+        and not iskeyword(text)
+        and text not in _RESERVED
+    )
 
 
 class _Linker:

@@ -92,7 +92,10 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
 
 def duplicate_keys(keys: Sequence[str]) -> Problem:
     """The problem of the keys of a model's metadata, of which some stand there more than once."""
-    twice = ", ".join(f"`{key}`" for key in dict.fromkeys(key for key in keys if keys.count(key) > 1))
+    counts: dict[str, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    twice = ", ".join(f"`{key}`" for key, count in counts.items() if count > 1)
     fault = DUPLICATE_METADATA.fault(f"metadata_props has more than one entry for {twice}", help="keep one of each key")
     return Problem(fault)
 

@@ -10,6 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
+from irlint.parsers.opening import whole
 from irlint.parsers.openvino.constants import Weights, constant, weights_beside
 from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, first_children
@@ -37,8 +38,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """
     name = os.fspath(path)
     if data is None:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = whole(path, "document")
     root, problems = _document(data)
     if root is None:
         return Model(name, OPENVINO, problems=tuple(problems))

@@ -7,9 +7,11 @@ import stat
 
 from irlint.dims import elements
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import closest
 from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
+from irlint.parsers.opening import opened
 from irlint.parsers.openvino.layers import Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
 from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
@@ -73,7 +75,7 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
     try:
         if not stat.S_ISREG(os.stat(location).st_mode):
             return Weights(name, reason=f"{name} is no regular file")
-        file = open(location, "rb", buffering=0)  # noqa: SIM115
+        file = opened(location)
     except FileNotFoundError:
         return Weights(name, reason=f"{name} does not exist")
     except OSError as error:
@@ -190,13 +192,11 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
     """Complains of the attributes that a Const lacks, and tells which of its others may be meant for the first of them."""
-    from difflib import get_close_matches
-
     others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
-    close = get_close_matches(missing[0], others, n=1, cutoff=0.6)
+    close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)
     some = "attribute" if len(missing) == 1 else "attributes"
-    help = f"it has `{close[0]}`: did you mean `{missing[0]}`?" if close else ""
+    help = f"it has `{close}`: did you mean `{missing[0]}`?" if close else ""
     _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
 
 

@@ -10,6 +10,8 @@ from irlint.model import Place
 from irlint.records import record
 
 _LONGEST = 2**63 - 1
+#: A number of 64 bits has at most so many digits.
+_DIGITS = 19
 #: The digits of numbers; those of other scripts are none.
 DIGITS = frozenset("0123456789")
 
@@ -105,8 +107,9 @@ def whole(text: str) -> int:
     digits = digits[1:] if digits[:1] in ("+", "-") else digits
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f'"{text}" is not a whole number')
-    number = -int(digits) if "-" in text else int(digits)
-    if abs(number) > _LONGEST:
+    digits = digits.lstrip("0") or "0"
+    number = 0 if len(digits) > _DIGITS else -int(digits) if "-" in text else int(digits)
+    if len(digits) > _DIGITS or abs(number) > _LONGEST:
         raise ValueError(f'"{text}" is not a number of 64 bits')
     return number
 
@@ -188,7 +191,8 @@ def _bound(text: str) -> int:
     if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
     sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text
-    return int(f"{sign}{digits.partition('-')[0] or 0}")
+    digits = digits.partition("-")[0].lstrip("0")[: _DIGITS + 1]
+    return int(f"{sign}{digits or 0}")
 
 
 @record

@@ -281,7 +281,10 @@ class _Mender:
 
 def _illegal(reference: re.Match[str]) -> bool:
     """Whether a numbered reference stands for a character that XML does not allow."""
-    code = int(reference[1], 16) if reference[1] else int(reference[2])
+    digits = (reference[1] or reference[2]).lstrip("0")
+    if len(digits) > 7:
+        return True
+    code = int(digits or "0", 16 if reference[1] else 10)
     return code > 0x10FFFF or _ILLEGAL.match(chr(code)) is not None
 
 

@@ -1,0 +1,114 @@
+"""The bytes of an ONNX file in memory of its own, where a file that shrinks meanwhile cannot take them away: a large one without the
+insides of its weights."""
+
+from __future__ import annotations
+
+import os
+
+from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
+from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, Damage, varint
+from irlint.parsers.opening import shrunk
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+#: Of a field of at most so many bytes every one is read.
+SHORT = 1 << 16
+
+#: The key and the length of a field take up at most so many bytes, and those of 32 and 64 bits so many by their wire type.
+HEADER = 20
+WIDTHS = {FIXED64: 8, FIXED32: 4}
+
+#: So many bytes are read at once where it is not known how many are wanted.
+BLOCK = 1 << 13
+
+_MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
+
+#: Where large tensors lie: the fields of a message that are messages on the way to them.
+_INNER = {
+    _MODEL: {7: _GRAPH, 25: _FUNCTION},
+    _GRAPH: {1: _NODE, 5: _TENSOR, 15: _SPARSE},
+    _NODE: {5: _ATTRIBUTE},
+    _ATTRIBUTE: {5: _TENSOR, 6: _GRAPH, 10: _TENSOR, 11: _GRAPH, 22: _SPARSE, 23: _SPARSE},
+    _SPARSE: {1: _TENSOR, 2: _TENSOR},
+    _FUNCTION: {7: _NODE},
+    _TENSOR: {},
+}
+
+#: The fields of a tensor whose large contents nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
+_WEIGHTS = (4, 9, 10)
+
+
+def copied(file: BinaryIO) -> mmap:
+    """What the parser needs of a file, as many bytes as that has, with zeros in place of large weights.
+
+    Raises OSError where the file becomes shorter while it is read.
+    """
+    size = os.fstat(file.fileno()).st_size
+    copy = _Copy(file, size)
+    copy.message(_MODEL, 0, size)
+    return copy.data
+
+
+def _memory(size: int) -> mmap:
+    """So many zeros, which take up no memory before they are written to."""
+    import mmap
+
+    if not hasattr(mmap, "MAP_ANONYMOUS"):
+        return mmap.mmap(-1, size)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    return mmap.mmap(-1, size, flags=flags)
+
+
+class _Copy:
+    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file = file
+        self.size = size
+        self.data = _memory(size)
+        self.known = 0
+
+    def message(self, kind: int, start: int, end: int) -> None:
+        """Reads a message, but not large weights in it; of a damaged one, as much as it takes to tell what is wrong."""
+        at = start
+        while at < end:
+            self.read(at, min(self.size, at + HEADER))
+            try:
+                at = self._field(kind, at, end)
+            except (Damage, IndexError):
+                self.read(at, min(end, at + SHORT))
+                return
+
+    def _field(self, kind: int, at: int, end: int) -> int:
+        """Reads a field, and tells where the next one begins; raises Damage and IndexError."""
+        key, at = varint(self.data, at)
+        number, wire = key >> 3, key & 7
+        if wire != DELIMITED:
+            # The bounds of a group, which no ONNX message has, are passed over, and then what is in it.
+            return at + WIDTHS[wire] if wire in WIDTHS else varint(self.data, at)[1] if wire == VARINT else at
+        length, at = varint(self.data, at)
+        stop = at + length
+        if stop > end:
+            raise IndexError
+        inner = _INNER[kind].get(number)
+        if length <= SHORT or (inner is None and not (kind == _TENSOR and number in _WEIGHTS)):
+            self.read(at, stop)
+        elif inner is not None:
+            self.message(inner, at, stop)
+        return stop
+
+    def read(self, start: int, end: int) -> None:
+        """Reads from ``start`` to ``end``, and a little more, what is not there yet."""
+        start = max(start, self.known)
+        if start >= end:
+            return
+        end = min(self.size, max(end, start + BLOCK))
+        self.file.seek(start)
+        view = memoryview(self.data)[start:end]
+        while view:
+            count = self.file.readinto(view)  # type: ignore[attr-defined]
+            if not count:
+                raise shrunk(self.file)
+            view = view[count:]
+        self.known = end

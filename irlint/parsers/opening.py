@@ -1,0 +1,49 @@
+"""How files are opened: only regular ones, so that no pipe is waited for and no device read without end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from irlint.lazy_typing import Any, BinaryIO
+
+#: So many bytes of a document, a configuration or a baseline are read; more of one is refused.
+MOST = {"document": 1 << 31, "configuration": 1 << 24, "baseline": 1 << 28}
+
+
+def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
+    """A regular file, to be read without a buffer; raises OSError where it cannot be opened, and with ``advice`` where it is a pipe
+    or a device."""
+    _judge(os.stat(path), path, advice)
+    file: Any = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
+    try:
+        _judge(os.fstat(file.fileno()), path, advice)
+    except OSError:
+        file.close()
+        raise
+    return file  # type: ignore[no-any-return]
+
+
+def whole(path: str | os.PathLike[str], what: str) -> bytes:
+    """All bytes of a regular file, a key of MOST; raises OSError, also where it has more than are read of one."""
+    with opened(path) as file:
+        data = file.read(MOST[what] + 1) if os.fstat(file.fileno()).st_size > MOST[what] else file.read()
+        if len(data) > MOST[what]:
+            raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
+        return data
+
+
+def _judge(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EINVAL, f"it is no regular file{advice}", os.fspath(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens a file without waiting for the other end of a pipe that has come in its place."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def shrunk(file: BinaryIO) -> OSError:
+    """What to raise where a file has fewer bytes than it had when it was opened."""
+    return OSError(errno.EIO, "it became shorter while it was read", file.name)

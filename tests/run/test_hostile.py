@@ -1,0 +1,275 @@
+"""Files that were made to stop, exhaust or mislead whoever reads them: each is checked within limits on CPU time and memory, and four
+times as much of the same costs at most eight times as much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from command.process import FORKS, ran
+from onnx import TensorProto, helper
+
+pytestmark = pytest.mark.skipif(not FORKS, reason="limits of processes")
+
+#: Before irlint runs: limits on CPU time and on memory, and a file that tells what the run has taken.
+LIMITED = """
+import atexit, os, resource
+resource.setrlimit(resource.RLIMIT_CPU, (10, 11))
+try:
+    with open("/proc/self/statm") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + (256 << 20),) * 2)
+except OSError:
+    pass
+
+def tell():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    with open(os.environ["USAGE"], "w") as file:
+        file.write(str(used.ru_utime + used.ru_stime))
+
+atexit.register(tell)
+"""
+
+#: What says that a file, or a node of it, has not been looked at.
+NOT_CHECKED = {"IRL008", "IRL010", "IRL599"}
+
+X = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+Y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])
+HUGE = "9" * 5000
+
+
+def model(
+    nodes: list[onnx.NodeProto],
+    inputs: tuple[onnx.ValueInfoProto, ...] = (X,),
+    constants: tuple[onnx.TensorProto, ...] = (),
+    opset: int = 17,
+    functions: tuple[onnx.FunctionProto, ...] = (),
+) -> bytes:
+    graph = helper.make_graph(nodes, "g", list(inputs), [Y], list(constants))
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid("d", 1)]
+    made = helper.make_model(graph, opset_imports=imports, ir_version=8, functions=functions)
+    return made.SerializeToString()
+
+
+RELU = helper.make_node("Relu", ["x"], ["y"])
+
+
+def value(name: str, dims: list[int | str | None], dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, dtype, dims)
+
+
+def document(layers: str, edges: str = "", more: str = "") -> bytes:
+    return f'<net name="n" version="11"><layers>{layers}</layers><edges>{edges}</edges>{more}</net>'.encode()
+
+
+PARAMETER = (
+    '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/><output>'
+    '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>'
+)
+
+
+def ports(count: int) -> bytes:
+    given = "".join(f'<port id="{at}"><dim>2</dim><dim>3</dim></port>' for at in range(count))
+    concat = (
+        f'<layer id="1" name="c" type="Concat" version="opset1"><data axis="0"/><input>{given}</input><output>'
+        f'<port id="{count}" precision="FP32"><dim>{2 * count}</dim><dim>3</dim></port></output></layer>'
+    )
+    edges = "".join(f'<edge from-layer="0" from-port="0" to-layer="1" to-port="{at}"/>' for at in range(count))
+    return document(PARAMETER + concat, edges)
+
+
+def twice(depth: int) -> bytes:
+    """Functions each of which calls the next one twice."""
+    functions = []
+    for at in range(depth):
+        inner, domain = (f"f{at + 1}", "d") if at + 1 < depth else ("Relu", "")
+        nodes = [
+            helper.make_node(inner, ["a"], ["b"], domain=domain),
+            helper.make_node(inner, ["b"], ["c"], domain=domain),
+        ]
+        imports = [helper.make_opsetid("", 17), helper.make_opsetid("d", 1)]
+        functions.append(helper.make_function("d", f"f{at}", ["a"], ["c"], nodes, imports))
+    return model([helper.make_node("f0", ["x"], ["y"], domain="d")], functions=tuple(functions))
+
+
+def branches(depth: int) -> bytes:
+    """Branches within both branches."""
+
+    def body(left: int) -> onnx.GraphProto:
+        node = helper.make_node("Relu", ["x"], ["z"])
+        if left:
+            inner = body(left - 1)
+            node = helper.make_node("If", ["c"], ["z"], then_branch=inner, else_branch=inner)
+        return helper.make_graph([node], "b", [], [value("z", [None, None])])
+
+    node = helper.make_node("If", ["c"], ["y"], then_branch=body(depth), else_branch=body(depth))
+    return model([node], (X, value("c", [], TensorProto.BOOL)))
+
+
+def chain(op: str, count: int, second: onnx.TensorProto) -> bytes:
+    names = ["x", *(f"t{at}" for at in range(count - 1)), "y"]
+    nodes = [helper.make_node(op, [names[at], second.name], [names[at + 1]]) for at in range(count)]
+    return model(nodes, constants=(second,))
+
+
+def with_metadata(count: int) -> bytes:
+    made = onnx.load_from_string(model([RELU]))
+    for at in range(count):
+        made.metadata_props.add(key="irlint.ignore", value=f"IRL9{at % 10}x{at}")
+    return made.SerializeToString()
+
+
+def number(**attributes: str) -> bytes:
+    """A Softmax of an IR with these attributes."""
+    written = " ".join(f'{name}="{text}"' for name, text in attributes.items())
+    port = "<dim>2</dim><dim>3</dim></port>"
+    return document(
+        f'{PARAMETER}<layer id="1" name="s" type="Softmax" version="opset1"><data {written}/><input><port id="0">{port}</input>'
+        f'<output><port id="1" precision="FP32">{port}</output></layer>',
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>',
+    )
+
+
+def ints(name: str, numbers: list[int]) -> onnx.TensorProto:
+    return helper.make_tensor(name, TensorProto.INT64, [len(numbers)], numbers)
+
+
+def external(dims: list[int]) -> onnx.TensorProto:
+    tensor = TensorProto(name="a", data_type=TensorProto.INT64, dims=dims, data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="nothing.bin")
+    return tensor
+
+
+UNSQUEEZE = helper.make_node("Unsqueeze", ["x", "a"], ["y"])
+
+#: Files whose size is a number: what makes one, and the number.
+GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
+    "outputs.onnx": (lambda n: model([helper.make_node("Split", ["x"], [f"é{at}" for at in range(n)], axis=0)]), 120),
+    "refused-outputs.onnx": (lambda n: model([helper.make_node("Relu", ["x"], [f"é{at}" for at in range(n)])]), 500),
+    "functions.onnx": (twice, 8),
+    "branches.onnx": (lambda n: branches(n.bit_length()), 64),
+    "perm.onnx": (lambda n: model([helper.make_node("Transpose", ["x"], ["y"], perm=list(range(n)))]), 5000),
+    "dims.onnx": (lambda n: model([RELU], (value("x", list(range(1, n))),)), 5000),
+    "dim-params.onnx": (
+        lambda n: model([RELU], (value("x", ["-" * (1 + at % 50) + "é" * (at // 50) for at in range(n)]),)),
+        500,
+    ),
+    "inputs.onnx": (lambda n: model([RELU], (X, *(value("-" * (at + 1), [None]) for at in range(n)))), 300),
+    "long-names.onnx": (
+        lambda n: model(
+            [helper.make_node("MatMul", ["x", "x"], [f"y{at}"], name="n" * 20 * n + str(at)) for at in range(n)],
+            (value("x", ["s" * 20 * n, "t" * 20 * n]),),
+        ),
+        50,
+    ),
+    "errors.onnx": (lambda n: model([helper.make_node("MatMul", ["x", "x"], [f"y{at}"]) for at in range(n)]), 200),
+    "undefined.onnx": (
+        lambda n: model([helper.make_node("Relu", [f"name_{at}"], [f"nome_{at}x"]) for at in range(n)]),
+        300,
+    ),
+    "operators.onnx": (lambda n: model([helper.make_node(f"Relu{at}", ["x"], [f"y{at}"]) for at in range(n)]), 100),
+    "attributes.onnx": (
+        lambda n: model([helper.make_node("Relu", ["x"], ["y"], **{f"a{at}": at for at in range(n)})]),
+        500,
+    ),
+    "concat.onnx": (lambda n: model([helper.make_node("Concat", ["x"] * n, ["y"], axis=0)]), 2000),
+    "tile.onnx": (lambda n: chain("Tile", n, ints("r", [2**62, 2**62])), 100),
+    "expand.onnx": (lambda n: chain("Expand", n, ints("r", [2**62, 1, 1])), 100),
+    "metadata.onnx": (with_metadata, 2000),
+    "einsum.onnx": (lambda n: model([helper.make_node("Einsum", ["x"], ["y"], equation="i" * n)]), 10000),
+    "ports.xml": (ports, 400),
+    "edges.xml": (
+        lambda n: document(PARAMETER, '<edge from-layer="0" from-port="0" to-layer="7" to-port="0"/>' * n),
+        1000,
+    ),
+    "layers.xml": (
+        lambda n: document("".join(f'<layer id="{at}" name="l" type="Fo{at}" version="opset1"/>' for at in range(n))),
+        200,
+    ),
+    "info.xml": (lambda n: document(PARAMETER, more="<rt_info>" + '<a value="1"/>' * n + "</rt_info>"), 3000),
+    "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
+}
+
+#: Files that are small, and what each has to be told of; "" stands for anything but that it has not been checked.
+SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
+    "million-axes.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [10**6], TensorProto.INT64))), ""),
+    "axes-past-memory.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [2**31], TensorProto.INT64))), ""),
+    "axes-elsewhere.onnx": (lambda: model([UNSQUEEZE], constants=(external([2**31]),)), "IRL701"),
+    "opset-below-0.onnx": (lambda: model([RELU], opset=-1), "IRL"),
+    "opset-past-32-bits.onnx": (lambda: model([RELU], opset=2**31), "IRL"),
+    "opset-past-62-bits.onnx": (lambda: model([RELU], opset=2**62), "IRL"),
+    "initializer.onnx": (
+        lambda: model([RELU], constants=(TensorProto(name="a", data_type=1, dims=[2**62] * 300),)),
+        "IRL703",
+    ),
+    "resize.onnx": (
+        lambda: model(
+            [helper.make_node("Resize", ["x", "", "s"], ["y"])],
+            constants=(helper.make_tensor("s", TensorProto.FLOAT, [2], [3e38, 3e38]),),
+        ),
+        "",
+    ),
+    "pointer.onnx": (
+        lambda: f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize {'9' * 400}\n".encode(),
+        "IRL002",
+    ),
+    "reference.xml": (lambda: f'<net name="&#{HUGE};" version="11"><layers/><edges/></net>'.encode(), "IRL"),
+    "hexadecimal.xml": (lambda: f'<net name="&#x{HUGE};" version="11"><layers/><edges/></net>'.encode(), "IRL"),
+    "axis.xml": (lambda: number(axis=HUGE), "IRL5"),
+    "negative-axis.xml": (lambda: number(axis=f"-{HUGE}"), "IRL5"),
+    "zeros.xml": (lambda: number(axis=f"{'0' * 5000}1"), ""),
+    "dim.xml": (lambda: document(PARAMETER.replace("<dim>2</dim>", f"<dim>{HUGE}</dim>")), "IRL"),
+    "shape.xml": (lambda: document(PARAMETER.replace("2,3", f"{HUGE},3")), "IRL"),
+    "id.xml": (lambda: document(PARAMETER.replace('id="0" name', f'id="{HUGE}" name')), "IRL"),
+    "port.xml": (lambda: document(PARAMETER.replace('port id="0"', f'port id="{HUGE}"')), "IRL"),
+    "version.xml": (lambda: document(PARAMETER).replace(b'"11"', f'"{HUGE}"'.encode()), "IRL007"),
+    "opset.xml": (lambda: document(PARAMETER.replace("opset1", f"opset{HUGE}")), "IRL"),
+    "edge.xml": (
+        lambda: document(PARAMETER, f'<edge from-layer="0" from-port="{HUGE}" to-layer="0" to-port="0"/>'),
+        "IRL",
+    ),
+    "offset.xml": (
+        lambda: document(
+            '<layer id="0" name="c" type="Const" version="opset1">'
+            f'<data element_type="f32" shape="2" offset="{HUGE}" size="{HUGE}"/>'
+            '<output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>'
+        ),
+        "IRL705",
+    ),
+}
+
+
+def taken(path: Path, *options: str) -> tuple[float, str]:
+    """The CPU seconds that a check within limits takes, and its report, which says that the whole file was looked at."""
+    usage = path.with_suffix(".usage")
+    result = ran(path, "--format", "json", "--jobs", "1", *options, prelude=LIMITED, USAGE=str(usage))
+    assert result.returncode in (0, 1), result.stderr
+    report = json.loads(result.stdout)
+    codes = {finding["code"] for finding in report["findings"]}
+    assert not codes & NOT_CHECKED, report["findings"]
+    assert len(result.stdout) < 20_000_000
+    return float(usage.read_text()), " ".join(sorted(codes))
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_time_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, count = GROWING[name]
+    seconds = []
+    for size in (count, 4 * count):
+        path = tmp_path / f"{size}-{name}"
+        path.write_bytes(made(size))
+        seconds.append(taken(path)[0])
+    assert seconds[1] < 8 * seconds[0] + 0.1
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_files(name: str, tmp_path: Path) -> None:
+    made, told = SMALL[name]
+    path = tmp_path / name
+    path.write_bytes(made())
+    seconds, codes = taken(path)
+    assert seconds < 2
+    assert told in codes
