@@ -23,7 +23,7 @@ from irlint.model import Constant, Graph, Model, Node, Value
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, Sequence, SparseTensor, Tensor
 from irlint.parsers import onnx as reader
 from irlint.parsers import weights
-from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx import protobuf, skeleton
 from irlint.parsers.onnx.tensors import DTYPES
 from irlint.records import replaced
 
@@ -720,13 +720,46 @@ def test_what_is_no_model(content, tmp_path):
         assert codes(found) == ["not-a-model"]
 
 
-def test_a_pipe_is_read(rich, tmp_path):
+def test_a_pipe_is_not_waited_for(tmp_path):
     if not hasattr(os, "mkfifo"):
         pytest.skip("no named pipes")
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with subprocess.Popen([sys.executable, "-c", f"open({str(path)!r}, 'wb').write({rich!r})"]):
-        assert reader.read(path).nodes == 9
+    with pytest.raises(OSError, match="no regular file"):
+        reader.read(path)
+
+
+@pytest.mark.parametrize("short", [1, 40, 1 << 16])
+def test_a_large_file_is_read_without_the_insides_of_weights(short, rich, tmp_path, monkeypatch):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(rich)
+    whole = repr(reader.read(path))
+    monkeypatch.setattr(reader, "SMALL", 0)
+    monkeypatch.setattr(skeleton, "SHORT", short)
+    monkeypatch.setattr(skeleton, "BLOCK", 1)
+    assert (repr(reader.read(path)) == whole) or short == 1
+    path.write_bytes(rich[: len(rich) // 2])
+    assert codes(reader.read(path)) == codes(parsed(rich[: len(rich) // 2]))
+
+
+def test_a_file_that_shrinks_while_it_is_read(rich, tmp_path):
+    path = tmp_path / "m.onnx"
+    for read in (reader.bytes_of, skeleton.copied):
+        path.write_bytes(rich)
+        with path.open("r+b", buffering=0) as file, pytest.raises(OSError, match="became shorter"):
+            read(Shrinking(file, len(rich) - 20))
+
+
+class Shrinking:
+    """A file that has fewer bytes once it is read."""
+
+    def __init__(self, file, left):
+        self.file, self.left, self.name = file, left, file.name
+
+    def __getattr__(self, name):
+        if name.startswith("read"):
+            self.file.truncate(self.left)
+        return getattr(self.file, name)
 
 
 def test_a_truncated_file_says_how_much_is_missing():
