@@ -47,6 +47,9 @@ WITHOUT_KERNEL = "Constant"
 #: The first opset in which the casts are sound that the runtime inserts around nodes of float16.
 FIRST_WITH_CASTS = 6
 
+#: An operator that is taken away where what it takes, or what it gives, can stand for both.
+REMOVED = "Identity"
+
 #: The releases whose functions may have operators that another opset changed.
 LAX = frozenset({"1.15", "1.16"})
 
@@ -124,11 +127,15 @@ def objections(use: Use, releases: int, depth: int = 0) -> list[tuple[int, Objec
             for refusing, objection in wrong:
                 having &= ~refusing if objection.is_certain else having
             found += _without_kernel(use, version, having, depth)
-    return found if use.certain else [(having, _unsure(each)) for having, each in found]
+    if not use.certain:
+        return [(having, _unsure(each, "it stands in a branch that never runs, which")) for having, each in found]
+    if use.node.op == REMOVED and use.node.domain == "" and not use.spans:
+        return [(having, _unsure(each, "which")) for having, each in found]
+    return found
 
 
-def _unsure(objection: Objection) -> Objection:
-    text = f"{objection.text}; it stands in a branch that never runs, which the runtime may drop before it looks"
+def _unsure(objection: Objection, why: str) -> Objection:
+    text = f"{objection.text}; {why} the runtime may take away before it looks for kernels"
     return Objection(TARGET_NOT_KNOWN, text, objection.help)
 
 

@@ -25,6 +25,11 @@ class Form:
     help: str
 
 
+def begins(use: Use, version: int) -> bool:
+    """Whether the opset is one of a version of the operator or of a later one."""
+    return isinstance(use.version, int) and use.version >= version
+
+
 FORMS: dict[str, tuple[Form, ...]] = {
     "LayerNormalization": (
         Form("onnx-form LayerNormalization.outputs", lambda use: has_output(use, 1) or has_output(use, 2),
@@ -37,9 +42,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
              "the release reads it with inputs of 4 axes", "use other operators"),
     ),
     "Dropout": (
-        Form("onnx-form Dropout.open-training", lambda use: not is_constant(use, 2),
+        Form("onnx-form Dropout.open-training", lambda use: begins(use, 12) and not is_constant(use, 2),
              "the release reads it only with a constant training_mode", "write training_mode as an initializer"),
-        Form("onnx-form Dropout.training", lambda use: is_true(use, 2),
+        Form("onnx-form Dropout.training", lambda use: begins(use, 12) and is_true(use, 2),
              "the release does not read it with training_mode", "export the model for inference"),
     ),
     "STFT": (
@@ -58,7 +63,17 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form("onnx-form BatchNormalization.training", lambda use: bool(attribute(use, "training_mode", 0)),
              "the release does not read it with training_mode", "export the model for inference"),
     ),
+    "QuantizeLinear": (
+        Form("onnx-form QuantizeLinear.16", lambda use: any(each in ("int16", "uint16") for each in use.outputs),
+             "the release reads it with 8 bits only", "quantize to 8 bits"),
+    ),
+    "DequantizeLinear": (
+        Form("onnx-form DequantizeLinear.f16", lambda use: use.inputs[1:2] == ("float16",),
+             "the release reads it with a scale of float32 only", "write the scale as float32, and cast"),
+    ),
     "Resize": (
+        Form("onnx-form Resize.f64", lambda use: use.inputs[:1] == ("float64",),
+             "the release does not read it with float64", "cast to float32"),
         Form("onnx-form Resize.tf_crop_and_resize",
              lambda use: attribute(use, "coordinate_transformation_mode") == "tf_crop_and_resize",
              "the release does not read the mode tf_crop_and_resize", "use another coordinate_transformation_mode"),

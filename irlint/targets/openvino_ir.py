@@ -11,6 +11,7 @@ from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     IR_VERSION_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
+    RESTRICTED_IN_RELEASE,
     TARGET_NOT_KNOWN,
     Objection,
 )
@@ -45,6 +46,7 @@ def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reaso
     types: dict[str, Use] = {}
     for use in uses(known, opset=opset):
         found += [Reason(having, objection, use) for having, objection in _operation(use, releases)]
+        found += [Reason(having, objection, use) for having, objection in _forms(use, releases)]
         for name in use.outputs:
             if name:
                 types.setdefault(name, use)
@@ -78,6 +80,17 @@ def _operation(use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
     else:
         text = f"no release that was measured has it in {opset}"
         yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, "write the layer as one of an opset that has it")
+
+
+def _forms(use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
+    """Forms of layers that releases do not read."""
+    refusing = releases & ~tables.holds(NAME, "ir-form zero-size")
+    if refusing and use.node.op == "Parameter" and any(0 in (each.type.shape or ()) for each in use.node.output_ports):
+        text = "has a size of 0, which the release does not read"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
+    refusing = releases & ~tables.holds(NAME, "onnx-form Resize.f64")
+    if refusing and use.node.op == "Interpolate" and use.inputs[:1] == ("float64",):
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, "the release does not read it with f64", "convert to f32")
 
 
 def _earlier(op: str, opset: str, refusing: int) -> str:

@@ -24,7 +24,7 @@ class Use:
     """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs and outputs.
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx around them,
-    and ``constants`` are the constants of the graphs around. ``types`` are those of the values around the
+    ``constants`` are the constants of the graphs around, and ``spans`` tells that it takes an input of its graph and gives an output. ``types`` are those of the values around the
     node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs, which a
     runtime may take away before it looks for kernels.
     """
@@ -40,6 +40,7 @@ class Use:
     nodes: int = 1
     opset: int = 0
     constants: Set[Value] = frozenset()
+    spans: bool = False
 
 
 def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int | None = None) -> list[Use]:
@@ -52,7 +53,7 @@ def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int
         for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
             node = use.node
             more = apart(node) if apart is not None else None
-            key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, more)
+            key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.spans, more)
             found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
@@ -114,6 +115,7 @@ class _Walk:
                 certain,
                 opset=self.opsets[-1] if self.opset is None else self.opset,
                 constants=self.constants,
+                spans=not set(node.inputs).isdisjoint(graph.inputs) and not set(node.outputs).isdisjoint(graph.outputs),
             )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)

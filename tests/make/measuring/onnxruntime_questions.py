@@ -30,11 +30,11 @@ NEWEST_OPSETS = {
 
 def models() -> list[tuple[str, Any]]:
     """Models by the fact that holds where they are loaded."""
-    found = [(f"ir {version}", _identity(version, {"": 13})) for version in range(1, NEWEST_IR + 1)]
+    found = [(f"ir {version}", _relu(version, {"": 13})) for version in range(1, NEWEST_IR + 1)]
     for domain, newest in NEWEST_OPSETS.items():
         for version in range(1, newest + 1):
             opsets = {"": version} if domain == "" else {"": 13, domain: version}
-            found.append((f"opset {domain} {version}", _identity(8, opsets)))
+            found.append((f"opset {domain} {version}", _relu(8, opsets)))
     for number, name in enumerate(NUMBERED_TYPES, 1):
         found.append((f"input {name}", _with_input(number)))
         found.append((f"initializer {name}", _with_initializer(name, number)))
@@ -53,13 +53,13 @@ def _of_text(ir_version: int, opset: int, graph: str) -> bytes:
     return bytes(onnx.parser.parse_model(text).SerializeToString())
 
 
-def _identity(ir_version: int, opsets: dict[str, int]) -> bytes:
+def _relu(ir_version: int, opsets: dict[str, int]) -> bytes:
     return _model(_graph(), ir_version, opsets)
 
 
 def _graph() -> onnx.GraphProto:
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
-    return helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+    return helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
 
 
 def _model(graph: onnx.GraphProto, ir_version: int, opsets: dict[str, int]) -> bytes:

@@ -86,6 +86,15 @@ TYPES = [
 
 #: Forms of ONNX operators that not every release reads though it has the converter: the opset, and a model.
 FORMS = {
+    "Resize.f64": (
+        13,
+        "(double[1,1,4,4] x) => (double[1,1,8,8] y) <float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }",
+    ),
+    "QuantizeLinear.16": (21, "(float[2] x, float s, uint16 z) => (uint16[2] y) { y = QuantizeLinear (x, s, z) }"),
+    "DequantizeLinear.f16": (
+        19,
+        "(uint8[2] x, float16 s, uint8 z) => (float16[2] y) { y = DequantizeLinear (x, s, z) }",
+    ),
     "LayerNormalization.outputs": (
         17,
         "(float[2,4] x, float[4] s) => (float[2,4] y, float[2,1] m) { y, m = LayerNormalization (x, s) }",
@@ -155,6 +164,7 @@ def models() -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for version in range(1, NEWEST_IR + 1):
         found.append((f"ir-version {version}", (_ir("Relu", "opset1", version=version), b"")))
+    found.append(("ir-form zero-size", (_ir("Relu", "opset1").replace(b'shape="2,3"', b'shape="0,3"'), b"")))
     for name in TYPES:
         found.append((f"type {name}", (_ir("ShapeOf", "opset1", element_type=name), b"")))
     for op in sorted(index.OPENVINO):

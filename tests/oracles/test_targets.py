@@ -1,0 +1,202 @@
+"""What irlint says of a release and what the installed one does: models at several opsets, IR versions and element types."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import onnx
+import pytest
+from make.measuring import onnxruntime_questions
+from onnx import TensorProto
+from oracles.engines import all_node_cases
+
+from irlint.checks import every_problem
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
+from irlint.parsers.onnx import read
+from irlint.targets import onnxruntime as rule
+from irlint.targets import openvino_frontend, tables
+from irlint.targets.restamping import lowest
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, reasons, short, told, verdict
+
+pytestmark = pytest.mark.oracle
+
+OPSETS = tuple(range(7, 27))
+TYPES = (TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.INT32, TensorProto.INT8)
+
+#: Of so many cases one is tried.
+STEP = 4
+
+
+def variants() -> Iterator[tuple[str, bytes]]:
+    """Node tests as they are, with an early IR version, at other opsets, and with another element type."""
+    chance = random.Random(12)
+    for case in all_node_cases()[::STEP]:
+        yield case.name, case.model.SerializeToString()
+        yield f"{case.name} IR 8", stamped(case.model, None)
+        for opset in chance.sample(OPSETS, 2):
+            yield f"{case.name} opset {opset}", stamped(case.model, opset)
+        number = chance.choice(TYPES)
+        yield f"{case.name} type {number}", stamped(case.model, None, number)
+
+
+def stamped(model: onnx.ModelProto, opset: int | None, number: int = TensorProto.FLOAT) -> bytes:
+    """A model of IR version 8, with another opset, and another element type for float32 at its inputs and outputs."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    copy.ir_version = 8
+    for entry in copy.opset_import:
+        if entry.domain == "" and opset is not None:
+            entry.version = opset
+    for value in (*copy.graph.input, *copy.graph.output):
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = number
+    return bytes(copy.SerializeToString())
+
+
+def judged(known: Known, runtime: str, column: int, refuses: frozenset[str]) -> tuple[str, str]:
+    """What irlint says that a release does, and why, as ``irlint targets`` does."""
+    found = [each for each in reasons(known, runtime, 1 << column) if each.releases]
+    errors = [
+        each for each in every_problem(known) if each.is_error and each.fault.rule.code not in ("IRL803", "IRL805")
+    ]
+    said = verdict(found)
+    codes = [(each.fault.rule.code, each.node.op if each.node is not None else "") for each in errors]
+    if any(code in refuses or f"{code} {op}" in refuses for code, op in codes):
+        said = REFUSED
+    elif errors and said == RUNS:
+        said = UNKNOWN
+    return said, "; ".join([*map(told, found), *(each.fault.message for each in errors)])
+
+
+def column_of(runtime: str, version: str) -> int:
+    """The column of a release; one that has none yet is to be measured first."""
+    releases = [short(each) for each in tables.releases(runtime)]
+    if short(version) not in releases:
+        pytest.skip(f"{runtime} {version} was not measured: tests/make/targets.py adds it")
+    return releases.index(short(version))
+
+
+def test_the_tables_have_what_the_installed_onnxruntime_says_of_itself() -> None:
+    import onnxruntime
+    from make.measuring.asked import of_onnxruntime
+
+    column = column_of("onnxruntime", onnxruntime.__version__)
+    _, registry, _ = of_onnxruntime()
+    says = set(onnxruntime_questions.facts({**registry, "answers": {}}))
+    kinds = ("kernel ", "schema ", "attribute ", "counts ")
+    has = {kind + text for kind in kinds for text, mask in tables.facts("onnxruntime", kind) if mask >> column & 1}
+    assert has == says
+
+
+@pytest.mark.slow
+def test_what_the_installed_onnxruntime_loads() -> None:
+    import onnxruntime
+
+    column = column_of("onnxruntime", onnxruntime.__version__)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    onnxruntime.set_default_logger_severity(4)
+    counts: Counter[str] = Counter()
+    wrong, unnamed = [], []
+    for name, data in variants():
+        said, why = judged(inferred(read("m.onnx", data)), "onnxruntime", column, rule.REFUSES)
+        counts["all"] += 1
+        counts["unknown"] += said == UNKNOWN
+        try:
+            onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            counts["refused"] += 1
+            counts["named"] += said == REFUSED
+            kernel = re.search(r"Could not find an implementation for (\w+)\(", str(error))
+            if kernel is not None:
+                counts["kernels"] += 1
+                counts["kernels named"] += bool(re.search(rf"\b{kernel[1]}\b", why))
+            if said == RUNS:
+                unnamed.append(f"{name}: {error}")
+        else:
+            if said == REFUSED:
+                wrong.append(f"{name}: {why}")
+    assert not wrong
+    assert counts["named"] >= 0.97 * counts["refused"], unnamed
+    assert counts["kernels"]
+    assert counts["kernels named"] >= 0.95 * counts["kernels"]
+    assert counts["unknown"] <= 0.03 * counts["all"]
+
+
+@pytest.mark.slow
+def test_what_the_installed_openvino_reads() -> None:
+    import openvino
+
+    column = column_of("openvino", openvino.__version__.split("-")[0])
+    core = openvino.Core()
+    counts: Counter[str] = Counter()
+    wrong = []
+    for name, data in variants():
+        if "_expanded" in name:
+            continue
+        said, why = judged(inferred(read("m.onnx", data)), "openvino", column, openvino_frontend.REFUSES)
+        try:
+            core.read_model(data, b"")
+        except Exception as error:
+            if "No conversion rule found" in str(error):
+                counts["absent"] += 1
+                counts["named"] += said == REFUSED
+        else:
+            if said == REFUSED:
+                wrong.append(f"{name}: {why}")
+    assert not wrong
+    assert counts["absent"]
+    assert counts["named"] >= 0.9 * counts["absent"]
+
+
+#: Operators whose results differ from run to run.
+CHANCE = ("bernoulli", "dropout", "multinomial", "random")
+
+
+@pytest.mark.slow
+def test_a_model_gives_the_same_with_the_lowest_versions() -> None:
+    import numpy as np
+    import onnxruntime
+
+    compared = 0
+    for case in all_node_cases()[::STEP]:
+        known = inferred(read("m.onnx", case.model.SerializeToString()))
+        stamp = lowest(known)
+        if stamp is None or stamp.opset >= known.model.opsets[""] or any(word in case.name for word in CHANCE):
+            continue
+        copy = onnx.ModelProto()
+        copy.CopyFrom(case.model)
+        copy.ir_version = stamp.ir_version
+        for entry in copy.opset_import:
+            if entry.domain == "":
+                entry.version = stamp.opset
+        onnx.checker.check_model(copy)
+        for given, wanted in case.data_sets or ():
+            feed = dict(zip([each.name for each in copy.graph.input], given))
+            found = run(copy, feed)
+            if found is None or run(case.model, feed) is None:
+                continue
+            for one, other in zip(wanted, found):
+                if isinstance(one, np.ndarray) and one.dtype.kind in "fiub":
+                    compared += 1
+                    assert np.allclose(one.astype(float), other.astype(float), 1e-3, 1e-4, equal_nan=True), case.name
+    assert onnxruntime
+    assert compared > 100
+
+
+def run(model: Any, feed: dict[str, Any]) -> list[Any] | None:
+    """What ONNX Runtime gives, None where it refuses the model or what is fed."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return session.run(None, feed)  # type: ignore[no-any-return]
+    except Exception:
+        return None
