@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from irlint.inference.known import Known
 from irlint.model import Attribute, Constant, Function, Graph, Node, Stored, Value
+from irlint.model.lists import LongList
 from irlint.model.order import ordered
 from irlint.model.tensor import Tensor, type_text
 from irlint.records import NOTHING, record
@@ -317,6 +318,8 @@ def attribute_text(node: Node, name: str, digest: Digest) -> str:
     """The value of an attribute as people write it."""
     attribute = node.attributes[name]
     kind, value = attribute.kind, attribute.value
+    if isinstance(value, LongList):
+        value = tuple(value)
     if attribute.reference is not None:
         return f"@{attribute.reference}"
     if kind in TENSORS and value is not None:

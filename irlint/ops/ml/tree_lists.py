@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, warn
 from irlint.findings.wording import counted
+from irlint.model.lists import LongList
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.kernels.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
 from irlint.ops.kernels.axes import Floats, Ints
+from irlint.ops.ml import tree_arrays
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, Entries, Strings
 from irlint.ops.signatures import group
 from irlint.records import record
@@ -62,14 +64,18 @@ class TreeNodes:
 
 def check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
     """Makes sure that the table has every feature that a branch asks for."""
-    asked = [feature for feature, branches in zip(features, asks) if branches]
-    if min(asked, default=0) < 0:
+    asked: Sequence[int] = [feature for feature, branches in zip(features, asks) if branches]
+    check_feature_range(x, min(asked, default=0), max(asked, default=-1))
+
+
+def check_feature_range(x: Tensor, least: int, most: int) -> None:
+    """Makes sure that the table has every feature, where branches ask for the features from ``least`` to ``most``."""
+    if least < 0:
         raise TREE_MALFORMED.fault(
-            f"attribute `nodes_featureids` holds {min(asked)} for a branch; features are numbered from 0",
+            f"attribute `nodes_featureids` holds {least} for a branch; features are numbered from 0",
             help="let each branch name the feature that it compares",
             attribute="nodes_featureids",
         )
-    most = max(asked, default=-1)
     found = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
     if not reaches(found, most + 1, "there is every feature that a branch asks for"):
         raise FEATURES_MISMATCH.fault(
@@ -81,6 +87,8 @@ def check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
 
 
 def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
+    if isinstance(ids, LongList) and 0 <= min(spread := tree_arrays.ends(ids.numbers) or (0, 0)) <= spread[1] < count:
+        return
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
@@ -123,7 +131,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
         nodes_hitrates=list_or_tensor("nodes_hitrates", nodes.nodes_hitrates, hitrates),
         nodes_missing_value_tracks_true=nodes.nodes_missing_value_tracks_true,
     )
-    for mode in dict.fromkeys(modes):
+    for mode in tree_arrays.texts_of(modes):
         if mode not in NODE_MODES:
             raise TREE_MALFORMED.fault(
                 f'attribute `nodes_modes` holds "{mode}"; allowed are {", ".join(sorted(NODE_MODES))}',
@@ -131,7 +139,12 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
                 attribute="nodes_modes",
             )
     _check_branches(nodes)
-    check_features(x, nodes.nodes_featureids or (), [mode != "LEAF" for mode in modes])
+    features = nodes.nodes_featureids or ()
+    if tree_arrays.are_long(modes, features):
+        asked = features.numbers[tree_arrays.asks(modes)]  # type: ignore[attr-defined]
+        check_feature_range(x, *(tree_arrays.ends(asked) or (0, -1)))
+    else:
+        check_features(x, features, [mode != "LEAF" for mode in modes])
 
 
 def _check_side_lists(count: int, **lists: Entries) -> None:
@@ -151,6 +164,10 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
 
 def _check_branches(nodes: TreeNodes) -> None:
     """Makes sure that each branch leads to nodes of its tree that are there, and in no circle. Raises a fault."""
+    sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
+    trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
+    if tree_arrays.are_long(trees, ids, modes, *sides) and tree_arrays.branches_are_sound(trees, ids, modes, sides):
+        return
     places = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     twice = _first_twice(places)
     if twice is not None:
@@ -229,8 +246,11 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
         for name, entries in votes.items()
     }
     expect_parallel(counts)
-    there = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     trees, ids = votes[f"{kind}_treeids"], votes[f"{kind}_nodeids"]
+    lists = (nodes.nodes_treeids, nodes.nodes_nodeids, trees, ids)
+    if tree_arrays.are_long(*lists) and tree_arrays.are_there(*lists):
+        return
+    there = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
     for tree, node in zip(trees or (), ids or ()):
         if (tree, node) not in there:

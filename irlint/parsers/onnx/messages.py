@@ -85,6 +85,9 @@ _SHARED_BYTES = 128
 #: Nodes of at most so many bytes are read at once where nothing about them is unusual.
 _PLAIN_BYTES = 1 << 14
 
+#: Of an attribute of more bytes than this it is tried whether it is one long list.
+_LONG_BYTES = 1 << 16
+
 #: Strings of an attribute are kept up to so many bytes: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
@@ -332,6 +335,12 @@ class Reader:
         shared = self._shared.get(raw)
         if shared is not None:
             return shared
+        if end - start > _LONG_BYTES:
+            from irlint.parsers.onnx.long_lists import long_list
+
+            known = long_list(data, start, end, self.files.model)
+            if known is not None:
+                return known
         found = fields(data, start, end)
         name = last_text(data, found, 1)
         number = last(found, 20 << 3)

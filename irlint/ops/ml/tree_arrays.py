@@ -1,0 +1,119 @@
+"""Whether very long lists of a tree ensemble are sound, by NumPy; of those that are not, ``tree_lists`` says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.lazy_typing import Any
+from irlint.model.lists import LongList
+
+
+def are_long(*lists: object) -> bool:
+    """Whether there are lists, all of them very long."""
+    return bool(lists) and all(isinstance(each, LongList) for each in lists)
+
+
+def texts_of(entries: Sequence[str]) -> Sequence[str]:
+    """The texts of a list, each once."""
+    return entries.texts if isinstance(entries, LongList) else tuple(dict.fromkeys(entries))
+
+
+def asks(modes: Any) -> Any:
+    """For each node whether it is a branch."""
+    leaf = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
+    return modes.numbers != leaf
+
+
+def ends(numbers: Any) -> tuple[int, int] | None:
+    """The least and the most of whole numbers, None where there are none."""
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
+
+
+class Places:
+    """The nodes of all trees, each by one number made of those of its tree and its own."""
+
+    def __init__(self, trees: Any, ids: Any) -> None:
+        import numpy
+
+        low, high = ends(ids) or (0, 0)
+        self.first_id, self.span = low, high - low + 1
+        self.first_tree = (ends(trees) or (0, 0))[0]
+        self.numbers = self.of(trees, ids)
+        self.order: Any = None
+        self.known = self.numbers
+        if len(self.known) > 1 and not (self.known[1:] > self.known[:-1]).all():
+            self.order = numpy.argsort(self.numbers, kind="stable")
+            self.known = self.numbers[self.order]
+
+    @property
+    def twice(self) -> bool:
+        """Whether a tree has a node twice."""
+        return self.order is not None and bool((self.known[1:] == self.known[:-1]).any())
+
+    def of(self, trees: Any, ids: Any) -> Any:
+        import numpy
+
+        return (trees.astype(numpy.int64) - self.first_tree) * self.span + (ids.astype(numpy.int64) - self.first_id)
+
+    def at(self, trees: Any, ids: Any) -> Any:
+        """Where in the lists these nodes stand; None where one of them is not there."""
+        import numpy
+
+        if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
+            return None
+        wanted = self.of(trees, ids)
+        found = numpy.searchsorted(self.known, wanted)
+        if len(found) and (int(found.max()) >= len(self.known) or (self.known[found] != wanted).any()):
+            return None
+        return found if self.order is None else self.order[found]
+
+
+def branches_are_sound(trees: Any, ids: Any, modes: Any, sides: Sequence[Any]) -> bool:
+    """Whether each branch leads to nodes of its tree, each of which has no other branch before it and is no root: so that no
+    branch leads back."""
+    import numpy
+
+    trees, ids = trees.numbers, ids.numbers
+    if not _are_countable(trees, ids):
+        return False
+    places = Places(trees, ids)
+    if places.twice:
+        return False
+    branches = numpy.flatnonzero(asks(modes))
+    reached = numpy.zeros(len(ids), numpy.bool_)
+    count = 0
+    for side in sides:
+        targets = side.numbers[branches]
+        if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < len(ids):
+            return False
+        found = places.at(trees[branches], targets)
+        if found is None:
+            return False
+        reached[found] = True
+        count += len(found)
+    return int(numpy.count_nonzero(reached)) == count and not reached[_roots(trees)].any()
+
+
+def _are_countable(trees: Any, ids: Any) -> bool:
+    """Whether there is a number of 64 bits for each tree and id between the least and the most of them."""
+    tree, node = ends(trees) or (0, 0), ends(ids) or (0, 0)
+    return (tree[1] - tree[0] + 1) * (node[1] - node[0] + 1) < 1 << 62
+
+
+def _roots(trees: Any) -> Any:
+    """Where the first node of each tree stands."""
+    import numpy
+
+    steps = numpy.flatnonzero(trees[1:] != trees[:-1]) + 1
+    starts = numpy.concatenate((numpy.zeros(1, steps.dtype), steps))
+    _, first = numpy.unique(trees[starts], return_index=True)
+    return starts[first]
+
+
+def are_there(trees: Any, ids: Any, wanted_trees: Any, wanted_ids: Any) -> bool:
+    """Whether all nodes that are wanted are in the lists."""
+    low, high = ends(trees.numbers) or (0, -1)
+    least, most = ends(wanted_trees.numbers) or (low, low)
+    if not (low <= least <= most <= high and _are_countable(trees.numbers, ids.numbers)):
+        return False
+    return Places(trees.numbers, ids.numbers).at(wanted_trees.numbers, wanted_ids.numbers) is not None

@@ -1,0 +1,190 @@
+"""Lists of very many entries in an AttributeProto: found, counted and read by NumPy, a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import Attribute
+from irlint.model.lists import LongList
+from irlint.parsers.onnx.protobuf import Damage, varint
+from irlint.parsers.weights import pieces
+
+if TYPE_CHECKING:
+    from irlint.parsers.onnx.protobuf import Buffer
+
+#: So many bytes are looked at in one go.
+PIECE = 1 << 20
+
+#: Texts are read so where there are so few of them that each has a code of its own, a byte that UTF-8 does not know.
+_CODES = bytes([*range(0xF5, 0x100), 0xC0, 0xC1])
+
+_FLOATS, _INTS, _STRINGS = 6, 7, 8
+_KINDS = {_FLOATS: "FLOATS", _INTS: "INTS", _STRINGS: "STRINGS"}
+
+
+class _Unusual(Exception):
+    """The bytes are not laid out as every writer lays them out: whoever reads field by field knows them."""
+
+
+def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
+    """The name and the value of an AttributeProto that has a name, one list and a type, in this order; None for any other.
+
+    ``path`` is the file that ``data`` are the bytes of.
+    """
+    try:
+        if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
+            return None
+        size, at = varint(data, start + 1)
+        name = data[at : at + size].decode()
+        known = _LISTS[data[end - 1]](data, at + size, end - 3, path)
+    except (_Unusual, Damage, IndexError, UnicodeDecodeError, ImportError):
+        return None
+    if not name:
+        return None
+    return name, Attribute(_KINDS[data[end - 1]], known)
+
+
+def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
+    """Where the entries begin, and whether they are packed."""
+    if start >= end or data[start] != key:
+        return start, False
+    size, at = varint(data, start + 1)
+    if at + size != end:
+        raise _Unusual
+    return at, True
+
+
+def _floats(data: Buffer, start: int, end: int, path: str) -> LongList:
+    import numpy
+
+    at, packed = _inside(data, start, end, 0x3A)
+    width = 4 if packed else 5
+    count, rest = divmod(end - at, width)
+    if rest:
+        raise _Unusual
+    for begin in range(at, end, PIECE * width):
+        raw = numpy.frombuffer(data[begin : min(end, begin + PIECE * width)], numpy.uint8)
+        if not packed and not (raw[::5] == 0x3D).all():
+            raise _Unusual
+    _forget(data, start, end)
+    held = data if isinstance(data, bytes) else None
+
+    def load() -> Any:
+        raw = numpy.frombuffer(b"".join(pieces(path, None, at, end - at, held)), numpy.uint8).reshape(-1, width)
+        return numpy.ascontiguousarray(raw[:, width - 4 :]).view("<f4")[:, 0]
+
+    return LongList(count, load)
+
+
+def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
+    import numpy
+
+    at, packed = _inside(data, start, end, 0x42)
+    parts = [_narrow(part) for part in _decoded(data, at, end, key=0 if packed else 1)]
+    _forget(data, start, end)
+    numbers = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.int64)
+    return LongList(len(numbers), lambda: numbers)
+
+
+def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
+    """The varints, each with ``key`` bytes before it, a piece at a time."""
+    import numpy
+
+    while at < end:
+        raw = numpy.frombuffer(data[at : min(end, at + PIECE)], numpy.uint8)
+        whole = len(raw) // 2 * 2
+        if key and whole and (raw[:whole:2] == 0x40).all() and (raw[1::2] < 128).all():
+            yield raw[1::2].astype(numpy.int8)
+            at += whole
+            continue
+        ends = numpy.flatnonzero(raw < 128)
+        if key:
+            ends = ends[: len(ends) // 2 * 2]
+            begins, ends = ends[::2], ends[1::2]
+            if not len(ends) or begins[0] or (raw[begins] != 0x40).any() or (begins[1:] != ends[:-1] + 1).any():
+                raise _Unusual
+            begins = begins + 1
+        else:
+            if not len(ends):
+                raise _Unusual
+            begins = numpy.concatenate((numpy.zeros(1, ends.dtype), ends[:-1] + 1))
+        sizes = ends - begins
+        values = (raw[begins] & 127).astype(numpy.uint64)
+        longest = int(sizes.max())
+        if longest > 9:
+            raise _Unusual
+        for place in range(1, longest + 1):
+            longer = numpy.flatnonzero(sizes >= place)
+            values[longer] |= (raw[begins[longer] + place] & numpy.uint8(127)).astype(numpy.uint64) << numpy.uint64(
+                7 * place
+            )
+        yield values.view(numpy.int64)
+        at += int(ends[-1]) + 1
+
+
+def _narrow(numbers: Any) -> Any:
+    """The same whole numbers in as few bytes as hold them."""
+    import numpy
+
+    least, most = int(numbers.min()), int(numbers.max())
+    for kind in (numpy.int8, numpy.int16, numpy.int32):
+        if numpy.iinfo(kind).min <= least and most <= numpy.iinfo(kind).max:
+            return numbers.astype(kind)
+    return numbers
+
+
+def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
+    import numpy
+
+    found: dict[bytes, int] = {}
+    codes = []
+    at = start
+    while at < end:
+        raw = data[at : min(end, at + PIECE)]
+        part, used = _coded(raw, found)
+        codes.append(numpy.frombuffer(part, numpy.uint8))
+        at += used
+    _forget(data, start, end)
+    places = numpy.zeros(256, numpy.uint8)
+    for place, code in enumerate(found.values()):
+        places[code] = place
+    numbers = places[numpy.concatenate(codes)]
+    return LongList(len(numbers), lambda: numbers, tuple([each[2:].decode() for each in found]))
+
+
+def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
+    """A byte for each text at the beginning of ``raw``, and how many bytes these take; ``found`` gets the new ones.
+
+    No code is a byte of UTF-8: what is left over stands between texts that are known.
+    """
+    coded = raw
+    for each, code in found.items():
+        coded = coded.replace(each, bytes([code]))
+    while True:
+        rest = coded.lstrip(_CODES)
+        if len(rest) < 2 or len(rest) < 2 + rest[1]:
+            break
+        each = rest[: 2 + rest[1]]
+        if rest[0] != 0x4A or rest[1] > 127 or len(found) == len(_CODES) or not each[2:].decode().isprintable():
+            raise _Unusual
+        found[each] = _CODES[len(found)]
+        coded = coded.replace(each, bytes([found[each]]))
+    known = coded[: len(coded) - len(rest)]
+    used = sum(len(each) * known.count(code) for each, code in found.items())
+    if not used or used + len(rest) != len(raw):
+        raise _Unusual
+    return known, used
+
+
+def _forget(data: Buffer, start: int, end: int) -> None:
+    """Lets go of the pages of a mapped file that have been read."""
+    advise: Any = getattr(data, "madvise", None)
+    if advise is not None:
+        import mmap as mapping
+
+        first = start - start % mapping.PAGESIZE
+        advise(mapping.MADV_DONTNEED, first, end - first)
+
+
+_LISTS = {_FLOATS: _floats, _INTS: _ints, _STRINGS: _strings}
