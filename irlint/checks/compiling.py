@@ -29,7 +29,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
-    asked = [node for node in graph.nodes if _is_asked(known, node)]
+    answers: dict[object, bool] = {}
+    asked = [node for node in graph.nodes if _is_asked(known, node, answers)]
     if not asked:
         return []
     sources = _Sources(graph, known)
@@ -42,11 +43,23 @@ def _refusals(known: Known, graph: Graph) -> list[Problem]:
     ]
 
 
-def _is_asked(known: Known, node: Node) -> bool:
+def _is_asked(known: Known, node: Node, answers: dict[object, bool]) -> bool:
+    """Whether a layer may be refused; ``answers`` are those for other layers."""
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return False
-    return call.operator.compiles is not None or bool(_refused_types(known, node)) or _may_lack_rank(known, node)
+    if call.operator.compiles is not None:
+        return True
+    types = known.types.get
+    key = (
+        id(call),
+        *[value and types(value) for value in node.inputs],
+        *[value and types(value) for value in node.outputs],
+    )
+    answer = answers.get(key)
+    if answer is None:
+        answer = answers[key] = bool(_refused_types(known, node)) or _may_lack_rank(known, node)
+    return answer
 
 
 def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
@@ -234,7 +247,9 @@ class _Sources:
 
     def _origin(self, value: Value) -> tuple[bool, bool]:
         """Whether a value is fixed, and whether it is varying; of some layers neither is known."""
-        waiting = [value]
+        if value in self.origins:
+            return self.origins[value]
+        waiting, met = [value], {value}
         while waiting:
             last = waiting[-1]
             node = self.producers.get(last)
@@ -246,9 +261,10 @@ class _Sources:
                 self.origins[last] = (False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
-                open_ones = [each for each in used if each not in self.origins and each not in waiting]
+                open_ones = [each for each in used if each not in self.origins and each not in met]
                 if open_ones:
                     waiting += open_ones
+                    met.update(open_ones)
                     continue
                 known = [self.origins.get(each, (False, False)) for each in used]
                 self.origins[last] = (all(fixed for fixed, _ in known), any(varying for _, varying in known))

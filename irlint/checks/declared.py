@@ -222,6 +222,9 @@ def _contradiction(
     if declaration.flaw:
         return None
     declared = declaration.type
+    if isinstance(inferred, Tensor) and isinstance(declared, Tensor):
+        if inferred.dtype == declared.dtype and inferred.shape == declared.shape:
+            return None
     owner = "body" if within else "graph"
     where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
         declaration.by, f"output {port}, a {owner} {declaration.by},"

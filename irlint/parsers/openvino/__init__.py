@@ -12,10 +12,11 @@ from irlint.model.formats import OPENVINO
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import whole
 from irlint.parsers.openvino.constants import Weights, constant, weights_beside
-from irlint.parsers.openvino.edges import wired
-from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, first_children
+from irlint.parsers.openvino.edges import Edge, wired
+from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
 from irlint.parsers.openvino.outputs import RESULT_MISSING
 from irlint.parsers.openvino.pre_process import check_pre_process
+from irlint.parsers.openvino.repeated import RepeatedLayers, Sections, sections
 from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
 
@@ -48,7 +49,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         return Model(name, OPENVINO, version, problems=(*problems, Problem(fault, place=place)))
     weights = weights_beside(path)
     try:
-        reader = _GraphReader(root, weights, int(version or 0))
+        reader = _GraphReader(root, weights, int(version or 0), None if problems else sections(data))
         graph = reader.graph(root, "", root.get("name", ""), live=True)
     finally:
         weights.close()
@@ -219,8 +220,9 @@ def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
 class _GraphReader:
     """Reads the graphs of one document."""
 
-    def __init__(self, root: Element, weights: Weights, version: int) -> None:
-        self.layers = LayerReader({element: ordinal for ordinal, element in enumerate(root.iter("*"))})
+    def __init__(self, root: Element, weights: Weights, version: int, found: Sections | None) -> None:
+        self.layers = LayerReader(Ordinals(root))
+        self.sections = found
         self.weights = weights
         self.version = version
         self.problems: list[Problem] = []
@@ -229,11 +231,8 @@ class _GraphReader:
         """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
         before, self.layers.complaints = self.layers.complaints, []
         children = first_children(element)
-        layers = [self.layers.layer(child, at) for at, child in enumerate(_children(children, "layers", "layer"))]
-        place = self._place(children.get("edges", element))
-        inputs = wired(
-            layers, _children(children, "edges", "edge"), self.layers, place, version=self.version, live=live
-        )
+        layers, edges, place = self._parts(element, children)
+        inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._nameless_types(layers)
         if not path:
             self._results(element, children, layers)
@@ -261,6 +260,19 @@ class _GraphReader:
             constants,
             tuple(nodes.values()),
         )
+
+    def _parts(
+        self, element: Element, children: dict[str, Element]
+    ) -> tuple[list[Layer], Iterable[Element | Edge], Place]:
+        """The layers and the edges of a graph, and the place of the edges."""
+        within, found = _children(children, "layers", "layer"), self.sections
+        if found is not None and "layers" in children and "edges" in children:
+            layers = RepeatedLayers(found.layers, within, self.layers).layers()
+            if all(layer.key is not None for layer in layers):
+                return layers, found.edges, Place(found.edges_at)
+        else:
+            layers = [self.layers.layer(child, at) for at, child in enumerate(within)]
+        return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _nameless_types(self, layers: list[Layer]) -> None:
         told = {complaint.layer for complaint in self.layers.complaints}

@@ -76,7 +76,7 @@ class Wiring:
 
 def wired(
     layers: Sequence[Layer],
-    elements: Iterable[Element],
+    elements: Iterable[Element | Edge],
     reader: LayerReader,
     place: Place,
     *,
@@ -108,7 +108,7 @@ def wired(
     return {layer: tuple(values) for layer, values in inputs.items()}
 
 
-def _wiring(layers: Sequence[Layer], elements: Iterable[Element], reader: LayerReader) -> Wiring:
+def _wiring(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
     by_key: dict[int, list[Layer]] = {}
     targets: dict[tuple[int, int], Layer] = {}
     sources: dict[tuple[int, int], tuple[Layer, Value]] = {}
@@ -123,6 +123,9 @@ def _wiring(layers: Sequence[Layer], elements: Iterable[Element], reader: LayerR
     wiring = Wiring(layers, [], by_key, set(), targets, sources, nameless=sum(layer.key is None for layer in layers))
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
     for element in elements:
+        if isinstance(element, Edge):
+            wiring.edges.append(element)
+            continue
         if unreadable and not unreadable.isdisjoint((element.get("from-layer"), element.get("to-layer"))):
             wiring.incomplete = True
             continue

@@ -105,6 +105,17 @@ class Layer:
         return "layer" + f" {self.id}" * bool(self.id) + f' "{self.name}"' * bool(self.name)
 
 
+class Ordinals(dict[Element, int]):
+    """The start tags of a document, counted when one is asked for that nobody has counted before."""
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+
+    def __missing__(self, element: Element) -> int:
+        self.update((each, ordinal) for ordinal, each in enumerate(self.root.iter("*")))
+        return self[element]
+
+
 class LayerReader:
     """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
 

@@ -1,0 +1,108 @@
+"""Layers of the same text: what is read of them by their text is what their elements say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from irlint import parsers
+from irlint.model import Model
+from irlint.parsers import openvino
+from irlint.parsers.openvino.repeated import sections
+
+FIXTURES = sorted((Path(__file__).parents[3] / "fixtures" / "openvino").rglob("*.xml"))
+
+_PORT = '<port id="{id}" precision="FP32"{names}><dim>1</dim><dim>8</dim></port>'
+
+
+def _document(*, names: str = "v{at}", offset: str = "{bytes}", extra: str = "", count: int = 4) -> str:
+    layers = [
+        '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,8" element_type="f32"/>'
+        f"<output>{_PORT.format(id=0, names='')}</output></layer>"
+    ]
+    edges = []
+    for at in range(count):
+        own = ' names="' + names.format(at=at) + '"'
+        place = offset.format(bytes=32 * at)
+        first = 2 * at + 1
+        layers += [
+            f'<layer id="{first}" name="c{at}" type="Const" version="opset1"><data element_type="f32" shape="1,8" '
+            f'offset="{place}" size="32"/><output>{_PORT.format(id=0, names=own)}</output></layer>',
+            f'<layer id="{first + 1}" name="a{at}" type="Add" version="opset1"><data auto_broadcast="numpy"/><input>'
+            f"{_PORT.format(id=0, names='')}{_PORT.format(id=1, names='')}</input>"
+            f"<output>{_PORT.format(id=2, names=own)}</output>{extra}</layer>",
+        ]
+        edges += [
+            f'<edge from-layer="{first - 1}" from-port="{2 if at else 0}" to-layer="{first + 1}" to-port="0"/>',
+            f'<edge from-layer="{first}" from-port="0" to-layer="{first + 1}" to-port="1" />',
+        ]
+    last = 2 * count + 1
+    layers += [
+        f'<layer id="{last}" name="r" type="Result" version="opset1"><input>{_PORT.format(id=0, names="")}</input></layer>'
+    ]
+    edges += [f'<edge from-layer="{last - 1}" from-port="2" to-layer="{last}" to-port="0"/>']
+    joined = "\n".join(layers), "\n".join(edges)
+    return f'<?xml version="1.0"?>\n<net name="m" version="11"><layers>\n{joined[0]}\n</layers><edges>{joined[1]}</edges></net>'
+
+
+DOCUMENTS = {
+    "plain": _document(),
+    "several names": _document(names="v{at},w{at}"),
+    "names with a blank line": _document(names="v{at}\n"),
+    "no names": _document(names=""),
+    "no offset": _document(offset=""),
+    "offsets that are no numbers": _document(offset="{bytes}x"),
+    "rt_info": _document(extra='<rt_info><attribute name="fused_names_0" version="0" value="a"/></rt_info>'),
+    "an unknown element": _document(extra='<more names="y"/>'),
+    "a second output": _document(extra="<output><port id='9'/></output>".replace("'", '"')),
+    "references": _document(names="v{at}&amp;"),
+    "comments": _document(extra="<!-- <layer > -->"),
+    "a layer without an id": _document().replace('id="3"', 'no="3"'),
+    "the same id twice": _document().replace('id="3"', 'id="5"'),
+    "an edge of another order": _document().replace('from-port="0" to-layer="2"', 'to-layer="2" from-port="0"'),
+    "layers within layers": _document().replace("</layer>", '<layer id="77"/></layer>', 1),
+    "none": _document(count=0),
+}
+
+
+def _read(model: Model) -> list[object]:
+    assert model.graph is not None
+    read: list[object] = [(each.fault.message, each.graph, each.place) for each in model.problems]
+    for node in model.graph.nodes:
+        values = [
+            [value and (value.name, value.declared, value.port, value.place) for value in values]
+            for values in (node.inputs, node.outputs)
+        ]
+        texts = [(name, each.kind, each.place) for name, each in node.attributes.items()]
+        texts += [(name, each.value, None) for name, each in node.attributes.items() if each.kind == "TEXT"]
+        ports = (node.input_ports, node.output_ports)
+        read.append((node.name, node.op, node.version, node.index, node.place, node.id, ports, values, texts))
+    return [*read, *((value.name, each) for value, each in model.graph.constants.items())]
+
+
+def _both_ways(path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = parsers.read(path, data)
+    with monkeypatch.context() as changed:
+        changed.setattr(openvino, "sections", lambda data: None)
+        other = parsers.read(path, data)
+    assert (one.graph is None) == (other.graph is None)
+    if one.graph is not None:
+        assert _read(one) == _read(other)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "m.bin").write_bytes(bytes(1024))
+    _both_ways(tmp_path / "m.xml", DOCUMENTS[name].encode(), monkeypatch)
+
+
+def test_fixtures(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in FIXTURES[::4]:
+        _both_ways(path, path.read_bytes(), monkeypatch)
+
+
+def test_the_text_tells_in_what_openvino_writes() -> None:
+    assert sections(DOCUMENTS["plain"].encode()) is not None
+    told = [name for name, text in DOCUMENTS.items() if sections(text.encode()) is None]
+    assert set(told) >= {"references", "comments", "an edge of another order", "layers within layers"}
