@@ -101,7 +101,8 @@ class _Frame:
     """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called it.
 
     ``depth`` counts the bodies around. Nothing is as bad as it looks in a body that never runs: what is found there is no worse
-    than ``worst``; in a ``quiet`` one it does not count at all. ``when`` is the path of the innermost body that may never run, and ``call``
+    than ``worst``, or, in one that the runtime ``inferred`` all the same, than the rule makes it; in a ``quiet`` one it does not count
+    at all. ``when`` is the path of the innermost body that may never run, and ``call``
     the outermost call with its graph.
     """
 
@@ -109,6 +110,7 @@ class _Frame:
     path: tuple[Node, ...] = ()
     depth: int = 0
     worst: Severity = Severity.ERROR
+    inferred: bool = False
     quiet: bool = False
     when: str = ""
     call: tuple[str, Node] | None = None
@@ -249,7 +251,14 @@ class _Walk:
         if dead and not inferred:
             worst = milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
         when = graph.path if maybe else frame.when
-        inner = replaced(frame, depth=frame.depth + 1, worst=worst, quiet=frame.quiet or quiet, when=when)
+        inner = replaced(
+            frame,
+            depth=frame.depth + 1,
+            worst=worst,
+            inferred=frame.inferred or inferred,
+            quiet=frame.quiet or quiet,
+            when=when,
+        )
         seen = Said() if stated or inferred else said
         outputs = self.graph(graph, inner, seen, inputs)
         if inferred:
@@ -287,7 +296,7 @@ class _Walk:
             if name in function.attributes
         }
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
-        key = (function, given, frame.worst, frame.quiet, frame.when, attributes)
+        key = (function, given, frame.worst, frame.inferred, frame.quiet, frame.when, attributes)
         if key in self.results:
             return self.results[key]
         if self.called > CALLED_NODES or frame.depth >= MAX_DEPTH:

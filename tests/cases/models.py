@@ -20,6 +20,7 @@ OV_TYPES = {
     "bfloat16": "bf16",
     "bool": "boolean",
     **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (4, 8, 16, 32, 64)},
+    **{f"uint{bits}": f"u{bits}" for bits in (1, 2, 3, 6)},
     "float8_e4m3fn": "f8e4m3",
     "float8_e5m2": "f8e5m2",
     "float8_e8m0": "f8e8m0",

@@ -167,13 +167,6 @@ def test_what_openvino_refuses_is_one_error(document, code, tmp_path):
             "IRL705",
         ),
         (
-            net(
-                [const(0, 'element_type="dynamic" shape="2" offset="0" size="16"'), result(1)],
-                [edge(0, 0, 1, 0)],
-            ),
-            "IRL705",
-        ),
-        (
             loop(INPUT + OUTPUT, body_edges=[edge(0, 0, 1, 0), edge(0, 0, 1, 0), edge(1, 2, 2, 0)], live=False),
             "IRL107",
         ),

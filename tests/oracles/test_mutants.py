@@ -167,8 +167,8 @@ CASES = [
     # dead branches
     (branch("a = Foo (x)", LIVE), 8, 17, "IRL501 error", "load"),
     (branch("a = Foo (x)", OPEN), 8, 17, "IRL501 error", "load"),
-    (branch("a = Foo (x)", DEAD), 8, 17, "IRL501 warning", "load"),
-    (branch("z = Concat <axis = 0> (x, x, x) a = Add (x, z)", DEAD), 8, 17, "IRL201 warning", "load"),
+    (branch("a = Foo (x)", DEAD), 8, 17, "IRL501 error", "load"),
+    (branch("z = Concat <axis = 0> (x, x, x) a = Add (x, z)", DEAD), 8, 17, "IRL201 error", "load"),
     (branch("s = Constant <value_ints = [5]> () a = Reshape (x, s)", DEAD), 8, 17, "IRL330 warning", "ok"),
     (branch("s = Constant <value_ints = [5]> () a = Reshape (x, s)", LIVE), 8, 17, "IRL330 error", "run"),
     (
@@ -223,7 +223,7 @@ CASES = [
         "<other = 1> (x, z, w) }",
         8,
         17,
-        "IRL503 warning",
+        "IRL503 error",
         "load",
     ),
 ]

@@ -180,7 +180,7 @@ def test_compressed_weights(tmp_path: Path) -> None:
     ],
 )
 def test_what_openvino_knows_of_unknown_contents(op: str, version: str, inputs: tuple[Given, ...]) -> None:
-    assert_same_verdict(op, version, inputs)
+    assert_same_verdict(op, version, inputs, finer=version == "opset15")
 
 
 def test_openvino_gives_a_broadcast_by_numpy_a_third_input(tmp_path: Path) -> None:

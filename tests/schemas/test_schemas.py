@@ -22,8 +22,8 @@ def test_table_of_onnxruntime() -> None:
     text = Path(schema.__file__).with_name(make_schemas.RUNTIME_TABLE.name).read_text("ascii")
     if text.split()[2] == onnxruntime.__version__:
         assert text == make_schemas.runtime_table()
-    assert schema.of_runtime("BiasGelu") in make_schemas.runtime_schemas()
-    assert schema.of_runtime("Unheard") is None
+    assert schema.of_runtime("BiasGelu", schema.MICROSOFT) in make_schemas.runtime_schemas()
+    assert schema.of_runtime("Unheard", schema.MICROSOFT) is None
 
 
 @pytest.mark.parametrize("domain", sorted(schema.OFFICIAL_DOMAINS))
