@@ -29,7 +29,7 @@ OPSETS = tuple(range(7, 27))
 TYPES = (TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.INT32, TensorProto.INT8)
 
 #: Of so many cases one is tried.
-STEP = 4
+STEP = 8
 
 
 def variants() -> Iterator[tuple[str, bytes]]:
@@ -161,7 +161,6 @@ CHANCE = ("bernoulli", "dropout", "multinomial", "random")
 @pytest.mark.slow
 def test_a_model_gives_the_same_with_the_lowest_versions() -> None:
     import numpy as np
-    import onnxruntime
 
     compared = 0
     for case in all_node_cases()[::STEP]:
@@ -176,16 +175,13 @@ def test_a_model_gives_the_same_with_the_lowest_versions() -> None:
             if entry.domain == "":
                 entry.version = stamp.opset
         onnx.checker.check_model(copy)
-        for given, wanted in case.data_sets or ():
+        for given, _ in case.data_sets or ():
             feed = dict(zip([each.name for each in copy.graph.input], given))
-            found = run(copy, feed)
-            if found is None or run(case.model, feed) is None:
-                continue
-            for one, other in zip(wanted, found):
+            wanted, found = run(case.model, feed), run(copy, feed)
+            for one, other in zip(wanted or (), found or ()):
                 if isinstance(one, np.ndarray) and one.dtype.kind in "fiub":
                     compared += 1
                     assert np.allclose(one.astype(float), other.astype(float), 1e-3, 1e-4, equal_nan=True), case.name
-    assert onnxruntime
     assert compared > 100
 
 
