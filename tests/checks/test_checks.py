@@ -299,7 +299,7 @@ def test_what_is_meant_by_a_name_that_nothing_defines(nodes: str, help: str, tmp
 
 def test_few_names_are_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr("difflib.get_close_matches", lambda name, names, **_: asked.append(name) or [])
+    monkeypatch.setattr("irlint.findings.wording.closest", lambda name, names, *_: asked.append(name))
     nodes = " ".join(f"v{index} = Relu (missing{index}x)" for index in range(40))
     model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] v0) {{ {nodes} }}")
     assert codes(model, tmp_path) == ["IRL101"] * 40
