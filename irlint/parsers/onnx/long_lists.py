@@ -67,7 +67,6 @@ def _floats(data: Buffer, start: int, end: int, path: str) -> LongList:
         raw = numpy.frombuffer(data[begin : min(end, begin + PIECE * width)], numpy.uint8)
         if not packed and not (raw[::5] == 0x3D).all():
             raise _Unusual
-    _forget(data, start, end)
     held = data if isinstance(data, bytes) else None
 
     def load() -> Any:
@@ -82,7 +81,6 @@ def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
 
     at, packed = _inside(data, start, end, 0x42)
     parts = [_narrow(part) for part in _decoded(data, at, end, key=0 if packed else 1)]
-    _forget(data, start, end)
     numbers = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.int64)
     return LongList(len(numbers), lambda: numbers)
 
@@ -145,7 +143,6 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
         part, used = _coded(raw, found)
         codes.append(numpy.frombuffer(part, numpy.uint8))
         at += used
-    _forget(data, start, end)
     places = numpy.zeros(256, numpy.uint8)
     for place, code in enumerate(found.values()):
         places[code] = place
@@ -175,16 +172,6 @@ def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
     if not used or used + len(rest) != len(raw):
         raise _Unusual
     return known, used
-
-
-def _forget(data: Buffer, start: int, end: int) -> None:
-    """Lets go of the pages of a mapped file that have been read."""
-    advise: Any = getattr(data, "madvise", None)
-    if advise is not None:
-        import mmap as mapping
-
-        first = start - start % mapping.PAGESIZE
-        advise(mapping.MADV_DONTNEED, first, end - first)
 
 
 _LISTS = {_FLOATS: _floats, _INTS: _ints, _STRINGS: _strings}

@@ -35,6 +35,9 @@ _INNER = {
     _TENSOR: {},
 }
 
+#: The fields of an attribute that may have millions of entries, and no tensor behind them.
+_LISTS = (7, 8, 9)
+
 #: The fields of a tensor whose large contents nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
 _WEIGHTS = (4, 9, 10)
 
@@ -84,6 +87,9 @@ class _Copy:
         """Reads a field, and tells where the next one begins; raises Damage and IndexError."""
         key, at = varint(self.data, at)
         number, wire = key >> 3, key & 7
+        if kind == _ATTRIBUTE and number in _LISTS:
+            self.read(at, end)
+            return end
         if wire != DELIMITED:
             # The bounds of a group, which no ONNX message has, are passed over, and then what is in it.
             return at + WIDTHS[wire] if wire in WIDTHS else varint(self.data, at)[1] if wire == VARINT else at

@@ -60,4 +60,5 @@ def test_broken_trees_are_told_alike(seed: int, tmp_path: Path, monkeypatch: pyt
 
 def test_sound_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_LONG_BYTES", 24)
+    monkeypatch.setattr("irlint.parsers.onnx.SMALL", 0)
     assert _says(tmp_path / "trees.onnx", SOUND) == []
