@@ -33,7 +33,7 @@ def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
         "format": known.format.name,
         "targets": entries,
     }
-    advice = _lower(known, entries)
+    advice = None if wrong else _lower(known, entries)
     return found if advice is None else {**found, "restamp": advice}
 
 
@@ -56,13 +56,8 @@ def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None
             if verdict(each for each in found if each.releases >> column & 1) == RUNS:
                 runs.append({"name": runtime, "release": short(release)})
                 before = next(each for each in entries if (each["name"], each["release"]) == (runtime, short(release)))
-                gained = gained or (before["verdict"] != RUNS and not _is_unsound(before))
+                gained = gained or before["verdict"] != RUNS
     return {"opset": stamp.opset, "ir_version": stamp.ir_version, "runs": runs} if gained else None
-
-
-def _is_unsound(entry: dict[str, Any]) -> bool:
-    """Whether an error of the model itself is among the reasons of an entry."""
-    return any(not each.get("target", True) for each in entry["reasons"])
 
 
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
@@ -109,5 +104,5 @@ def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
         if refused
         else f" ({fault.rule.code}); whether the release refuses that when it loads the model is not known"
     )
-    entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help, "target": False}
+    entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help}
     return entry if node is None else {**entry, "op": node.op, "node": node.label, "nodes": 1}
