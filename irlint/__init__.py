@@ -12,46 +12,133 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 if TYPE_CHECKING:
-    from irlint.findings.report import Report
+    from typing import TypeAlias
+
+    from irlint.findings.faults import Severity as Severity
+    from irlint.findings.report import Finding as Finding
+    from irlint.findings.report import InvalidModel as InvalidModel
+    from irlint.findings.report import Report as Report
+
+    class ModelProto(Protocol):
+        """An ``onnx.ModelProto``."""
+
+        def SerializeToString(self) -> bytes: ...
+
+    class Exported(Protocol):
+        """What has a ModelProto, as what ``torch.onnx.export`` returns."""
+
+        @property
+        def model_proto(self) -> ModelProto: ...
+
+    #: A model: its path, its bytes, a binary file object, or an ``onnx.ModelProto``.
+    Model: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | ModelProto | Exported
+    #: For each input a whole number, a name (one symbol wherever it is used) or None for each dim.
+    Shapes: TypeAlias = Mapping[str, Sequence[int | str | None]]
+    Rules: TypeAlias = str | Iterable[str]
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "check", "contract", "diff", "shapes", "targets", "why"]
+__all__ = [
+    "__version__",
+    "check",
+    "assert_valid",
+    "contract",
+    "diff",
+    "shapes",
+    "targets",
+    "why",
+    "Report",
+    "Finding",
+    "Severity",
+    "InvalidModel",
+]
+
+#: Where the types stand that are imported when they are asked for.
+_TYPES = {"Report": "report", "Finding": "report", "InvalidModel": "report", "Severity": "faults"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _TYPES:
+        raise AttributeError(f"module 'irlint' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"irlint.findings.{_TYPES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def check(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    models: Model | Iterable[Model],
     *,
-    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
-    targets: Sequence[str] = (),
+    shapes: Shapes | None = None,
+    select: Rules | None = None,
+    ignore: Rules = (),
+    targets: str | Sequence[str] | None = None,
     weights: bool = False,
+    name: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Checks models; ``paths`` is a file, a folder that is searched for models, or several of them.
+    """Checks models: a file, a folder that is searched for models, a model in memory (its bytes, a binary file object, an
+    ``onnx.ModelProto``), or several of them.
 
     ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
+    Of the rules those of ``select`` (all without it) are reported, less those of ``ignore``: codes, prefixes of codes, or names.
     ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``. With ``weights`` large
-    constants are looked through as well.
-    Raises FileNotFoundError that names every path that does not exist, and ValueError for an input that no model has, or a
-    target that there is not.
+    constants are looked through as well. ``name`` is what a model in memory is called; beside that its external data are looked for,
+    which without a name are not missed. No configuration is read but the file that ``config`` names.
+
+    Raises FileNotFoundError that names every path that does not exist, TypeError for what is no model, and ValueError for an input
+    that no model has, a rule or a target that there is not, and a configuration that cannot be used.
     """
-    from irlint.policy.shape_options import named_shapes
-    from irlint.run.files import Settings, checked
+    from irlint.run.requests import answered
+    from irlint.run.sources import sources
 
-    if targets:
-        from irlint.targets.verdicts import target
+    return answered(
+        sources(models, name),
+        shapes=shapes,
+        select=select,
+        ignore=ignore,
+        targets=targets,
+        weights=weights,
+        config=config,
+    )
 
-        for name in targets:
-            target(name)
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    settings = Settings(named_shapes(shapes or {}), targets=tuple(targets), weights=weights)
-    return checked([os.fspath(path) for path in listed], settings=settings)
+
+def assert_valid(
+    models: Model | Iterable[Model],
+    *,
+    shapes: Shapes | None = None,
+    select: Rules | None = None,
+    ignore: Rules = (),
+    targets: str | Sequence[str] | None = None,
+    weights: bool = False,
+    name: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None,
+) -> None:
+    """Raises AssertionError with the text report where ``check`` of the same finds an error, or no model at all."""
+    __tracebackhide__ = True
+    report = check(
+        models,
+        shapes=shapes,
+        select=select,
+        ignore=ignore,
+        targets=targets,
+        weights=weights,
+        name=name,
+        config=config,
+    )
+    if not report.ok:
+        raise AssertionError(str(report))
 
 
 def contract(
-    path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None
+    model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None
 ) -> dict[str, Any]:
     """What a model demands of its inputs and what it then returns, as ``irlint contract --format json`` prints it.
 
@@ -59,39 +146,47 @@ def contract(
     """
     from irlint.policy.shape_options import named_shapes
     from irlint.run.contract import demanded
+    from irlint.run.sources import source
 
-    return demanded(os.fspath(path), shapes=named_shapes(shapes or {}))
+    given = source(model, name)
+    return demanded(given.path, given.data, named_shapes(shapes or {}))
 
 
-def diff(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> dict[str, Any]:
+def diff(
+    old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
+) -> dict[str, Any]:
     """What two models differ in, and whether who uses the old one can use the new one, as ``irlint diff --format json`` prints it.
 
-    Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
+    ``names`` are what those in memory are called. Raises OSError where a file cannot be opened, and ValueError where one is no model
+    that can be read.
     """
     from irlint.run.comparison import compared
+    from irlint.run.sources import source
 
-    return compared(os.fspath(old), os.fspath(new))
+    one, other = source(old, names[0], stem="old"), source(new, names[1], stem="new")
+    return compared(one.path, other.path, (one.data, other.data))
 
 
-def shapes(
-    path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int | str | None]] | None = None
-) -> dict[str, Any]:
+def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Every value of a model with its element type and inferred shape, as ``irlint shapes --format json`` prints it.
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
     from irlint.policy.shape_options import named_shapes
     from irlint.run.listing import listed
+    from irlint.run.sources import source
 
-    return listed(os.fspath(path), shapes=named_shapes(shapes or {}))
+    given = source(model, name)
+    return listed(given.path, given.data, named_shapes(shapes or {}))
 
 
 def why(
-    path: str | os.PathLike[str],
+    model: Model,
     value: str,
     *,
     axis: int | None = None,
-    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    shapes: Shapes | None = None,
+    name: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Where each size of a value comes from, or that of one axis, as ``irlint why --format json`` prints it.
 
@@ -99,16 +194,20 @@ def why(
     value or several, and where it has no such axis.
     """
     from irlint.policy.shape_options import named_shapes
+    from irlint.run.sources import source
     from irlint.run.why import traced
 
-    return traced(os.fspath(path), value, axis, shapes=named_shapes(shapes or {}))
+    given = source(model, name)
+    return traced(given.path, value, axis, given.data, named_shapes(shapes or {}))
 
 
-def targets(path: str | os.PathLike[str]) -> dict[str, Any]:
+def targets(model: Model, *, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Which releases of which runtimes take a model, as ``irlint targets --format json`` prints it.
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
+    from irlint.run.sources import source
     from irlint.run.targets import taken
 
-    return taken(os.fspath(path))
+    given = source(model, name)
+    return taken(given.path, given.data)

@@ -50,7 +50,8 @@ def _made(cls: Any, eq: bool) -> Any:
     names = tuple(cls.__annotations__)
     body = {name: entry for name, entry in cls.__dict__.items() if name not in ("__dict__", "__weakref__", *names)}
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-    body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults, "__repr__": _repr}
+    body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults}
+    body.setdefault("__repr__", _repr)
     body["__init__"] = _first_init(names, defaults, "__post_init__" in body)
     if eq:
         body |= _equality(names)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from irlint.findings.report import Report
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
+    from irlint.run.sources import Source
 
 #: So much of standard input is read at once.
 PIECE = 1 << 22
@@ -68,8 +69,6 @@ def _checked(
 ) -> Report:
     from irlint.run.files import MissingPaths, checked
 
-    name = options["stdin_filename"]
-    stdin = (name, _given(name)) if name is not None else None
     bars: list[Any] = []
     try:
         return checked(
@@ -77,7 +76,7 @@ def _checked(
             settings=settings.of_files(options, config, policy, draw),
             excluded=settings.excluded(options, config),
             force_exclude=options["force_exclude"],
-            stdin=stdin,
+            in_memory=_from_stdin(options["stdin_filename"]),
             jobs=options["jobs"],
             advance=None if options["no_progress"] else _watched(bars),
         )
@@ -90,6 +89,15 @@ def _checked(
     finally:
         for bar in bars:
             bar.close()
+
+
+def _from_stdin(name: str | None) -> list[Source]:
+    """The model that came through standard input, where one has a name."""
+    if name is None:
+        return []
+    from irlint.run.sources import Source
+
+    return [Source(name, _given(name))]
 
 
 def _given(name: str) -> bytes:

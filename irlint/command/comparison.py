@@ -16,7 +16,7 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
         fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
     from irlint.run.comparison import compared
 
-    found = _asked(lambda: compared(*models))
+    found = _asked(lambda: compared(models[0], models[1]))
     if options["format"] == "json":
         import json
 

@@ -121,15 +121,7 @@ def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
     shared["baseline_root"] = os.path.dirname(os.path.abspath(file)) if file else ""
     if config is None:
         return suppressions.Policy((own,), tuple(levels.items()), **shared)
-    return suppressions.Policy(
-        (config.selection, own),
-        tuple({**config["severity"], **levels}.items()),
-        root=config.root,
-        file_ignores=config["per-file-ignores"],
-        suppress=suppressions.in_force(config["suppress"]),
-        pointers=config.skips_pointers,
-        **shared,
-    )
+    return config.policy(own, levels, **shared)
 
 
 def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
@@ -139,12 +131,12 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
         fail(f"{option}: no rule is named", RULES_HELP)
-    from irlint.policy.rulebook import codes, every_rule, suggestion
+    from irlint.policy.rulebook import judged
 
-    for name in names:
-        if not codes(name):
-            fail(f"{option}: unknown rule {name!r}{suggestion(name, every_rule())}", RULES_HELP)
-    return names
+    try:
+        return judged(option, names)
+    except ValueError as error:
+        fail(str(error), RULES_HELP)
 
 
 def _levels(entries: Sequence[str]) -> list[tuple[str, str]]:

@@ -98,6 +98,9 @@ class Rule:
             raise ValueError(f"two rules have the code {self.code}")
         RULES[self.code] = self
 
+    def __repr__(self) -> str:
+        return f"<Rule {self.code} {self.name}>"
+
     @property
     def family(self) -> str:
         """What the rule is about, of ``FAMILIES``."""

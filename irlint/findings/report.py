@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Rule, Severity
+from collections.abc import Callable
+
+from irlint.findings.faults import SEVERITIES, Rule, Severity
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.records import record, replaced
 
@@ -43,6 +46,12 @@ class Finding:
     because: str = ""
     following: tuple[Finding, ...] = ()
     target: str = ""
+
+    def __repr__(self) -> str:
+        line = "" if self.line is None else f":{self.line}"
+        what = " ".join(filter(None, (self.op, self.node if self.node is not None else self.value)))
+        place = f"{self.path}{line}: {what}" if what else f"{self.path}{line}"
+        return f"<Finding {self.severity.value}[{self.rule.code}] {place}: {self.message}>"
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -106,11 +115,53 @@ class CheckedFile:
 
 @record
 class Report:
-    """What one run has to say."""
+    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if given."""
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
     version: str
+    written: Callable[..., str] | None = None
+
+    def __repr__(self) -> str:
+        counts = [counted(self.count(each), each.value) for each in SEVERITIES if self.count(each)]
+        return f"<Report: {', '.join(counts) or 'no findings'} in {counted(self.models, 'model')}>"
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """The text report, as ``irlint check`` prints it; ``width`` is the number of columns, else that of a pipe."""
+        if self.written is None:
+            return "".join(f"{finding!r}\n" for finding in self.findings)
+        return self.written(self, color=color) if width is None else self.written(self, color=color, columns=width)
+
+    @property
+    def models(self) -> int:
+        """How many files were checked."""
+        return sum(file.status != "skipped" for file in self.files)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there was a model to check, and no error in any."""
+        return self.models > 0 and not self.count(Severity.ERROR)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The errors that do not follow from another finding."""
+        return self._roots(Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The warnings that do not follow from another finding."""
+        return self._roots(Severity.WARNING)
+
+    def raise_for_errors(self) -> None:
+        """Raises InvalidModel unless the report is ``ok``."""
+        if not self.ok:
+            raise InvalidModel(self)
+
+    def _roots(self, severity: Severity) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.severity is severity and not each.because)
 
     @property
     def following(self) -> int:
@@ -134,7 +185,7 @@ class Report:
 
     def count(self, severity: Severity) -> int:
         """How many roots are of a severity."""
-        return sum(finding.severity is severity and not finding.because for finding in self.findings)
+        return len(self._roots(severity))
 
     @property
     def suppressed(self) -> int:
@@ -161,3 +212,14 @@ class Report:
                 **{key: count for key in ("following", "suppressed", "hidden") if (count := getattr(self, key))},
             },
         }
+
+
+class InvalidModel(ValueError):
+    """A report that is not ``ok``, whose text it has."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self.report = report
+
+    def __str__(self) -> str:
+        return str(self.report)

@@ -48,7 +48,8 @@ class Digests:
         size = self._size(constant)
         if size is None or size > (stored.available or 0) or (stored.file is None and not stored.offset):
             return None
-        key = (_identity(model, stored.file), stored.offset, size)
+        inside = stored.file is None and data is not None
+        key = (id(data) if inside else _identity(model, stored.file), stored.offset, size)
         if key not in self._known:
             try:
                 self._known[key] = _hash(pieces(model, stored.file, stored.offset, size, data))

@@ -9,10 +9,10 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers.opening import whole
 from irlint.policy.complaints import ConfigError, complaint
 from irlint.policy.configuration_files import NAMES
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 if TYPE_CHECKING:
-    from irlint.policy.suppressions import Selection
+    from irlint.policy.suppressions import Policy, Selection
 
 __all__ = ["Config", "ConfigError", "loaded"]
 
@@ -34,6 +34,20 @@ class Config:
         from irlint.policy.suppressions import selection
 
         return selection(self["select"], self["ignore"] or (), self["extend-select"] or ())
+
+    def policy(self, own: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
+        """What is reported where rules are chosen from those that it leaves, with ``levels`` before its own."""
+        from irlint.policy import suppressions
+
+        return suppressions.Policy(
+            (self.selection, own),
+            tuple({**self["severity"], **levels}.items()),
+            root=self.root,
+            file_ignores=self["per-file-ignores"],
+            suppress=suppressions.in_force(self["suppress"]),
+            pointers=self.skips_pointers,
+            **baseline,
+        )
 
     @property
     def skips_pointers(self) -> bool:

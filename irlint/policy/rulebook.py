@@ -32,6 +32,14 @@ def codes(name: str) -> frozenset[str]:
     return frozenset(rule.code for rule in every_rule() if named(rule, name))
 
 
+def judged(option: str, names: list[str]) -> list[str]:
+    """The names of rules in an option; raises ValueError for one that no rule has."""
+    for name in names:
+        if not codes(name):
+            raise ValueError(f"{option}: unknown rule {name!r}{suggestion(name, every_rule())}")
+    return names
+
+
 def suggestion(name: str, rules: Iterable[Rule]) -> str:
     """``, did you mean 'IRL201'?``, or nothing where no rule is called much like that."""
     close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])

@@ -16,12 +16,12 @@ from irlint.parsers.digests import Digests
 from irlint.run.opened import Opened, opened
 
 
-def compared(old: str, new: str) -> dict[str, Any]:
-    """What ``irlint diff --format json`` prints.
+def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
+    """What ``irlint diff --format json`` prints; ``data`` are the bytes of those that are in memory.
 
     Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
     """
-    one, other = opened(old), opened(new)
+    one, other = opened(old, data[0]), opened(new, data[1])
     notes = [*_errors(one, old), *_errors(other, new)]
     lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]
     digests = Digests()
@@ -94,7 +94,7 @@ def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
         if by_type and constant.tensor.value is None:
             return None
         if id(constant) not in found:
-            found[id(constant)] = digests.of(constant, model.known.model.path, source=model.source)
+            found[id(constant)] = digests.of(constant, model.known.model.path, model.data, source=model.source)
         return found[id(constant)]
 
     return digest

@@ -9,16 +9,20 @@ from time import monotonic
 from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
-from irlint.lazy_typing import TYPE_CHECKING
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.formats import FORMATS
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import Policy
+    from irlint.run.sources import Source
 
 #: How the names of models end, for which folders are searched.
 SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
+
+#: The rule about files that a model needs and that are not there.
+MISSING_WEIGHTS = "IRL701"
 
 
 class MissingPaths(FileNotFoundError):
@@ -139,13 +143,13 @@ def checked(
     *,
     shapes: Mapping[str, Shape] | None = None,
     settings: Settings | None = None,
-    stdin: tuple[str, bytes] | None = None,
+    in_memory: Sequence[Source] = (),
     excluded: Excluded | None = None,
     force_exclude: bool = False,
     jobs: int | None = 1,
     advance: Callable[[int], Callable[[int], None]] | None = None,
 ) -> Report:
-    """The report on every model among ``paths``; ``stdin`` is a name and the bytes of a model that came that way.
+    """The report on every model among ``paths``, and on those that are ``in_memory``.
 
     ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and what it
     returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot be opened (one that was
@@ -155,15 +159,31 @@ def checked(
 
     settings = settings or Settings(shapes or {})
     files = discovered(paths, excluded, force_exclude)
-    outcomes = [outcome(settings, *stdin)] if stdin is not None else []
+    outcomes = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     heard = advance(len(files)) if advance is not None and len(files) > 1 else None
     outcomes += _outcomes(files, settings, jobs, heard)
     named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
     outcomes = [_opened(each, named, settings.policy) for each in outcomes]
-    _judge_shapes(settings, outcomes)
+    _judge_shapes(settings, outcomes, {each.path: each.data for each in in_memory})
     outcomes.sort(key=lambda each: each.file.path)
     findings = [finding for each in outcomes for finding in each.findings]
-    return Report(tuple(each.file for each in outcomes), tuple(findings), __version__)
+    return Report(tuple(each.file for each in outcomes), tuple(findings), __version__, _text)
+
+
+def _text(report: Report, **settings: Any) -> str:
+    """How a report makes its text, which stands above it."""
+    from irlint.reporters.text import rendered
+
+    return rendered(report.folded(), **settings)
+
+
+def _alone(settings: Settings) -> Settings:
+    """How a model is checked of which nobody knows what lies beside it: files that it needs are not missing."""
+    from irlint.policy.suppressions import Policy, Selection
+
+    policy = settings.policy or Policy()
+    kept = (*policy.selections, Selection(ignore=frozenset([MISSING_WEIGHTS])))
+    return replaced(settings, policy=replaced(policy, selections=kept))
 
 
 #: A run with as many processes as are worth it begins with one, and gets more after so many seconds.
@@ -279,26 +299,26 @@ def _covering(settings: Settings, path: str) -> list[ModelShapes]:
     return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
 
 
-def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome]) -> None:
+def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome], in_memory: Mapping[str, bytes | None]) -> None:
     """Raises ValueError for a name of ``shapes`` that no model has an input for."""
     sound = [each for each in outcomes if each.file.status == "checked"]
     for name in settings.shapes:
         if sound and all(name in each.file.missing for each in sound):
-            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].file.path)}")
+            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].file.path, in_memory)}")
     for entry in settings.models:
         covered = [each for each in sound if entry in _covering(settings, each.file.path)]
         for name in entry.shapes:
             if covered and all(name in each.file.missing for each in covered):
-                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].file.path)}")
+                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].file.path, in_memory)}")
 
 
-def _inputs(path: str) -> str:
+def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     """What a message adds: the inputs that a model has."""
     from irlint import parsers
     from irlint.inference.walk import input_names
 
     try:
-        model = parsers.read(path)
+        model = parsers.read(path, in_memory.get(path))
     except OSError:
         return ""
     return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""

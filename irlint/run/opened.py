@@ -14,10 +14,11 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """What is known of a model, and the file in which its bytes lie where that is not the one at its path."""
+    """What is known of a model, and the file in which its bytes lie where that is not the one at its path; ``data`` are the bytes of one in memory."""
 
     known: Known
     source: str | None = None
+    data: bytes | None = None
 
 
 class Unreadable(ValueError):
@@ -29,11 +30,14 @@ class Unreadable(ValueError):
         self.reason = reason
 
 
-def opened(path: str, *, alone: bool = False) -> Opened:
-    """The model in a file, or in that which a Git LFS pointer stands for; ``alone`` looks at no file beside it.
+def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
+    """The model in a file, or in that which a Git LFS pointer stands for, or in ``data``, its bytes; ``alone`` looks at no file
+    beside it.
 
     Raises OSError where it cannot be opened, and Unreadable where it is no model that can be read.
     """
+    if data is not None:
+        return Opened(_inferred(path, parsers.read(path, data)), data=data)
     head = parsers.first_bytes(path)
     pointer = lfs.pointer_in(head)
     source = path if alone else None
@@ -42,9 +46,13 @@ def opened(path: str, *, alone: bool = False) -> Opened:
     # Beside a file in no folder there is nothing.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
     model = parsers.read(path) if source is None or not head else _read(place, source)
+    return Opened(_inferred(path, model), source)
+
+
+def _inferred(path: str, model: Model) -> Known:
     if model.graph is None:
         raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    return Opened(inferred(model), source)
+    return inferred(model)
 
 
 def _read(path: str, source: str) -> Model:

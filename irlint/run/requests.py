@@ -1,0 +1,106 @@
+"""What a caller in Python asks of a check: rules, releases and a configuration, which the command has as options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.findings.report import Report
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.policy.shape_options import named_shapes
+from irlint.run.files import Excluded, Settings, checked
+
+if TYPE_CHECKING:
+    from irlint.policy.configuration import Config
+    from irlint.policy.suppressions import Policy
+    from irlint.run.sources import Source
+
+
+def answered(
+    models: Sequence[Source],
+    *,
+    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    select: str | Iterable[str] | None = None,
+    ignore: str | Iterable[str] | None = None,
+    targets: str | Iterable[str] | None = None,
+    weights: bool = False,
+    config: str | os.PathLike[str] | None = None,
+) -> Report:
+    """The report on models, whose findings carry what its text draws of them.
+
+    Raises as ``files.checked`` does, OSError where the configuration or its baseline cannot be opened, and ValueError for one that
+    cannot be used, and for a rule or a target that there is not.
+    """
+    given = None if config is None else _configuration(os.fspath(config))
+    settings = Settings(
+        named_shapes(shapes or {}),
+        draw=True,
+        policy=_policy(select, ignore, given),
+        models=() if given is None else given["models"],
+        root="" if given is None else given.root,
+        skip_pointers=given is not None and given.skips_pointers,
+        weights=weights,
+        targets=_targets(targets if targets is not None or given is None else given["targets"]),
+    )
+    excluded = None if given is None else Excluded(there=given["exclude"], root=given.root)
+    in_memory = [each for each in models if each.data is not None]
+    return checked(
+        [each.path for each in models if each.data is None], settings=settings, excluded=excluded, in_memory=in_memory
+    )
+
+
+def _configuration(file: str) -> Config:
+    from irlint.policy.configuration import ConfigError, loaded
+
+    try:
+        found = loaded(file)
+    except ConfigError as error:
+        raise ValueError(str(error).removeprefix("irlint: error: ").partition("\nNothing was")[0]) from None
+    if found is None:
+        raise ValueError(f"{file} has no table [tool.irlint]")
+    return found
+
+
+def _policy(
+    select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
+) -> Policy | None:
+    """What is reported; None where that is everything. ``select`` and ``ignore`` act on what the configuration leaves."""
+    if config is None and select is None and not ignore:
+        return None
+    from irlint.policy.suppressions import Policy, selection
+
+    own = selection(_rules("select", select), _rules("ignore", ignore) or (), ())
+    if config is None:
+        return Policy((own,))
+    if not config["baseline"]:
+        return config.policy(own)
+    from irlint.policy import baseline
+
+    file = os.path.join(config.root, config["baseline"])
+    return config.policy(own, baseline=baseline.read(file), baseline_root=os.path.dirname(os.path.abspath(file)))
+
+
+def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None:
+    if entries is None:
+        return None
+    from irlint.policy.rulebook import judged
+
+    names = _listed(entries)
+    if option == "select" and not names:
+        raise ValueError("select: no rule is named")
+    return judged(option, names)
+
+
+def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
+    names = _listed(entries or ())
+    if names:
+        from irlint.targets.verdicts import target
+
+        for name in names:
+            target(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _listed(entries: str | Iterable[str]) -> list[str]:
+    """The names in a list, or in a text with commas."""
+    return [name.strip() for name in entries.split(",") if name.strip()] if isinstance(entries, str) else list(entries)

@@ -1,0 +1,75 @@
+"""What a caller in Python may give as a model: a path, or a model in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+#: The folder of models in memory that have no name: there is no such one, so nothing lies beside them.
+NOWHERE = "<memory>"
+
+
+@record
+class Source:
+    """The path of a model, or its name and its bytes; what is kept in other files is not known of one that is ``alone``."""
+
+    path: str
+    data: bytes | None = None
+    alone: bool = False
+
+
+def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
+    """Where a model is: a path, bytes, a binary file object, an ``onnx.ModelProto``, or what has one as ``model_proto``.
+
+    ``name`` is what a model in memory is called, and beside that lies what it keeps in other files; without one it is called by
+    ``stem``. Raises TypeError for anything else, ValueError for a name of a path, and for a ModelProto that has no bytes.
+    """
+    if isinstance(model, (str, os.PathLike)):
+        if name is not None:
+            raise ValueError("name is for a model in memory: a path is its own name")
+        return Source(os.fspath(model))
+    data = _bytes(model)
+    own = getattr(model, "name", None) if hasattr(model, "read") else None
+    name = own if name is None and isinstance(own, (str, os.PathLike)) else name
+    if name is not None:
+        return Source(os.fspath(name), data)
+    is_markup = data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<")
+    return Source(f"{NOWHERE}/{stem}.{'xml' if is_markup else 'onnx'}", data, alone=True)
+
+
+def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Source]:
+    """Where each of one model or several is; raises as ``source`` does."""
+    if not isinstance(models, Iterable) or isinstance(models, (str, bytes, bytearray, memoryview, os.PathLike)):
+        return [source(models, name)]
+    if hasattr(models, "read"):
+        return [source(models, name)]
+    if name is not None:
+        raise ValueError("name is for one model in memory, and these are several")
+    return [source(model, stem=f"model-{number}") for number, model in enumerate(models, 1)]
+
+
+def _bytes(model: Any) -> bytes:
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return bytes(model)
+    if hasattr(model, "read"):
+        data = model.read()
+        if isinstance(data, bytes):
+            return data
+        raise TypeError("a file object with a model has to be open in binary mode")
+    proto = getattr(model, "model_proto", model)
+    if hasattr(proto, "SerializeToString") and hasattr(proto, "opset_import"):
+        return _serialized(proto)
+    accepted = "a path, bytes, a binary file object or an onnx.ModelProto"
+    raise TypeError(f"a model has to be {accepted}, not {type(model).__qualname__}")
+
+
+def _serialized(proto: Any) -> bytes:
+    try:
+        data: bytes = proto.SerializeToString()
+    except Exception as error:
+        advice = "past 2 GB, save the model with its weights in a file of their own and give the path"
+        raise ValueError(f"the ModelProto cannot be written as bytes: {error}; {advice}") from error
+    return data
