@@ -108,8 +108,8 @@ def _given(name: str) -> bytes:
 
     stream = sys.stdin.buffer
     head = stream.read(HEAD)
-    is_model = kind(name, head) in [form.name for form in FORMATS]
-    most = MOST["document" if is_model else "configuration"]
+    is_model = kind(name, head) in [form.name for form in FORMATS] and head[:1] != b"\0"
+    most = MOST["standard input" if is_model else "configuration"]
     data = bytearray(head)
     while len(data) <= most and (piece := stream.read(min(most, PIECE))):
         data += piece

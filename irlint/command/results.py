@@ -101,7 +101,8 @@ def notices(
     if config is not None:
         from irlint.policy.suppressions import stale
 
-        yield from (entry.expiry() for entry in config["suppress"] if entry not in policy.suppress)
+        in_force = {id(entry) for entry in policy.suppress}
+        yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
         files = [file.path for file in report.files if file.status != "skipped"]
         whole = not options["exclude"] and any(_holds(path, config.root) for path in paths)

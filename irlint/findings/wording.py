@@ -15,6 +15,12 @@ def shortened(name: str) -> str:
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"
 
 
+def bounded(name: str) -> str:
+    """A name as reports have it, for programs too: without its middle where it is so long that no writer means it, and many
+    findings would make the report too long to be read."""
+    return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
+
+
 #: Names of more characters are not compared with others.
 COMPARED = 200
 

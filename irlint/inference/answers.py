@@ -13,6 +13,7 @@ from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
 from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
+from irlint.ops.signatures import REQUIRED
 from irlint.records import record
 
 NOT_WORKED_OUT = Rule(
@@ -71,10 +72,19 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
         except Exception as error:
             if os.environ.get("IRLINT_DEBUG"):
                 raise
-            message = f"irlint's rule for it failed: {error!r}"
-            raised = NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice)
+            if not _lacks_attributes(call):
+                message = f"irlint's rule for it failed: {error!r}"
+                raised = NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice)
     faults = (*([raised] if raised is not None else ()), *statements.faults)
     return Answer(result, faults, tuple(statements.requirements))
+
+
+def _lacks_attributes(call: Call) -> bool:
+    """Whether a rule cannot be asked for want of an attribute, which binding has told of."""
+    if call.signature is None:
+        return False
+    given = call.attributes or {}
+    return any(default is REQUIRED and name not in given for name, (_, default) in call.signature.attributes.items())
 
 
 def _outputs(

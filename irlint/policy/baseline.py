@@ -39,6 +39,8 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
     data = whole(file, "baseline")
     try:
         document = json.loads(data)
+    except RecursionError:
+        raise BrokenBaseline("no baseline: it is nested too deep to be read") from None
     except ValueError as error:
         raise BrokenBaseline(f"no baseline: {error}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:

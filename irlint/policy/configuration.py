@@ -14,6 +14,9 @@ from irlint.records import NOTHING, record
 if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy, Selection
 
+#: A key has at most so many parts.
+KEY_PARTS = 100
+
 __all__ = ["Config", "ConfigError", "loaded"]
 
 
@@ -92,8 +95,12 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         import tomllib
     else:
         import tomli as tomllib
+    if _has_long_key(text):
+        raise complaint(f"it has a key of more than {KEY_PARTS} parts", file, None, 1, 1)
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise complaint("its tables and lists are nested too deep to be read", file, None, 1, 1) from None
     except tomllib.TOMLDecodeError as error:
         message, _, where = str(error).rpartition(" (at ")
         numbers = [int(part) for part in where.replace(",", " ").replace(")", " ").split() if part.isdigit()]
@@ -102,3 +109,15 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         line, column = numbers if len(numbers) == 2 else (end, len(lines[end - 1]) + 1)
         reason = f"the file is no sound TOML: {message[:1].lower()}{message[1:]}"
         raise complaint(reason, file, text, line, column) from None
+    except ValueError as error:
+        raise complaint(f"it has a number that cannot be read: {error}", file, None, 1, 1) from None
+
+
+def _has_long_key(text: str) -> bool:
+    """Whether some key has very many parts, for which TOML's parser takes quadratic time."""
+    if text.count(".") <= KEY_PARTS:
+        return False
+    import re
+
+    part = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+    return re.search(rf"(?m)^[ \t\[]*(?:{part}[ \t]*\.[ \t]*){{{KEY_PARTS}}}", text) is not None

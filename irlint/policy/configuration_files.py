@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ def candidates(folder: str) -> Iterator[str]:
     while True:
         for name in NAMES:
             file = os.path.join(here, name)
-            if os.path.isfile(file) and (name != NAMES[-1] or _may_have_table(file)):
+            if os.path.exists(file) and not os.path.isdir(file) and (name != NAMES[-1] or _may_have_table(file)):
                 yield lead + name
         above = os.path.dirname(here)
         if above == here or os.path.exists(os.path.join(here, ".git")):
@@ -30,8 +31,8 @@ def _may_have_table(file: str) -> bool:
     """Whether a ``pyproject.toml`` may have a table ``tool.irlint``: nothing else is worth a TOML parser."""
     try:
         data = whole(file, "configuration")
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno in (errno.EFBIG, errno.EINVAL)
     if b"irlint" not in data:
         return False
     starts = (b"[tool.irlint", b"[[tool.irlint", b"tool.irlint", b"[tool]", b"tool=")

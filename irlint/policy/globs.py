@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
@@ -48,11 +48,17 @@ def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
 
 def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether the pattern fits the first parts of a path, all or some of them."""
-    if not pattern:
-        return True
-    if pattern[0] == "**":
-        return any(_anchored(parts[start:], pattern[1:]) for start in range(len(parts) + (len(pattern) > 1)))
-    return bool(parts) and _same(parts[0], pattern[0]) and _anchored(parts[1:], pattern[1:])
+    count = len(parts)
+    #: The numbers of parts that may be those which the pattern so far stands for.
+    ends: Collection[int] = (0,)
+    for at, wanted in enumerate(pattern):
+        if not ends:
+            return False
+        if wanted == "**":
+            ends = range(min(ends), count + (at < len(pattern) - 1))
+        else:
+            ends = [end + 1 for end in ends if end < count and _same(parts[end], wanted)]
+    return bool(ends)
 
 
 def _same(part: str, pattern: str) -> bool:

@@ -28,6 +28,8 @@ class Reader:
         self.file = file
         self.prefix = prefix
         self._places: Places | None = None
+        #: Where the lines of the text end.
+        self._ends: list[int] = []
 
     def values(self, table: Any, keys: Sequence[Key], path: Path) -> dict[str, Any]:
         """What a table says of each key."""
@@ -61,7 +63,11 @@ class Reader:
     def place(self, path: Path) -> str:
         """``irlint.toml:12``: where an entry begins."""
         start, _ = self.span(path, key=True)
-        return f"{self.file}:{self.text.count(chr(10), 0, start) + 1}"
+        from bisect import bisect_left
+
+        if not self._ends:
+            self._ends = [at for at, character in enumerate(self.text) if character == "\n"] or [len(self.text)]
+        return f"{self.file}:{bisect_left(self._ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
         """Where a key or a value stands in the text; of one that cannot be found, the innermost table around it."""

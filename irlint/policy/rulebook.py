@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from irlint.findings import wording
 from irlint.findings.faults import Rule
@@ -27,6 +27,7 @@ def named(rule: Rule, name: str) -> bool:
     return bool(name) and (rule.name == name or rule.code.startswith(name.upper()))
 
 
+@lru_cache(maxsize=1024)
 def codes(name: str) -> frozenset[str]:
     """The codes of the rules that a name stands for; none for a name that no rule has."""
     return frozenset(rule.code for rule in every_rule() if named(rule, name))

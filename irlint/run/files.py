@@ -92,7 +92,7 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
     found: dict[str, str] = {}
     for path in paths:
         if os.path.isdir(path):
-            for file in _files_in(path, excluded, set()):
+            for file in _files_in(path, excluded):
                 found.setdefault(os.path.realpath(file), file)
         elif not (force_exclude and excluded(path)):
             found.setdefault(os.path.realpath(path), path)
@@ -113,29 +113,31 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
         return False
 
 
-def _files_in(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
-    """The models in a folder and those below it, and the folders that cannot be read."""
-    real = os.path.realpath(folder)
-    if real in seen:
-        return []
-    seen.add(real)
-    found = []
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = os.path.normpath(entry.path)
-        if entry.name.startswith(".") or excluded(path):
+def _files_in(folder: str, excluded: Excluded) -> list[str]:
+    """The models in a folder and those below it, and the folders that cannot be read. Raises OSError for the folder itself."""
+    found: list[str] = []
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        try:
+            status = os.stat(at)
+            entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
+        except OSError:
+            if at is folder:
+                raise
+            found.append(at)
             continue
-        if os.path.isdir(path):
-            found += _files_below(path, excluded, seen)
-        elif entry.name.lower().endswith(SUFFIXES):
-            found.append(path)
-    return found
-
-
-def _files_below(folder: str, excluded: Excluded, seen: set[str]) -> list[str]:
-    try:
-        return _files_in(folder, excluded, seen)
-    except OSError:
-        return [folder]
+        seen.add((status.st_dev, status.st_ino))
+        for entry in entries:
+            path = os.path.normpath(entry.path)
+            if entry.name.startswith(".") or excluded(path):
+                continue
+            if os.path.isdir(path):
+                waiting.append(path)
+            elif entry.name.lower().endswith(SUFFIXES):
+                found.append(path)
+    return sorted(found)
 
 
 def checked(

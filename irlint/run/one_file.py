@@ -9,6 +9,7 @@ from irlint import parsers
 from irlint.checks import every_problem
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Related
+from irlint.findings.wording import bounded
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -146,11 +147,11 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
                 severity=fault.severity,
                 message=fault.message,
                 help=fault.help,
-                graph=problem.graph,
-                node=node.label if node is not None else None,
+                graph=bounded(problem.graph),
+                node=bounded(node.label) if node is not None else None,
                 op=node.op if node is not None else None,
                 op_version=_version(node),
-                value=problem.value,
+                value=bounded(problem.value) if problem.value is not None else None,
                 input=fault.input,
                 line=line,
                 column=column,

@@ -201,6 +201,10 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
     "opset-below-0.onnx": (lambda: model([RELU], opset=-1), "IRL"),
     "opset-past-32-bits.onnx": (lambda: model([RELU], opset=2**31), "IRL"),
     "opset-past-62-bits.onnx": (lambda: model([RELU], opset=2**62), "IRL"),
+    "no-attribute-at-an-opset-to-come.onnx": (
+        lambda: model([helper.make_node("Concat", ["x", "x"], ["y"])], opset=256),
+        "IRL80",
+    ),
     "initializer.onnx": (
         lambda: model([RELU], constants=(TensorProto(name="a", data_type=1, dims=[2**62] * 300),)),
         "IRL703",

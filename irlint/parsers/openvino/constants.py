@@ -87,7 +87,20 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
     if what:
         file.close()
         return Weights(name, reason=f"{name} is {what}")
-    return Weights(name, size=os.fstat(file.fileno()).st_size, file=file)
+    size = os.fstat(file.fileno()).st_size
+    if _leads_out(location, path):
+        file.close()
+        return Weights(name, size=size)
+    return Weights(name, size=size, file=file)
+
+
+def _leads_out(location: str, path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a link to one that lies neither beside the IR nor beside what that is a link to: such a file's contents
+    are not the model's to show."""
+    if not os.path.islink(location):
+        return False
+    folder = os.path.dirname(os.path.realpath(location))
+    return folder not in (os.path.dirname(os.path.realpath(path)), os.path.realpath(os.path.dirname(path)))
 
 
 def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
