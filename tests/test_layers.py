@@ -36,8 +36,8 @@ LAYERS = (
     "run",
     "command",
 )
-#: The public functions, which import late what they call, and ``python -m irlint``.
-OUTSIDE = ("__init__", "__main__")
+#: The public functions, which import late what they call, ``python -m irlint``, and what it adds to pytest.
+OUTSIDE = ("__init__", "__main__", "pytest_plugin")
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if layer(path) not in OUTSIDE)
 
 

@@ -31,7 +31,7 @@ def answered(
     Raises as ``files.checked`` does, OSError where the configuration or its baseline cannot be opened, and ValueError for one that
     cannot be used, and for a rule or a target that there is not.
     """
-    given = None if config is None else _configuration(os.fspath(config))
+    given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
         named_shapes(shapes or {}),
         draw=True,
@@ -49,7 +49,8 @@ def answered(
     )
 
 
-def _configuration(file: str) -> Config:
+def configuration(file: str) -> Config:
+    """The configuration in a file; raises OSError where it cannot be opened, and ValueError where it cannot be used."""
     from irlint.policy.configuration import ConfigError, loaded
 
     try:

@@ -1,0 +1,121 @@
+"""What irlint adds to pytest: ``--irlint PATH`` makes each model there a test, and the fixture ``irlint_check`` fails one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from irlint.lazy_typing import Any
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("irlint", "models that irlint checks")
+    group.addoption(
+        "--irlint",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="Make each model in a file or folder a test, which fails with what irlint finds; may be repeated.",
+    )
+    group.addoption(
+        "--irlint-config", metavar="FILE", help="The configuration of irlint for these; without it none is read."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "irlint: a model that --irlint names")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Adds the models; first of all, so that -k and -m choose among them as well."""
+    paths = config.getoption("irlint")
+    if paths:
+        items.extend(_models(session, paths))
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
+    if not config.getoption("irlint"):
+        return None
+    return f"irlint: {sum(isinstance(item, ModelItem) for item in items)} models"
+
+
+def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.Item]:
+    from irlint.run.files import Excluded, discovered
+    from irlint.run.requests import configuration
+
+    folder = session.config.invocation_params.dir
+    file = _configuration(session.config)
+    try:
+        given = configuration(file) if file else None
+        excluded = Excluded(there=given["exclude"], root=given.root) if given is not None else None
+        found = discovered([os.path.join(folder, path) for path in paths], excluded)
+    except (OSError, ValueError) as error:
+        raise pytest.UsageError(f"--irlint: {error}") from None
+    if not found:
+        raise pytest.UsageError(f"--irlint: there is no model in {', '.join(paths)}")
+    for path in found:
+        yield from ModelFile.from_parent(session, path=folder / path).collect()
+
+
+def _configuration(config: pytest.Config) -> str | None:
+    file = config.getoption("irlint_config")
+    return os.path.join(config.invocation_params.dir, file) if file else None
+
+
+class ModelFile(pytest.File):
+    """A model."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield ModelItem.from_parent(self, name="irlint")
+
+
+class ModelItem(pytest.Item):
+    """The check of a model."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.add_marker("irlint")
+
+    def runtest(self) -> None:
+        import irlint
+
+        report = irlint.check(self._shown(), config=_configuration(self.config))
+        if not report.models:
+            pytest.skip(report.files[0].reason or "it is no model")
+        report.raise_for_errors()
+
+    def _shown(self) -> str:
+        """The path as people know it: from the working folder on, where the file is below that."""
+        try:
+            return str(self.path.relative_to(os.getcwd()))
+        except ValueError:
+            return str(self.path)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        import irlint
+
+        if isinstance(excinfo.value, irlint.InvalidModel):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        return self.path, None, f"irlint {self.path.name}"
+
+
+@pytest.fixture(scope="session")
+def irlint_check() -> Callable[..., Any]:
+    """A function that checks a model as ``irlint.check`` does, fails the test with the text report, and returns the report."""
+
+    def checked(model: Any, **options: Any) -> Any:
+        __tracebackhide__ = True
+        import irlint
+
+        report = irlint.check(model, **options)
+        if not report.ok:
+            pytest.fail(str(report), pytrace=False)
+        return report
+
+    return checked
