@@ -147,7 +147,10 @@ def test_every_option_exists() -> None:
     from irlint.command.cli import commands as group
 
     known = {"--help"} | {
-        option for command in group.commands.values() for parameter in command.params for option in parameter.opts
+        option
+        for command in group.commands.values()
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
     }
     body = TEXT.partition("## Tests")[0]
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", "\n".join(re.findall(r"`[^`\n]+`", body))))

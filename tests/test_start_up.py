@@ -22,12 +22,12 @@ MODELS = {
     "rare": (
         "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
         "ml.encoders",
-        87,
+        88,
     ),
     "of ONNX Runtime": (
         "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
         "onnxruntime.fused_activation",
-        87,
+        88,
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 97),
     "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 102),

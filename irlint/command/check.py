@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command import results, settings
+from irlint.command.options import COMMANDS
 from irlint.command.streams import emit, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
     from irlint.findings.report import Report
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
+    from irlint.run.search import Excluded
     from irlint.run.sources import Source
 
 #: So much of standard input is read at once.
 PIECE = 1 << 22
-
-ALLOWED_EMPTY = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 
 
 def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
@@ -34,12 +34,19 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     outputs = settings.outputs(options["output"])
     policy = settings.policy(options, config)
     forms = (FORMS[options["format"]], *(form for form, _ in outputs))
-    report = _checked(paths, options, config, policy, any(form.drawn for form in forms))
+    excluded = settings.excluded(options, config)
+    report = _checked(paths, options, config, policy, any(form.drawn for form in forms), excluded)
     if not any(file.status != "skipped" for file in report.files) and not options["allow_empty"]:
-        _fail_empty(report)
-    notices = [*results.notices(paths, options, config, policy, report)]
+        from irlint.command.empty import fail_empty
+
+        fail_empty(_named(paths), report.files, options, config, excluded)
+    report, policy, names = results.without_renamed(report, policy)
+    notices = [
+        *results.renames(names, options),
+        *results.notices(paths, options, config, policy, report, excluded.left_out),
+    ]
     if options["update_baseline"]:
-        report, done = results.with_new_baseline(report, options, policy)
+        report, done = results.with_new_baseline(report, options, policy, names)
         notices.append(done)
     results.publish(report, options, outputs)
     results.account(report, options, config, notices)
@@ -48,33 +55,45 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> NoReturn:
     from irlint.reporters.plain import safe
-    from irlint.run.files import MissingPaths, models
+    from irlint.run.search import MissingPaths, models
 
-    skip = config is not None and config.skips_pointers
-    named = [path for path in paths if path != "-"]
+    skip, excluded = config is not None and config.skips_pointers, settings.excluded(options, config)
     try:
-        found = models(named, settings.excluded(options, config), options["force_exclude"], skip)
+        found = models(_named(paths), excluded, options["force_exclude"], skip)
     except MissingPaths as error:
         _fail_missing(error.paths)
     if options["stdin_filename"] is not None:
         found = [*found, options["stdin_filename"]]
     if not found and not options["allow_empty"]:
-        fail("nothing to check", ALLOWED_EMPTY)
+        from irlint.command.empty import fail_empty
+
+        fail_empty(_named(paths), (), options, config, excluded)
     emit("".join(f"{safe(path.replace(os.sep, '/'))}\n" for path in found))
     raise SystemExit(0)
 
 
+def _named(paths: Sequence[str]) -> list[str]:
+    """The paths but that of standard input."""
+    return [path for path in paths if path != "-"]
+
+
 def _checked(
-    paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, draw: bool
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    config: Config | None,
+    policy: Policy | None,
+    draw: bool,
+    excluded: Excluded,
 ) -> Report:
-    from irlint.run.files import MissingPaths, checked
+    from irlint.run.files import checked
+    from irlint.run.search import MissingPaths
 
     bars: list[Any] = []
     try:
         return checked(
-            [path for path in paths if path != "-"],
+            _named(paths),
             settings=settings.of_files(options, config, policy, draw),
-            excluded=settings.excluded(options, config),
+            excluded=excluded,
             force_exclude=options["force_exclude"],
             in_memory=_from_stdin(options["stdin_filename"]),
             jobs=options["jobs"],
@@ -134,14 +153,15 @@ def _watched(bars: list[Any]) -> Callable[[int], Callable[[int], None]]:
 
 def _fail_missing(paths: Sequence[str]) -> NoReturn:
     lines = [f"no such file or folder: {path}" for path in paths]
-    fail(lines[0], *lines[1:])
+    fail(lines[0], *lines[1:], *_meant(paths))
 
 
-def _fail_empty(report: Report) -> NoReturn:
-    from irlint.findings.report import POINTER_SKIPPED
+def _meant(missing: Sequence[str]) -> list[str]:
+    """A help where the first word of the command is no path, and much like the name of a command."""
+    word = "".join(sys.argv[1:2])
+    if word not in missing or os.path.splitext(word)[1] or os.path.basename(word) != word:
+        return []
+    from irlint.findings.wording import closest
 
-    pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
-    others = len(report.files) - pointers
-    counts = {".xml skipped: no IR": others, "skipped: Git LFS pointers": pointers}
-    skipped = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    fail(f"nothing to check{f' ({skipped})' if skipped else ''}", ALLOWED_EMPTY)
+    close = closest(word, COMMANDS)
+    return [f"help: did you mean `irlint {close}`?"] if close else []

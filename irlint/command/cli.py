@@ -10,7 +10,20 @@ from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
-from irlint.command.options import BROADCAST, CHECK, CONTRACT, DIFF, KINDS, METAVARS, SHAPES, TARGETS, WHY, default
+from irlint.command.options import (
+    BROADCAST,
+    CHECK,
+    CONTRACT,
+    DIFF,
+    KINDS,
+    METAVARS,
+    RULES,
+    SECTIONS,
+    SHAPES,
+    TARGETS,
+    WHY,
+    default,
+)
 from irlint.command.streams import emit, fail
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
@@ -44,10 +57,10 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
         "file": click.Path(),
     }
     return click.option(
-        *option.spellings,
+        *((f"{option.flag}/{option.twin}",) if option.kind == "switch" else option.spellings),
         option.name,
         type=types.get(option.kind),
-        is_flag=option.kind == "flag",
+        is_flag=option.kind in ("flag", "switch"),
         multiple=KINDS[option.kind] == (),
         default=default(option),
         metavar=option.metavar or METAVARS.get(option.kind),
@@ -91,7 +104,22 @@ def commands() -> None:
     """
 
 
-@commands.command()
+class _Sectioned(click.Command):
+    """A command whose help has its options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in (*SECTIONS, "Help")}
+        sections = {option.name: option.section for option in CHECK}
+        for parameter in (each for each in self.get_params(ctx) if isinstance(each, click.Option)):
+            row = parameter.get_help_record(ctx)
+            if row is not None:
+                rows[sections.get(str(parameter.name), "Help")].append(row)
+        for section, listed in rows.items():
+            with formatter.section(section):
+                formatter.write_dl(listed)
+
+
+@commands.command(cls=_Sectioned)
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
 @_with(CHECK)
 def check(paths: tuple[str, ...], **options: Any) -> None:
@@ -253,23 +281,31 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 @commands.command()
 @click.argument("rule", shell_complete=_rules_like)
 def explain(rule: str) -> None:
-    """Prints the page of a RULE, named by its code or its name."""
-    from irlint.policy.rulebook import every_rule, suggestion
+    """Prints the page of a RULE, named by its code or its name; the beginning of codes (IRL2) lists the rules that have it."""
+    from irlint.policy.rulebook import every_rule, named, suggestion
 
     rules = every_rule()
-    found = next((each for each in rules if rule.upper() == each.code or rule == each.name), None)
-    if found is None:
+    found = [each for each in rules if named(each, rule)]
+    if not found:
         fail(f"unknown rule {rule!r}{suggestion(rule, rules)}", "help: `irlint rules` lists every rule")
     from irlint.reporters.ansi import colored
-    from irlint.reporters.pages import page
+    from irlint.reporters.pages import family, page
 
-    emit(page(found, *_columns(), color=colored("auto", sys.stdout)))
+    told = page(found[0], *_columns(), color=colored("auto", sys.stdout)) if len(found) == 1 else ""
+    emit(told or family(rule.upper(), found, *_columns(), color=colored("auto", sys.stdout)))
 
 
 @commands.command()
-def rules() -> None:
+@_with(RULES)
+def rules(**options: Any) -> None:
     """Lists every rule."""
     from irlint.policy.rulebook import every_rule
+
+    if options["format"] == "json":
+        from irlint.reporters.pages import document
+
+        emit(document(every_rule()), "utf-8")
+        return
     from irlint.reporters.ansi import colored
     from irlint.reporters.pages import table
 

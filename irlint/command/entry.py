@@ -7,15 +7,17 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from irlint.command import check as session
-from irlint.command.options import CHECK, DEFAULTS
+from irlint.command.options import CHECK, COMMANDS, DEFAULTS
 from irlint.command.streams import complain, discard_output, fail
 from irlint.lazy_typing import Any
 
 #: Options that a plain check may have: those without a value, those that choose from a few, and those that name a target.
 FLAGS = {flag: option.name for option in CHECK if option.kind == "flag" for flag in option.spellings}
+SWITCHES = {option.flag: (option.name, True) for option in CHECK if option.kind == "switch"}
+SWITCHES |= {option.twin: (option.name, False) for option in CHECK if option.kind == "switch"}
 CHOICES = {option.flag: option for option in CHECK if option.kind == "choice"}
 NAMED = {option.flag: option.name for option in CHECK if option.kind == "targets"}
-OTHER_COMMANDS = frozenset(["shapes", "contract", "targets", "why", "diff", "broadcast", "explain", "rules", "init"])
+OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 #: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
 COLLECTOR_THRESHOLD = 20_000
@@ -85,6 +87,9 @@ def _plain(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]
             break
         if argument in FLAGS:
             options[FLAGS[argument]] = True
+        elif argument in SWITCHES:
+            name, position = SWITCHES[argument]
+            options[name] = position
         elif argument in CHOICES and rest and rest[0] in CHOICES[argument].values:
             options[CHOICES[argument].name] = rest.pop(0)
         elif argument in NAMED and rest:

@@ -8,9 +8,16 @@ from irlint.lazy_typing import Any
 from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
 
+#: What the first word of a command line may be, beside a path.
+COMMANDS = (
+    *("check", "shapes", "contract", "targets", "why", "diff", "broadcast", "explain", "rules", "init"),
+    *("--help", "--version"),
+)
+
 #: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given repeatedly.
 KINDS: Mapping[str, Any] = {
     "flag": False,
+    "switch": None,
     "choice": None,
     "text": None,
     "texts": (),
@@ -24,6 +31,9 @@ KINDS: Mapping[str, Any] = {
     "targets": (),
 }
 
+#: What the options of a check are about, in the order of its help.
+SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
+
 #: What stands for a value in the help, unless the option says otherwise.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
@@ -32,28 +42,67 @@ TIMEOUT = 600
 
 #: The options of a check that are no keys of the configuration.
 OWN = (
-    Option("--output", "Also write the report to a file.", "texts", metavar="FORMAT=FILE", after="--format"),
-    Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on"),
+    Option(
+        "--output",
+        "Also write the report to a file, whose name may tell the form.",
+        "texts",
+        metavar="[FORMAT=]FILE",
+        after="--format",
+        section="Report",
+    ),
+    Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on", section="Outcome"),
     Option(
         "--timeout",
         f"Seconds that the check of one file may take; else {TIMEOUT}.",
         "number",
         metavar="SECONDS",
         after="--fail-on",
+        section="Outcome",
     ),
-    Option("--update-baseline", "Write the baseline: new findings in, stale entries out.", "flag", after="--baseline"),
-    Option("--weights", "Read the large constants too: NaN, infinity, scales of 0, numbers lost in casts.", "flag"),
-    Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag"),
-    Option("--allow-empty", "Status 0 where there is nothing to check.", "flag"),
-    Option("--stdin-filename", "Name of the model that comes on standard input (PATH is -).", "text", metavar="NAME"),
-    Option("--config", "The configuration, in place of the one that is found.", "file"),
-    Option("--isolated", "No configuration.", "flag"),
-    Option("--show-files", "Only list the models that would be checked.", "flag"),
-    Option("--color", "Colour in the text report.", "choice", values=("auto", "always", "never"), default="auto"),
-    Option("--no-progress", "No progress bar.", "flag"),
-    Option("--statistics", "Count the findings of each rule.", "flag"),
-    Option("--quiet", "No summary, and no notices.", "flag", short="-q"),
-    Option("--verbose", "Show every finding in full, and name each file that is checked.", "flag", short="-v"),
+    Option(
+        "--update-baseline",
+        "Write the baseline: new findings in, stale entries out.",
+        "flag",
+        after="--baseline",
+        section="Rules",
+    ),
+    Option(
+        "--weights",
+        "Read the large constants too: NaN, infinity, scales of 0, numbers lost in casts.",
+        "flag",
+        section="Models",
+    ),
+    Option("--no-ignores", "Report what models list under irlint.ignore as well.", "flag", section="Rules"),
+    Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag", section="Files"),
+    Option("--allow-empty", "Status 0 where there is nothing to check.", "flag", section="Outcome"),
+    Option(
+        "--stdin-filename",
+        "Name of the model that comes on standard input (PATH is -).",
+        "text",
+        metavar="NAME",
+        section="Files",
+    ),
+    Option("--config", "The configuration, in place of the one that is found.", "file", section="Configuration"),
+    Option("--isolated", "No configuration.", "flag", section="Configuration"),
+    Option("--show-files", "Only list the models that would be checked.", "flag", section="Files"),
+    Option(
+        "--color",
+        "Colour in the text report.",
+        "choice",
+        values=("auto", "always", "never"),
+        default="auto",
+        section="Report",
+    ),
+    Option("--no-progress", "No progress bar.", "flag", section="Report"),
+    Option("--statistics", "Count the findings of each rule.", "flag", section="Report"),
+    Option("--quiet", "No summary, and no notices.", "flag", short="-q", section="Report"),
+    Option(
+        "--verbose",
+        "Show every finding in full, and name each file that is checked.",
+        "flag",
+        short="-v",
+        section="Report",
+    ),
 )
 
 
@@ -91,6 +140,8 @@ FORM = Option("--format", "Form of the answer.", "choice", values=("text", "json
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
 TARGETS = (FORM,)
+
+RULES = (replaced(FORM, help="Form of the list; json has the whole pages."),)
 
 SHAPES = (
     *ANSWER,

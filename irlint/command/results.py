@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from irlint.command.streams import complain, emit, encoding, locked, notify, write
+from irlint.command.streams import complain, emit, encoding, fail, locked, notify, write
+from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from irlint.findings.report import Report
     from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
-    from irlint.policy.suppressions import Policy
+    from irlint.policy.suppressions import FileIgnores, Policy
 
 
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
@@ -24,7 +25,15 @@ def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[
     if form.page:
         _append_page(report, form)
     for other, file in outputs:
+        _make_folder(file)
         write(file, _rendered(report, other, options), "--output")
+
+
+def _make_folder(file: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(file)), exist_ok=True)
+    except OSError as error:
+        fail(f"--output: cannot write {file}: {error.strerror}")
 
 
 def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
@@ -68,33 +77,69 @@ def _append_page(report: Report, form: Form) -> None:
         notify(f"warning: cannot write {form.page} {file}: {error.strerror}")
 
 
-def with_new_baseline(report: Report, options: Mapping[str, Any], policy: Policy | None) -> tuple[Report, str]:
-    """Writes the baseline; the report without the findings that are now in it, and what was done."""
+def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Policy | None, dict[str, str]]:
+    """The report and the policy with the entries of the baseline under the names that files have now, and these names by the old."""
+    if policy is None or not policy.baseline or not report.findings:
+        return report, policy, {}
+    from irlint.policy import baseline
+    from irlint.records import replaced
+
+    root = policy.baseline_root
+    names = baseline.renamed(policy.baseline, report, root, policy.reports)
+    if not names:
+        return report, policy, {}
+    entries = baseline.followed(policy.baseline, names)
+    return baseline.hidden(report, entries, root), replaced(policy, baseline=entries), names
+
+
+def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
+    """Notices of files in the baseline that are called otherwise now."""
+    told = "" if options["update_baseline"] else "; --update-baseline writes that"
+    yield from (f"{options['baseline']}: {old} is called {new} now{told}" for old, new in names.items())
+
+
+def with_new_baseline(
+    report: Report, options: Mapping[str, Any], policy: Policy | None, names: Mapping[str, str]
+) -> tuple[Report, str]:
+    """Writes the baseline, files under the ``names`` that they have now; the report without the findings that are now in it, and
+    what was done."""
     from irlint.policy import baseline
 
     assert policy is not None
     file, root = options["baseline"], policy.baseline_root
     with locked(file):
-        change = baseline.updated(policy.baseline or {}, report, root, policy.reports, _now(file))
+        change = baseline.updated(policy.baseline or {}, report, root, policy.reports, _now(file, names))
         write(file, baseline.text(change.entries), "--update-baseline")
     done = f"wrote {file}: {change.added} added, {change.kept} kept, {change.removed} removed"
     return baseline.hidden(report, change.entries, root), done
 
 
-def _now(file: str) -> Entries | None:
+def _now(file: str, names: Mapping[str, str]) -> Entries | None:
     """The entries that a baseline has now; None where it is not there, or can be read no longer."""
     from irlint.policy import baseline
 
     try:
-        return baseline.read(file)
+        return baseline.followed(baseline.read(file), names)
     except (OSError, baseline.BrokenBaseline):
         return None
 
 
 def notices(
-    paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, report: Report
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    config: Config | None,
+    policy: Policy | None,
+    report: Report,
+    left_out: Mapping[str, str],
 ) -> Iterator[str]:
-    """What the person who runs the check should know of suppressions and the baseline."""
+    """What the person who runs the check should know of suppressions, the baseline, and files ``left_out`` by lines for git."""
+    if left_out:
+        first = next(iter(left_out.values()))
+        more = ", ..." if len(set(left_out.values())) > 1 else ""
+        yield (
+            f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it checked, "
+            "or give --no-respect-gitignore"
+        )
     yield from (notice for file in report.files for notice in file.notices)
     if policy is None:
         return
@@ -104,15 +149,25 @@ def notices(
         in_force = {id(entry) for entry in policy.suppress}
         yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
-        files = [file.path for file in report.files if file.status != "skipped"]
+        files = [*(file.path for file in report.files if file.status != "skipped"), *left_out]
         whole = not options["exclude"] and any(_holds(path, config.root) for path in paths)
         yield from stale(policy.suppress, used, files, whole, config.root, policy)
+        yield from unfit(config["per-file-ignores"], files, config.root) if whole else ()
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
         idle = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
         if idle:
             yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline takes them out"
+
+
+def unfit(entries: Iterable[FileIgnores], files: Collection[str], root: str) -> Iterator[str]:
+    """Notices of rules that are not reported for files of which none was checked."""
+    from irlint.policy.globs import matches
+
+    for entry in entries:
+        if not any(matches(path, [entry.glob], root) for path in files):
+            yield f'{entry.place}: "{entry.glob}" of per-file-ignores fits no file that was checked: mend it, or take it out'
 
 
 def _holds(path: str, root: str) -> bool:
@@ -135,7 +190,6 @@ def account(report: Report, options: Mapping[str, Any], config: Config | None, n
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:
     """The configuration, and what became of each file."""
-    from irlint.findings.wording import counted
     from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"

@@ -10,13 +10,14 @@ from irlint.command.options import TIMEOUT
 from irlint.command.streams import complain, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.policy.keys import KEYS, LEVELS
-from irlint.reporters.forms import FORMS, Form
+from irlint.reporters.forms import FORMS, Form, by_name
 
 if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
-    from irlint.run.files import Excluded, Settings
+    from irlint.run.files import Settings
+    from irlint.run.search import Excluded
 
 NOTHING = "Nothing was linted.\n"
 #: Kinds of keys beside which an option does not simply count: both do, or their globs start from different folders.
@@ -72,13 +73,15 @@ def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
         if key.option is None or key.kind in APART:
             continue
         name = key.option.name
-        if not result[name] and config is not None:
+        given = result[name] is not None and result[name] != ()
+        if not given and config is not None:
             result[name] = config[key.name]
             if result[name] and key.kind == "file":
                 from irlint.policy.globs import relative
 
                 result[name] = relative(os.path.join(config.root, result[name]), os.curdir)
-        result[name] = result[name] or key.default or None
+        if result[name] in (None, ()):
+            result[name] = key.default if key.default != "" else None
     return result
 
 
@@ -96,14 +99,37 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 
 def outputs(entries: Iterable[str]) -> list[tuple[Form, str]]:
-    """The forms and files of ``--output``."""
-    result = []
-    for entry in entries:
-        name, equals, file = entry.partition("=")
-        if name not in FORMS or not equals or not file:
-            fail(f"--output {entry}: it has to be FORMAT=FILE, FORMAT one of {', '.join(FORMS)}")
-        result.append((FORMS[name], file))
+    """The forms and files of ``--output``; ends the run where one of them could not be written."""
+    result = [_output(entry) for entry in entries]
+    for _, file in result:
+        reason = _unwritable(file)
+        if reason:
+            fail(f"--output: cannot write {file}: {reason}", end=NOTHING)
     return result
+
+
+def _output(entry: str) -> tuple[Form, str]:
+    name, equals, file = entry.partition("=")
+    if equals and file and name in FORMS:
+        return FORMS[name], file
+    form = by_name(entry) if not equals else None
+    if form is None:
+        ends = ", ".join(f"{end} for {each.name}" for each in FORMS.values() for end in each.suffixes)
+        wrong = f"it has to be FORMAT=FILE, FORMAT one of {', '.join(FORMS)}"
+        fail(f"--output {entry}: {wrong}", f"help: without FORMAT the name of the file tells it: {ends}")
+    return form, entry
+
+
+def _unwritable(file: str) -> str:
+    """Why a file cannot be written, "" where it can; folders that do not exist yet are made when it is."""
+    if os.path.exists(file):
+        return "it is a folder" if os.path.isdir(file) else ""
+    folder = os.path.dirname(os.path.abspath(file))
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        return f"{folder} is no folder"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"nothing may be written into {folder}"
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
@@ -170,8 +196,12 @@ def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy |
     from irlint.run.files import Settings
 
     shapes = _shapes(options)
-    more: dict[str, Any] = {"weights": options["weights"], "targets": _targets(options["target"])}
-    more["timeout"] = float(options["timeout"] or TIMEOUT)
+    more: dict[str, Any] = {
+        "weights": options["weights"],
+        "targets": _targets(options["target"]),
+        "skip_strangers": True,
+    }
+    more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)
     models, skips = config["models"], config.skips_pointers
@@ -218,8 +248,13 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 
 def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:
     """The globs of what not to check: those of the options, else those of the configuration."""
-    from irlint.run.files import Excluded
+    from irlint.run.search import Excluded
 
+    git = None
+    if options["respect_gitignore"]:
+        from irlint.policy.gitignore import GitIgnores
+
+        git = GitIgnores()
     if options["exclude"] or config is None:
-        return Excluded(tuple(options["exclude"]))
-    return Excluded(there=config["exclude"], root=config.root)
+        return Excluded(tuple(options["exclude"]), git=git)
+    return Excluded(there=config["exclude"], root=config.root, git=git)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from irlint.findings.faults import SEVERITIES, Rule, Severity
 from irlint.findings.wording import counted
@@ -75,6 +75,16 @@ class Finding:
             **({"because": self.because} if self.because else {}),
             **({"target": self.target} if self.target else {}),
         }
+
+
+def with_roots(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, those whose root is not among them as roots themselves."""
+    listed = list(findings)
+    reported = {(finding.path, finding.fingerprint) for finding in listed}
+    return [
+        replaced(each, because="") if each.because and (each.path, each.because) not in reported else each
+        for each in listed
+    ]
 
 
 #: Why a Git LFS pointer is skipped where the configuration allows that.

@@ -29,6 +29,7 @@ class Format:
     too. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
     have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
+    ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Format:
     has_lines: bool = False
     runtimes: Mapping[str, str] = NOTHING
     restamps: bool = False
+    weights: str = ""
 
 
 ONNX = Format(
@@ -105,6 +107,7 @@ OPENVINO = Format(
     unused_constants_are_read=True,
     bytes_may_be_spare=True,
     has_lines=True,
+    weights=".bin",
 )
 
 #: Every format, in the order in which a summary counts their models.

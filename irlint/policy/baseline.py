@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from irlint.findings.report import Report
+from irlint.findings.report import Report, with_roots
 from irlint.lazy_typing import Any
 from irlint.parsers.opening import whole
 from irlint.policy.globs import relative
@@ -114,6 +114,33 @@ def updated(
     return Change(result, _count(result) - kept, kept, _count(idle))
 
 
+def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
+    """The names that files with entries have now, by those that they had: a file that is gone is the same as one without entries
+    that has all of its findings, if these name a node or a value, or else if the names of the files are equal."""
+    found: dict[str, dict[tuple[str, str], bool]] = {}
+    for finding in report.findings:
+        place = found.setdefault(relative(finding.path, root), {})
+        place[finding.rule.code, finding.fingerprint] = finding.node is not None or finding.value is not None
+    new = {name: places for name, places in sorted(found.items()) if name not in entries}
+    result: dict[str, str] = {}
+    for name, rules in sorted(entries.items()):
+        known = {(code, each) for code, fingerprints in rules.items() if reports(code) for each in fingerprints}
+        if not known or name in found or os.path.exists(os.path.join(root, name)):
+            continue
+        same = [each for each, places in new.items() if known <= places.keys()]
+        alike = [each for each in same if os.path.basename(each) == os.path.basename(name)]
+        fitting = alike or [each for each in same if any(new[each][place] for place in known)]
+        if fitting:
+            result[name] = min(fitting, key=lambda each: len(new[each]))
+            del new[result[name]]
+    return result
+
+
+def followed(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[str, frozenset[str]]]:
+    """The entries under the names that files have now."""
+    return {names.get(name, name): rules for name, rules in entries.items()}
+
+
 def hidden(report: Report, entries: Entries, root: str) -> Report:
     """The report without the findings that a baseline has, which are counted for their files instead."""
     known: dict[str, list[tuple[str, str]]] = {}
@@ -124,7 +151,7 @@ def hidden(report: Report, entries: Entries, root: str) -> Report:
         else:
             kept.append(finding)
     files = [replaced(file, hidden=(*file.hidden, *known.get(file.path, ()))) for file in report.files]
-    return replaced(report, files=tuple(files), findings=tuple(kept))
+    return replaced(report, files=tuple(files), findings=tuple(with_roots(kept)))
 
 
 def _count(entries: Entries) -> int:

@@ -79,6 +79,18 @@ def loaded(file: str) -> Config | None:
     return Config(shown, os.path.dirname(os.path.abspath(file)), values(table, text, shown, prefix))
 
 
+def line_of(file: str, key: str, index: int) -> int:
+    """The line of an entry of a key's list in a configuration file that was loaded."""
+    from irlint.policy.toml_places import places
+
+    text = whole(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
+    prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
+    found = places(text)
+    path = (*prefix, key)
+    start, _ = found.values.get((*path, index)) or found.keys.get(path) or (0, 0)
+    return text.count("\n", 0, start) + 1
+
+
 def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
     """What the table of a document under ``prefix`` says of each key; raises ConfigError."""
     from irlint.policy.keys import KEYS

@@ -15,7 +15,7 @@ class Option:
     """An option of the command line; its value is called as its first spelling is, without the dashes.
 
     ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help it stands
-    behind ``after``, the option of a key, or else at the end.
+    behind ``after``, the option of a key, or else at the end, in the ``section`` that it is in.
     """
 
     flag: str
@@ -26,6 +26,7 @@ class Option:
     default: Any = None
     short: str = ""
     after: str = ""
+    section: str = ""
 
     @property
     def name(self) -> str:
@@ -37,6 +38,11 @@ class Option:
         """``-q`` and ``--quiet``."""
         return (self.short, self.flag) if self.short else (self.flag,)
 
+    @property
+    def twin(self) -> str:
+        """``--no-respect-gitignore``: what undoes a switch."""
+        return f"--no-{self.flag[2:]}"
+
 
 @record
 class Key:
@@ -45,7 +51,8 @@ class Key:
     ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a choice, and
     ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that ``irlint init`` writes,
     or the lines of the table. ``parts`` are the keys of each entry, of which it has those that are ``needed``, and at least one
-    of those in ``one_of``. A list that is ``filled`` has entries.
+    of those in ``one_of``. A list that is ``filled`` has entries. A ``switch`` is true or
+    false; its option has a twin, ``--no-…``, that undoes it.
     """
 
     name: str
@@ -53,7 +60,7 @@ class Key:
     help: str
     example: str = ""
     values: tuple[str, ...] = ()
-    default: str = ""
+    default: str | bool = ""
     option: Option | None = None
     parts: tuple[Key, ...] = ()
     needed: bool = False
@@ -69,23 +76,29 @@ KEYS = (
         '"text"',
         values=tuple(FORMS),
         default="text",
-        option=Option("--format", "Form of the report on standard output; else text."),
+        option=Option("--format", "Form of the report on standard output; else text.", section="Report"),
     ),
     Key(
         "select",
         "rules",
         "Only these rules; without this key, all of them. Of two entries the more specific one counts.",
         '["IRL1", "IRL2", "IRL3"]',
-        option=Option("--select", "Only these rules: codes, prefixes of codes, or names."),
+        option=Option("--select", "Only these rules: codes, prefixes of codes, or names.", section="Rules"),
         filled=True,
     ),
-    Key("ignore", "rules", "Not these rules.", '["nodes-not-sorted"]', option=Option("--ignore", "Not these rules.")),
+    Key(
+        "ignore",
+        "rules",
+        "Not these rules.",
+        '["nodes-not-sorted"]',
+        option=Option("--ignore", "Not these rules.", section="Rules"),
+    ),
     Key(
         "extend-select",
         "rules",
         "These rules as well.",
         '["IRL201"]',
-        option=Option("--extend-select", "These rules as well as the selected ones."),
+        option=Option("--extend-select", "These rules as well as the selected ones.", section="Rules"),
     ),
     Key(
         "severity",
@@ -93,7 +106,7 @@ KEYS = (
         "Another severity for some rules",
         'nodes-not-sorted = "error"',
         values=LEVELS,
-        option=Option("--severity", "error, warning or note for a rule."),
+        option=Option("--severity", "error, warning or note for a rule.", section="Rules"),
     ),
     Key(
         "per-file-ignores",
@@ -106,7 +119,9 @@ KEYS = (
         "models",
         "The shapes that the inputs of some models have: whole numbers, names, or ? for unknown.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
-        option=Option("--shape", "What if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS"),
+        option=Option(
+            "--shape", "What if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
+        ),
         parts=(
             Key("file", "glob", "The models.", needed=True),
             Key(
@@ -123,7 +138,10 @@ KEYS = (
         "The releases of runtimes that have to load the models: NAME@RELEASE, or NAME for the newest one known.",
         '["onnxruntime@1.17", "openvino@2024.0"]',
         option=Option(
-            "--target", "A release that has to load the models, such as onnxruntime@1.17.", metavar="NAME[@RELEASE]"
+            "--target",
+            "A release that has to load the models, such as onnxruntime@1.17.",
+            metavar="NAME[@RELEASE]",
+            section="Models",
         ),
         filled=True,
     ),
@@ -150,7 +168,7 @@ KEYS = (
         '"error"',
         values=(*LEVELS, "never"),
         default="error",
-        option=Option("--fail-on", "Least severity for status 1; else error."),
+        option=Option("--fail-on", "Least severity for status 1; else error.", section="Outcome"),
     ),
     Key(
         "lfs-pointers",
@@ -165,14 +183,24 @@ KEYS = (
         "file",
         "Findings that are known already; `irlint --update-baseline PATH...` writes the file.",
         '"irlint-baseline.json"',
-        option=Option("--baseline", "Hide the findings that this file knows."),
+        option=Option("--baseline", "Hide the findings that this file knows.", section="Rules"),
     ),
     Key(
         "exclude",
         "globs",
         "Files and folders not to check; those that are named on the command line only with `--force-exclude`.",
         '["third_party", "models/old/**"]',
-        option=Option("--exclude", "Files and folders not to check."),
+        option=Option("--exclude", "Files and folders not to check.", section="Files"),
+    ),
+    Key(
+        "respect-gitignore",
+        "switch",
+        "Whether folders are searched without what `.gitignore` names; a file that is named is always checked.",
+        "false",
+        default=True,
+        option=Option(
+            "--respect-gitignore", "Search folders without what .gitignore names, or with it.", section="Files"
+        ),
     ),
 )
 

@@ -123,6 +123,11 @@ class Reader:
             self.fail(f"{_name(path)} is {kind(value)}{meant}", path, f"values allowed here: {allowed}")
         return value
 
+    def switch(self, value: Any, key: Key, path: Path) -> bool:
+        if not isinstance(value, bool):
+            self.fail(f"{_name(path)} is {kind(value)}, where true or false is expected", path)
+        return value
+
     def rules(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
         names = self.texts(value, path, "rules")
         for index, name in enumerate(names):
@@ -171,7 +176,7 @@ class Reader:
         for glob, entry in value.items():
             names = self.texts(entry, (*path, glob), "rules")
             found = [self.rule(name, (*path, glob, at)) for at, name in enumerate(names)]
-            result.append(FileIgnores(glob, frozenset().union(*found)))
+            result.append(FileIgnores(glob, frozenset().union(*found), self.place((*path, glob))))
         return tuple(result)
 
     def date_of(self, value: Any, key: Key, path: Path) -> date:
@@ -230,6 +235,7 @@ def _name(path: Path) -> str:
 #: How each kind of value is read, and what stands for one that is not there.
 KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "choice": (Reader.choice, None),
+    "switch": (Reader.switch, None),
     "text": (Reader.text_of, ""),
     "glob": (Reader.text_of, ""),
     "file": (Reader.text_of, ""),

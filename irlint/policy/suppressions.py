@@ -9,6 +9,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.report import Finding
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
+from irlint.model.order import graphs
 from irlint.policy.globs import is_literal, matches, relative
 from irlint.records import record, replaced
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset(["IRL008", "IRL010"])
 
+#: Of the rules that a model lists in vain so many are told.
+IDLE_SHOWN = 5
+
 #: The length of a rule's code.
 WHOLE_CODE = 6
 
@@ -29,10 +33,11 @@ POINTER = "is a Git LFS pointer"
 
 @record
 class FileIgnores:
-    """Rules that are not reported for the files that a glob names."""
+    """Rules that are not reported for the files that a glob names. ``place`` is where that stands."""
 
     glob: str
     codes: frozenset[str]
+    place: str
 
 
 @record
@@ -205,22 +210,32 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     from irlint.policy.rulebook import named
 
     whole = _listed(model.metadata)
-    if not whole and not any(problem.node is not None and problem.node.metadata for problem in problems):
+    nodes = {id(node): node for graph in graphs(model) for node in graph.nodes if node.metadata}
+    if not whole and not nodes:
         return [False] * len(problems), []
-    used: set[str] = set()
+    used: set[tuple[int, str]] = set()
     result = []
     for problem in problems:
-        rule = problem.fault.rule
-        fitting = [name for name in whole if named(rule, name)]
+        owner = id(problem.node) if problem.node is not None else 0
+        own = _listed(nodes[owner].metadata) if owner in nodes else ()
+        entries = [*((0, name) for name in whole), *((owner, name) for name in own)]
+        fitting = [entry for entry in entries if named(problem.fault.rule, entry[1])]
         used.update(fitting)
-        own = _listed(problem.node.metadata) if problem.node is not None else ()
-        result.append(bool(fitting) or any(named(rule, name) for name in own))
-    notices = [
-        f"{model.path.replace(os.sep, '/')}: {IGNORE} in the model lists {name}, which hides nothing: it can go"
-        for name in whole
-        if name not in used
-    ]
+        result.append(bool(fitting))
+    listed = [("the model", name) for name in whole if (0, name) not in used]
+    for owner, node in nodes.items():
+        listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
+    notices = [_idle(model.path, where, name) for where, name in listed[:IDLE_SHOWN]]
+    if len(listed) > IDLE_SHOWN:
+        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - IDLE_SHOWN} more that hide nothing")
     return result, notices
+
+
+def _idle(path: str, where: str, name: str) -> str:
+    from irlint.policy.rulebook import codes, every_rule, suggestion
+
+    fault = "which hides nothing: it can go" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
+    return f"{path.replace(os.sep, '/')}: {IGNORE} in {where} lists {name}, {fault}"
 
 
 def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ class Form:
     ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
     from others, too; the rest get the roots, with what follows from each. A ``document`` is for other programs: UTF-8, and the same bytes
     everywhere. One that is ``drawn`` shows what findings carry of the model. ``page`` is an environment variable with a file to
-    which the ``page`` of the module is added as well.
+    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Form:
     whole: bool = False
     drawn: bool = False
     page: str = ""
+    suffixes: tuple[str, ...] = ()
 
     def rendered(self, report: Report, **settings: Any) -> str:
         """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
@@ -50,18 +51,30 @@ ROWS = (
         "people: every finding in full, of one rule in one file the first ten, repeated ones once; `-v` shows them all",
         takes=("color", "every", "quiet", "columns", "encoding"),
         drawn=True,
+        suffixes=(".txt",),
     ),
     Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
-    Form("json", "scripts: the findings and the files of the run", document=True, whole=True),
-    Form("sarif", "code scanning: SARIF 2.1.0", document=True),
+    Form("json", "scripts: the findings and the files of the run", document=True, whole=True, suffixes=(".json",)),
+    Form("sarif", "code scanning: SARIF 2.1.0", document=True, suffixes=(".sarif", ".sarif.json")),
     Form(
         "github",
         "GitHub's log: annotations, and a table in the summary of the step",
         document=True,
         page="GITHUB_STEP_SUMMARY",
     ),
-    Form("gitlab", "GitLab's merge requests: a Code Quality report", document=True),
-    Form("junit", "test reports: a suite for each model", takes=("fail_on",), document=True),
+    Form(
+        "gitlab",
+        "GitLab's merge requests: a Code Quality report",
+        document=True,
+        suffixes=("gl-code-quality-report.json",),
+    ),
+    Form("junit", "test reports: a suite for each model", takes=("fail_on",), document=True, suffixes=(".xml",)),
 )
 
 FORMS = {form.name: form for form in ROWS}
+
+
+def by_name(file: str) -> Form | None:
+    """The form that the name of a file tells, None where it tells none."""
+    fitting = [(len(end), form) for form in ROWS for end in form.suffixes if file.lower().endswith(end)]
+    return max(fitting, key=lambda each: each[0])[1] if fitting else None

@@ -63,6 +63,25 @@ def _good(rule: Rule) -> str:
     return _example("\n".join(result))
 
 
+def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
+    """The rules whose codes begin so, under what they are about."""
+    every = list(rules)
+    subjects = ", ".join(dict.fromkeys(rule.family for rule in every))
+    head = painted(f"{name}: {subjects} ({len(every)} rules)", "head", color)
+    tried = _text(TRIED.get(name[:4], ""), columns or WIDTH)
+    more = f"\n{tried}\n" if tried else ""
+    return f"{head}\n\n{table(every, columns, color=color)}{more}"
+
+
+def document(rules: Iterable[Rule]) -> str:
+    """The rules and their pages as ``rules --format json`` prints them."""
+    import json
+
+    keys = ("code", "name", "severity", "family", "summary", "why", "mend", "bad", "good")
+    rows = [{**{key: getattr(rule, key) for key in keys}, "severity": rule.severity.value} for rule in rules]
+    return json.dumps({"schema": "irlint-rules-1", "rules": rows}, indent=2, ensure_ascii=False) + "\n"
+
+
 def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
     """A row for each rule: code, severity, name and what it states; a line each where ``columns`` is None."""
     every = list(rules)

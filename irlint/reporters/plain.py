@@ -77,18 +77,23 @@ def summary(report: Report) -> str:
         follow = f"; {more} more {'follows' if more == 1 else 'follow'} from {root}"
         found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}."
     else:
-        found = "No findings."
-    known = [sum(file.format == form.name for file in checked) for form in FORMATS]
+        found = "No new findings." if report.hidden else "No findings."
+    known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
     result = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
     result += f"; {unreadable} could not be read" if unreadable else ""
     pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
-    result += f"; skipped {len(skipped) - pointers} .xml (not IR)" if len(skipped) > pointers else ""
+    result += f"; {no_models(len(skipped) - pointers)}" if len(skipped) > pointers else ""
     result += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
     result += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
     result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
     return f"{found}\n{result}.\n"
+
+
+def no_models(count: int) -> str:
+    """``11 are no models``."""
+    return "1 is no model" if count == 1 else f"{count} are no models"
 
 
 def _joined(parts: list[str]) -> str:

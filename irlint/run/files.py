@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from time import monotonic
 
 from irlint.dims import Shape
 from irlint.findings.faults import Rule
-from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
+from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model.formats import FORMATS
 from irlint.records import record, replaced
+from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
 
-#: How the names of models end, for which folders are searched.
-SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
-
 #: The rule about files that a model needs and that are not there.
 MISSING_WEIGHTS = "IRL701"
-
-
-class MissingPaths(FileNotFoundError):
-    """Paths that were named and do not exist; ``paths`` lists them all."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(f"no such file or folder: {', '.join(paths)}")
-        self.paths = tuple(paths)
-
-
-@record
-class Excluded:
-    """Globs of what not to check: some from the working folder on, and some from ``root`` on."""
-
-    here: tuple[str, ...] = ()
-    there: tuple[str, ...] = ()
-    root: str = ""
-
-    def __call__(self, path: str) -> bool:
-        if not self.here and not self.there:
-            return False
-        from irlint.policy.globs import matches
-
-        return matches(path, self.here) or matches(path, self.there, self.root)
 
 
 @record
@@ -54,8 +27,10 @@ class Settings:
     """How files are checked: plain data that every process gets.
 
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
-    ``skip_pointers`` Git LFS pointers are no models, with ``weights`` large constants are looked through, and ``targets`` are
-    releases of runtimes that have to take the models. A file may take ``timeout`` seconds, None for any number.
+    ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
+    with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
+    A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to
+    be reported.
     """
 
     shapes: Mapping[str, Shape]
@@ -65,9 +40,11 @@ class Settings:
     models: tuple[ModelShapes, ...] = ()
     root: str = ""
     skip_pointers: bool = False
+    skip_strangers: bool = False
     weights: bool = False
     targets: tuple[str, ...] = ()
     timeout: float | None = None
+    ignores: bool = True
 
 
 @record
@@ -77,67 +54,6 @@ class Outcome:
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
     error: OSError | None = None
-
-
-def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
-    """The files to check, sorted, each once: files as named, folders searched for files of the suffixes.
-
-    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
-    Raises MissingPaths, and OSError for a folder that is named and cannot be read.
-    """
-    excluded = excluded or Excluded()
-    missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
-    if missing:
-        raise MissingPaths(missing)
-    found: dict[str, str] = {}
-    for path in paths:
-        if os.path.isdir(path):
-            for file in _files_in(path, excluded):
-                found.setdefault(os.path.realpath(file), file)
-        elif not (force_exclude and excluded(path)):
-            found.setdefault(os.path.realpath(path), path)
-    return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
-
-
-def models(
-    paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
-) -> list[str]:
-    """The files that a run would not skip. Raises MissingPaths."""
-    return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
-
-
-def _is_skipped(path: str, skip_pointers: bool) -> bool:
-    try:
-        return _skipped(path, None, skip_pointers) is not None
-    except OSError:
-        return False
-
-
-def _files_in(folder: str, excluded: Excluded) -> list[str]:
-    """The models in a folder and those below it, and the folders that cannot be read. Raises OSError for the folder itself."""
-    found: list[str] = []
-    seen: set[tuple[int, int]] = set()
-    waiting = [folder]
-    while waiting:
-        at = waiting.pop()
-        try:
-            status = os.stat(at)
-            entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
-        except OSError:
-            if at is folder:
-                raise
-            found.append(at)
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        for entry in entries:
-            path = os.path.normpath(entry.path)
-            if entry.name.startswith(".") or excluded(path):
-                continue
-            if os.path.isdir(path):
-                waiting.append(path)
-            elif entry.name.lower().endswith(SUFFIXES):
-                found.append(path)
-    return sorted(found)
 
 
 def checked(
@@ -256,8 +172,8 @@ def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome
 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
     try:
-        skipped = _skipped(path, data, settings.skip_pointers)
-        return Outcome(skipped) if skipped is not None else _inspected(settings, path, data)
+        passed = skipped(path, data, settings.skip_pointers, settings.skip_strangers)
+        return Outcome(passed) if passed is not None else _inspected(settings, path, data)
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
     except Exception as error:
@@ -278,6 +194,7 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
         policy=settings.policy,
         weights=settings.weights,
         targets=settings.targets,
+        ignores=settings.ignores,
     )
     return Outcome(file, findings)
 
@@ -399,18 +316,3 @@ def _raised_at(error: Exception) -> str:
             found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return found
-
-
-def _skipped(path: str, data: bytes | None, skip_pointers: bool) -> CheckedFile | None:
-    """The entry of a ``.xml`` file that is no IR, and of an LFS pointer where these are skipped; None for any other file."""
-    if not path.lower().endswith(".xml") and not skip_pointers:
-        return None
-    from irlint.parsers import HEAD, first_bytes, kind
-
-    head = first_bytes(path) if data is None else data[:HEAD]
-    name, found = path.replace(os.sep, "/"), kind(path, head)
-    if found == "lfs-pointer" and skip_pointers:
-        return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
-    if found != "other-xml" or not path.lower().endswith(".xml"):
-        return None
-    return CheckedFile(name, None, status="skipped", reason="its root element is not <net>: no OpenVINO IR")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint import parsers
 from irlint.checks import every_problem
 from irlint.dims import Shape
-from irlint.findings.report import CheckedFile, Finding, Related
+from irlint.findings.report import CheckedFile, Finding, Related, with_roots
 from irlint.findings.wording import bounded
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
@@ -38,11 +38,13 @@ def inspected(
     policy: Policy | None = None,
     weights: bool = False,
     targets: Sequence[str] = (),
+    ignores: bool = True,
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
-    With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. ``given_by`` says where the configuration states some of ``shapes``. Names
+    With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. Without ``ignores`` it
+    does not count what the model lists as not to be reported. ``given_by`` says where the configuration states some of ``shapes``. Names
     in these that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data, weights=weights)
@@ -51,8 +53,9 @@ def inspected(
     found = _in_document_order(model, every_problem(known, targets))
     findings = _findings(model, known, found, data)
     checked = _checked(model, missing)
-    if policy is not None or IGNORE in model.metadata or any(each.node and each.node.metadata for each in found):
-        found, findings, checked = _remaining(model, found, findings, checked, policy)
+    ignores = ignores and _ignores(model)
+    if policy is not None or ignores:
+        found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
     if draw and findings:
         from irlint.pictures.finding import drawn
 
@@ -60,30 +63,33 @@ def inspected(
     return checked, tuple(findings)
 
 
+def _ignores(model: Model) -> bool:
+    """Whether a model lists rules that are not to be reported, as a whole or at a node."""
+    if IGNORE in model.metadata:
+        return True
+    return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
+
+
 def _remaining(
-    model: Model, found: list[Problem], findings: list[Finding], checked: CheckedFile, policy: Policy | None
+    model: Model,
+    found: list[Problem],
+    findings: list[Finding],
+    checked: CheckedFile,
+    policy: Policy | None,
+    ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
     """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
-    gone, notices = ignored(model, found)
+    gone, notices = ignored(model, found) if ignores else ([False] * len(found), [])
     counted = sum(away and policy.reports(each.rule.code) for each, away in zip(findings, gone))
     pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
     left = remaining(policy, model.path, [finding for _, finding in pairs])
     checked = replaced(
         checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
     )
-    return [pairs[at][0] for at, _ in left.kept], _with_roots([finding for _, finding in left.kept]), checked
-
-
-def _with_roots(findings: list[Finding]) -> list[Finding]:
-    """The findings, those whose root is not reported as roots themselves."""
-    reported = {finding.fingerprint for finding in findings}
-    return [
-        replaced(finding, because="") if finding.because and finding.because not in reported else finding
-        for finding in findings
-    ]
+    return [pairs[at][0] for at, _ in left.kept], with_roots([finding for _, finding in left.kept]), checked
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:

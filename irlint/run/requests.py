@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.findings.report import Report
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.policy.shape_options import named_shapes
-from irlint.run.files import Excluded, Settings, checked
+from irlint.run.files import Settings, checked
+from irlint.run.search import Excluded
 
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config

@@ -11,6 +11,7 @@ import pytest
 from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run, words
 
 import irlint
+from irlint.command.options import CHECK, SECTIONS
 
 
 @pytest.mark.parametrize(
@@ -144,8 +145,106 @@ def test_output_files(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["summary"]["errors"] == 1
     assert "IRL201" in (tmp_path / "report.txt").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.txt"]
-    assert run(BAD, "--output", f"json={tmp_path}/no/such/folder.json").returncode == 2
     assert run(BAD, "--output", "nonsense").returncode == 2
+
+
+def test_folders_of_output_files_are_made(tmp_path: Path) -> None:
+    assert run(BAD, "--output", f"json={tmp_path}/new/folder/x").returncode == 1
+    assert json.loads((tmp_path / "new" / "folder" / "x").read_text())["summary"]["errors"] == 1
+    (tmp_path / "file").write_text("")
+    for file, reason in {"file/x.json": "file is no folder", "new": "it is a folder"}.items():
+        result = run(BAD, "--output", f"json={tmp_path}/{file}")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert f"{reason}\nNothing was linted.\n" in result.stderr
+
+
+def test_the_name_of_an_output_file_tells_its_form(tmp_path: Path) -> None:
+    names = {"a.sarif": '"$schema"', "b.sarif.json": '"$schema"', "c.json": "irlint-report-1", "d.txt": "error[IRL201]"}
+    names |= {"e.xml": "<testsuites", "gl-code-quality-report.json": "check_name"}
+    assert run(BAD, *(f"--output={name}" for name in names), cwd=tmp_path).returncode == 1
+    for name, part in names.items():
+        assert part in (tmp_path / name).read_text()
+    for name in ("x", "x.onnx", "sarfi=x.sarif", "a=b.json", "json="):
+        result = run(BAD, "--output", name, cwd=tmp_path)
+        assert (result.returncode, result.stdout, "FORMAT=FILE" in result.stderr) == (2, "", True)
+
+
+def test_what_lies_beside_models_is_passed_over(tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "good.onnx")
+    shutil.copy(GOOD, tmp_path / "model.dat")
+    shutil.copy(GOOD, tmp_path / "odd.json")
+    shutil.copy(IR, tmp_path / "ir.xml")
+    strangers = ("README.md", "config.json", "LICENSE", "lone.bin", "good.onnx.data", "good.onnx_data_1", "pom.xml")
+    for name in (*strangers, "ir.bin"):
+        (tmp_path / name).write_text("<project/>")
+    result = run(*sorted(path.name for path in tmp_path.iterdir()), "--format", "concise", cwd=tmp_path)
+    assert result.stdout.splitlines()[-2:] == [
+        "Found 1 error in 1 of 4 models.",
+        "Checked 3 ONNX and 1 IR models; 7 are no models.",
+    ]
+    assert run("ir.bin", "--show-files", cwd=tmp_path).stdout == "ir.xml\n"
+    alone = run("README.md", "lone.bin", cwd=tmp_path)
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "nothing to check (2 are no models)\n" in alone.stderr
+    assert "lone.bin: weights without a model: there is no lone.xml beside them" in alone.stderr
+    (tmp_path / "model.pt").write_bytes(b"\x80\x02}")
+    assert run("model.pt", "good.onnx", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("chek", GOOD), "`irlint check`"),
+        (("shape", GOOD), "`irlint shapes`"),
+        (("explian", "IRL201"), "`irlint explain`"),
+        (("help",), "`irlint --help`"),
+    ],
+)
+def test_a_command_that_is_misspelt(arguments: tuple[object, ...], meant: str, tmp_path: Path) -> None:
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.returncode, f"help: did you mean {meant}?" in result.stderr) == (2, True)
+    (tmp_path / str(arguments[0])).mkdir()
+    assert "did you mean" not in run(arguments[0], cwd=tmp_path).stderr
+
+
+def test_no_command_is_guessed_for_a_path() -> None:
+    for arguments in (("check", "chek"), ("chek.onnx",), ("models/chek",), ("zzz",)):
+        assert "did you mean" not in run(*arguments).stderr
+
+
+def test_explain_lists_a_family() -> None:
+    told = run("explain", "irl2").stdout
+    assert told.startswith("IRL2: broadcasting (")
+    assert "IRL201  error    broadcast-mismatch" in told
+    assert "IRL3" not in told
+    assert run("explain", "IRL99x").returncode == 2
+
+
+def test_rules_as_json() -> None:
+    document = json.loads(run("rules", "--format", "json").stdout)
+    assert document["schema"] == "irlint-rules-1"
+    (rule,) = (each for each in document["rules"] if each["name"] == "broadcast-mismatch")
+    assert (rule["code"], rule["severity"], rule["family"]) == ("IRL201", "error", "broadcasting")
+    assert all(rule[key] for key in ("summary", "why", "mend", "bad", "good"))
+
+
+def test_help_has_every_option_in_its_section() -> None:
+    told = run("check", "--help").stdout
+    assert [line[:-1] for line in told.splitlines() if line.endswith(":") and line[0] != " "] == [*SECTIONS, "Help"]
+    assert all(f"{option.flag} " in told.replace("\n", " ") for option in CHECK)
+    assert all(option.section in SECTIONS for option in CHECK)
+
+
+def test_what_excludes_everything_is_told(tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "m.onnx")
+    (tmp_path / ".git").mkdir()
+    for arguments, line in {("--exclude", "*.onnx"): "--exclude *.onnx excludes 1 model"}.items():
+        assert f"   = {line}\n" in run(".", *arguments, cwd=tmp_path).stderr
+    (tmp_path / "pyproject.toml").write_text('[tool.irlint]\nexclude = [\n  "old",\n  "m*",\n]\n')
+    told = 'pyproject.toml:4: exclude "m*" excludes 1 model'
+    for arguments in ((".",), (".", "--show-files"), ("m.onnx", "--force-exclude")):
+        result = run(*arguments, cwd=tmp_path)
+        assert (result.returncode, f"   = {told}\n" in result.stderr) == (2, True)
 
 
 def test_concise_is_one_line_for_each_finding() -> None:

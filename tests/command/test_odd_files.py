@@ -82,7 +82,7 @@ def folder(tmp_path: Path) -> Path:
         ("irlint good.onnx >&-", 0, ""),
         ("irlint bad.onnx >&-", 1, ""),
         ("irlint nowhere 2>&-", 2, ""),
-        ("irlint good.onnx --output json=nowhere/x.json", 2, "cannot write nowhere/x.json"),
+        ("irlint good.onnx --output json=good.onnx/x.json", 2, "cannot write good.onnx/x.json"),
         ("mkdir d && irlint good.onnx --output json=d", 2, "cannot write d"),
         ("irlint good.onnx --output json=/dev/null && test -c /dev/null", 0, ""),
         ("irlint ''", 2, "no such file or folder"),

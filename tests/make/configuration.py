@@ -66,6 +66,7 @@ def entries(key: Key) -> dict[str, Any]:
 #: What may stand for a key of each kind.
 KINDS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "choice": chosen,
+    "switch": lambda key: {"type": "boolean", "default": key.default},
     "text": lambda key: reference("text"),
     "file": lambda key: reference("text"),
     "rule or glob": lambda key: reference("text"),

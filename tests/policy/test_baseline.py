@@ -47,7 +47,7 @@ def test_what_it_knows_is_hidden_and_counted(folder: Path) -> None:
     assert "no such baseline: known.json\n   = help: --update-baseline writes it\nNothing was linted." in missing.stderr
     result = run(".", "--update-baseline", cwd=folder)
     assert result.returncode == 0
-    assert result.stdout == "No findings.\nChecked 2 ONNX and 1 IR models; 3 findings in the baseline.\n"
+    assert result.stdout == "No new findings.\nChecked 2 ONNX and 1 IR models; 3 findings in the baseline.\n"
     assert result.stderr == "irlint: note: wrote known.json: 3 added, 0 kept, 0 removed\n"
     assert known(folder) == ALL
     for form in ("text", "concise", "json", "sarif", "github", "gitlab", "junit"):
@@ -160,3 +160,38 @@ def test_text_can_be_read_again(tmp_path: Path) -> None:
     entries = {"b é.xml": {"IRL201": frozenset("cab")}, "a": {"IRL9": frozenset("z"), "IRL1": frozenset("y")}, "c": {}}
     (tmp_path / "b.json").write_text(baseline.text(entries), "utf-8")
     assert baseline.read(str(tmp_path / "b.json")) == {name: rules for name, rules in entries.items() if rules}
+
+
+def test_a_renamed_file_keeps_its_entries(folder: Path) -> None:
+    run(".", "--update-baseline", cwd=folder)
+    (folder / "models" / "bad.onnx").rename(folder / "models" / "better.onnx")
+    result = run(".", cwd=folder)
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, "No new findings.")
+    told = "irlint: note: known.json: models/bad.onnx is called models/better.onnx now"
+    assert result.stderr == f"{told}; --update-baseline writes that\n"
+    assert summary(".", cwd=folder)["hidden"] == 3
+    updated = run(".", "--update-baseline", cwd=folder)
+    assert updated.stderr == f"{told}\nirlint: note: wrote known.json: 0 added, 3 kept, 0 removed\n"
+    assert known(folder) == {
+        "models/better.onnx": ["IRL201"],
+        "models/ir.xml": ["IRL204"],
+        "models/unsorted.onnx": ["IRL104"],
+    }
+    assert run(".", cwd=folder).stderr == ""
+
+
+def test_what_is_no_renamed_file(folder: Path) -> None:
+    run(".", "--update-baseline", cwd=folder)
+    shutil.copy(folder / "models" / "bad.onnx", folder / "models" / "copy.onnx")
+    assert run(".", cwd=folder).returncode == 1
+    (folder / "models" / "copy.onnx").unlink()
+    (folder / "models" / "bad.onnx").unlink()
+    shutil.copy(MANY, folder / "models" / "other.onnx")
+    result = run(".", cwd=folder)
+    assert (result.returncode, "is called" in result.stderr) == (1, False)
+    shutil.copy(TRUNCATED, folder / "models" / "cut.onnx")
+    run(".", "--update-baseline", cwd=folder)
+    (folder / "models" / "cut.onnx").rename(folder / "models" / "torn.onnx")
+    assert run(".", cwd=folder).returncode == 1
+    (folder / "models" / "torn.onnx").rename(folder / "cut.onnx")
+    assert run(".", cwd=folder).returncode == 0

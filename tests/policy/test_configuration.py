@@ -206,7 +206,7 @@ def test_error_shows_the_place() -> None:
     ]
     assert lines[-1] == "Nothing was linted."
     allowed = ", ".join(sorted(key.name for key in KEYS))
-    assert " ".join(line.strip() for line in lines[6:-1]) == f"= help: keys allowed here: {allowed}"
+    assert "".join(lines[6:-1]).replace(" ", "") == f"= help: keys allowed here: {allowed}".replace(" ", "")
     assert max(map(len, lines)) <= 100 < len(allowed)
 
 
@@ -322,7 +322,7 @@ def test_template_without_its_comment_marks_has_every_key() -> None:
 def fits(value: Any, schema: dict[str, Any]) -> bool:
     """Whether a value is valid, by those words of JSON Schema that the schema uses."""
     schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    kinds = {"object": dict, "array": list, "string": (str, datetime.date)}
+    kinds = {"object": dict, "array": list, "string": (str, datetime.date), "boolean": bool}
     if "type" in schema and not isinstance(value, kinds[schema["type"]]):
         return False
     if "enum" in schema and value not in schema["enum"]:
@@ -355,6 +355,7 @@ SOUND: dict[str, Any] = {
     "output-format": "junit",
     "lfs-pointers": "skip",
     "baseline": "a.json",
+    "respect-gitignore": False,
     "models": [{"file": "a*", "shapes": {"x": "N, 3, ?", "y": "", "z": "1"}}],
     "suppress": [
         {"file": "a.onnx", "rule": "IRL2*", "node": "n*", "reason": "known", "expires": datetime.date(2030, 1, 31)},
@@ -457,6 +458,28 @@ def test_show_files(folder: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "models/bad.onnx\nmodels/detector.onnx\n")
     assert run("pom.xml", "--show-files", cwd=folder).returncode == 2
     assert run("pom.xml", "--show-files", "--allow-empty", cwd=folder).returncode == 0
+
+
+def test_rules_for_files_that_there_are_not(folder: Path) -> None:
+    written(folder, '[per-file-ignores]\n"models/b*" = ["IRL2"]\n"modles/*" = ["IRL1"]')
+    told = 'irlint: note: irlint.toml:3: "modles/*" of per-file-ignores fits no file that was checked: mend it, or take it out\n'
+    assert run(".", cwd=folder).stderr == told
+    assert run("models", cwd=folder).stderr == ""
+
+
+def test_what_git_ignores(folder: Path) -> None:
+    (folder / ".gitignore").write_text("bad.onnx\n")
+    result = run(".", cwd=folder)
+    assert (result.returncode, "2 ONNX models" in result.stdout) == (0, True)
+    assert "not checked: 1 model that git ignores (.gitignore:1: bad.onnx); name a file" in result.stderr
+    for arguments in (("models/bad.onnx",), (".", "--no-respect-gitignore")):
+        assert codes(*arguments, cwd=folder)[:1] == ["IRL201"]
+    written(folder, "respect-gitignore = false")
+    assert codes(".", cwd=folder) == ["IRL201", "IRL104"]
+    assert codes(".", "--respect-gitignore", cwd=folder) == ["IRL104"]
+    (folder / ".gitignore").write_text("models/\n")
+    result = run(".", "--respect-gitignore", cwd=folder)
+    assert (result.returncode, ".gitignore:1: models/ ignores 3 models" in result.stderr) == (2, True)
 
 
 def test_statistics_quiet_and_verbose(folder: Path) -> None:

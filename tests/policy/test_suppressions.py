@@ -10,7 +10,7 @@ from typing import Any
 
 import onnx
 import pytest
-from command.process import BAD, GOOD, IR, WARNING, run
+from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run
 
 from irlint.policy.suppressions import Suppression, in_force
 
@@ -183,14 +183,30 @@ def test_a_model_names_what_is_not_reported(form: str, text: str, hides: bool, n
     assert run(file, cwd=tmp_path).returncode == (0 if hides else 1)
 
 
-def test_a_model_that_names_more_than_it_needs(tmp_path: Path) -> None:
-    (tmp_path / "m.onnx").write_bytes(ignoring("IRL201 IRL305", node=False))
+@pytest.mark.parametrize("node", [False, True], ids=["model", "node"])
+def test_a_model_that_names_more_than_it_needs(node: bool, tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(ignoring("IRL201 IRL340 brodcast-mismatch", node))
+    where = 'Add "y"' if node else "the model"
     result = run("m.onnx", cwd=tmp_path)
     assert result.returncode == 0
-    assert (
-        result.stderr
-        == "irlint: note: m.onnx: irlint.ignore in the model lists IRL305, which hides nothing: it can go\n"
+    assert result.stderr == (
+        f"irlint: note: m.onnx: irlint.ignore in {where} lists IRL340, which hides nothing: it can go\n"
+        f"irlint: note: m.onnx: irlint.ignore in {where} lists brodcast-mismatch, which is no rule, did you mean "
+        "'broadcast-mismatch'?\n"
     )
+    bare = run("m.onnx", "--no-ignores", cwd=tmp_path)
+    assert (bare.returncode, bare.stderr) == (1, "")
+
+
+def test_many_nodes_that_name_rules_in_vain(tmp_path: Path) -> None:
+    model = onnx.load(FIXTURES / "onnx" / "good" / "small-detector.onnx")
+    for node in model.graph.node:
+        prop = node.metadata_props.add()
+        prop.key, prop.value = "irlint.ignore", "IRL201"
+    onnx.save(model, tmp_path / "m.onnx")
+    lines = run("m.onnx", cwd=tmp_path).stderr.splitlines()
+    assert lines[0] == 'irlint: note: m.onnx: irlint.ignore in Conv "c1" lists IRL201, which hides nothing: it can go'
+    assert lines[-1] == f"irlint: note: m.onnx: and {len(model.graph.node) - 5} more that hide nothing"
 
 
 def test_a_sound_model_that_names_a_rule(tmp_path: Path) -> None:

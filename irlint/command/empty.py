@@ -1,0 +1,80 @@
+"""Why there is nothing to check: what was passed over, what is excluded by which line, and what git ignores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.command.streams import fail
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.records import replaced
+
+if TYPE_CHECKING:
+    from irlint.findings.report import CheckedFile
+    from irlint.policy.configuration import Config
+    from irlint.run.search import Excluded
+
+ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
+FORCED = "help: `exclude` holds for files that are named because of --force-exclude"
+
+#: So many files and lines are told of.
+SHOWN = 4
+
+
+def fail_empty(
+    paths: Sequence[str],
+    passed: Sequence[CheckedFile],
+    options: Mapping[str, Any],
+    config: Config | None,
+    excluded: Excluded,
+) -> NoReturn:
+    """Ends the run, in which there was nothing to check; ``passed`` are the files that were passed over."""
+    from irlint.findings.report import POINTER_SKIPPED
+    from irlint.reporters.plain import no_models
+
+    pointers = sum(file.reason == POINTER_SKIPPED for file in passed)
+    counts = [no_models(len(passed) - pointers)] if len(passed) > pointers else []
+    counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
+    lines = [f"{file.path}: {file.reason}" for file in passed if file.reason != POINTER_SKIPPED]
+    lines = [*_some(lines), *_some([*_excluding(paths, options, config, excluded)])]
+    told = f" ({', '.join(counts)})" if counts else ""
+    fail(f"nothing to check{told}", *lines, ALLOWED)
+
+
+def _some(lines: Sequence[str]) -> list[str]:
+    return [*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])]
+
+
+def _excluding(
+    paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
+) -> Iterator[str]:
+    """Each line that keeps models out, with their number."""
+    from irlint.run.search import Excluded, models
+
+    if excluded.here or excluded.there:
+        every = models(paths, Excluded(git=excluded.git))
+        for glob, count in _counts(excluded.by(path) for path in every):
+            yield f"{_place(glob, options, config)} excludes {counted(count, 'model')}"
+        if options["force_exclude"]:
+            yield FORCED
+    if excluded.git is not None:
+        every = models(paths, replaced(excluded, git=None), options["force_exclude"])
+        for line, count in _counts(excluded.git.by(path) for path in every):
+            yield f"{line} ignores {counted(count, 'model')}; --no-respect-gitignore checks them"
+
+
+def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
+    counts: dict[str, int] = {}
+    for line in lines:
+        if line:
+            counts[line] = counts.get(line, 0) + 1
+    return [*counts.items()]
+
+
+def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
+    """``irlint.toml:3: exclude "models/**"``, or the option."""
+    if options["exclude"] or config is None:
+        return f"--exclude {glob}"
+    from irlint.policy.configuration import line_of
+
+    return f'{config.file}:{line_of(config.file, "exclude", config["exclude"].index(glob))}: exclude "{glob}"'

@@ -1,0 +1,130 @@
+"""Which files and folders git ignores: the patterns of ``.gitignore`` files and of ``.git/info/exclude``.
+
+https://git-scm.com/docs/gitignore: of the patterns that fit the last one counts, those of deeper folders after those above, and
+nothing in an ignored folder is looked at. Nothing is ignored outside of a repository, nor by what is set for a user alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from irlint.parsers.opening import whole
+from irlint.policy.globs import relative
+from irlint.records import record
+
+FILE = ".gitignore"
+
+
+@record
+class Pattern:
+    """A line of a file of patterns: the ``parts`` of a path from its folder on that it fits, ``**`` being any folders."""
+
+    parts: tuple[str, ...]
+    line: str
+    folders_only: bool = False
+    negated: bool = False
+
+
+class GitIgnores:
+    """Asks which paths are ignored, and remembers in ``left_out`` the files that were, by the line that did it."""
+
+    def __init__(self) -> None:
+        self.left_out: dict[str, str] = {}
+        self._roots: dict[str, str] = {}
+        self._patterns: dict[str, tuple[Pattern, ...]] = {}
+
+    def ignores(self, path: str, is_folder: bool) -> bool:
+        """Whether a path, in a folder that is not ignored, is."""
+        line = self._line(os.path.abspath(path), is_folder)
+        if line and not is_folder:
+            self.left_out[path] = line
+        return bool(line)
+
+    def by(self, path: str) -> str:
+        """The line that makes git ignore a file or a folder that it lies in, "" where none does."""
+        whole = os.path.abspath(path)
+        root = self._root(os.path.dirname(whole))
+        parts = relative(whole, root).split("/") if root else []
+        for count in range(len(parts), 0, -1):
+            line = self._line(os.path.join(root, *parts[:count]), count < len(parts))
+            if line:
+                return line
+        return ""
+
+    def _line(self, path: str, is_folder: bool) -> str:
+        """``models/.gitignore:3: *.onnx``, or "" where a path is not ignored."""
+        root = self._root(os.path.dirname(path))
+        if not root:
+            return ""
+        parts = relative(path, root).split("/")
+        for depth in reversed(range(len(parts))):
+            for pattern in reversed(self._of_folder(os.path.join(root, *parts[:depth]))):
+                if (is_folder or not pattern.folders_only) and _fits(parts[depth:], pattern.parts):
+                    return "" if pattern.negated else pattern.line
+        return ""
+
+    def _root(self, folder: str) -> str:
+        """The repository that a folder lies in, "" where it lies in none."""
+        if folder not in self._roots:
+            above = os.path.dirname(folder)
+            is_root = os.path.exists(os.path.join(folder, ".git"))
+            self._roots[folder] = folder if is_root else self._root(above) if above != folder else ""
+        return self._roots[folder]
+
+    def _of_folder(self, folder: str) -> tuple[Pattern, ...]:
+        if folder not in self._patterns:
+            own = (os.path.join(folder, ".git", "info", "exclude"), os.path.join(folder, FILE))
+            self._patterns[folder] = tuple(pattern for file in own for pattern in _patterns(file))
+        return self._patterns[folder]
+
+
+def _patterns(file: str) -> Iterator[Pattern]:
+    """The patterns of a file, none where it cannot be read."""
+    try:
+        lines = whole(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
+    except OSError:
+        return
+    shown = relative(file, "")
+    for number, line in enumerate((each.rstrip("\r") for each in lines), 1):
+        pattern = _pattern(line, f"{shown}:{number}: {line.strip()}")
+        if pattern is not None:
+            yield pattern
+
+
+def _pattern(line: str, told: str) -> Pattern | None:
+    text = line.rstrip(" ")
+    text = f"{text} " if text.endswith("\\") and text != line else text
+    if not text or text.startswith("#"):
+        return None
+    negated = text.startswith("!")
+    text = text[negated:]
+    folders_only, text = text.endswith("/"), text.rstrip("/")
+    anchored = "/" in text
+    parts = [_glob(part) for part in text.split("/") if part]
+    if not parts:
+        return None
+    return Pattern(tuple(parts if anchored else ["**", *parts]), told, folders_only, negated)
+
+
+def _glob(part: str) -> str:
+    """A part of a pattern as ``fnmatch`` reads it: ``[^a]`` is ``[!a]``, and a backslash makes a letter stand for itself."""
+    pieces = part.replace("[^", "[!").split("\\")
+    return pieces[0] + "".join(f"[{piece[:1]}]{piece[1:]}" if piece else "" for piece in pieces[1:])
+
+
+def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a pattern fits the whole of a path."""
+    if not pattern or not parts:
+        return not pattern and not parts
+    if pattern[0] == "**":
+        return len(pattern) == 1 or any(_fits(parts[start:], pattern[1:]) for start in range(len(parts)))
+    return _same(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def _same(part: str, pattern: str) -> bool:
+    if not any(letter in pattern for letter in "*?["):
+        return part == pattern
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(part, pattern)

@@ -1,0 +1,174 @@
+"""Which files a run checks: those that are named, those that folders hold, and not those that are known to be no models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.findings.report import POINTER_SKIPPED, CheckedFile
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model.formats import FORMATS
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.policy.gitignore import GitIgnores
+
+#: How the names of models end, for which folders are searched.
+SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
+
+#: How the names of weights end, with those of the models that they belong to.
+WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
+
+#: Names of what lies beside models and is none: with the suffixes of documents, of settings, of programs, of pictures and
+#: sounds, and of data, or whole names.
+STRANGERS = (
+    *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
+    *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
+    *(".py", ".ipynb", ".sh", ".bat", ".js", ".ts", ".c", ".h", ".cc", ".cpp", ".hpp", ".jinja"),
+    *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".wav", ".mp3", ".mp4", ".flac"),
+    *(".data", ".onnx_data", ".raw", ".npy", ".npz", ".safetensors", ".model", ".vocab", ".tiktoken", ".dvc"),
+    *(".sha256", ".sha512", ".md5", ".sig", ".asc"),
+)
+NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
+
+
+class MissingPaths(FileNotFoundError):
+    """Paths that were named and do not exist; ``paths`` lists them all."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(f"no such file or folder: {', '.join(paths)}")
+        self.paths = tuple(paths)
+
+
+@record
+class Excluded:
+    """Globs of what not to check: some from the working folder on, and some from ``root`` on; and what git ignores, if given."""
+
+    here: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+    root: str = ""
+    git: GitIgnores | None = None
+
+    def __call__(self, path: str) -> bool:
+        if not self.here and not self.there:
+            return False
+        from irlint.policy.globs import matches
+
+        return matches(path, self.here) or matches(path, self.there, self.root)
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The files that git ignores, with the lines that make it."""
+        return self.git.left_out if self.git is not None else {}
+
+    def by(self, path: str) -> str:
+        """The first glob that names a path, "" where none does."""
+        from irlint.policy.globs import matches
+
+        here = (glob for glob in self.here if matches(path, [glob]))
+        return next(here, "") or next((glob for glob in self.there if matches(path, [glob], self.root)), "")
+
+
+def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
+    """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of the suffixes.
+
+    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
+    Raises MissingPaths, and OSError for a folder that is named and cannot be read.
+    """
+    excluded = excluded or Excluded()
+    missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
+    if missing:
+        raise MissingPaths(missing)
+    found: dict[str, str] = {}
+    for path in map(_model, paths):
+        if os.path.isdir(path):
+            for file in _files_in(path, excluded):
+                found.setdefault(os.path.realpath(file), file)
+        elif not (force_exclude and excluded(path)):
+            found.setdefault(os.path.realpath(path), path)
+    return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
+
+
+def models(
+    paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False, skip_pointers: bool = False
+) -> list[str]:
+    """The files that a run would not skip. Raises MissingPaths."""
+    return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
+
+
+def _model(path: str) -> str:
+    """The model that a path stands for: of weights the one beside them."""
+    for suffix, other in WEIGHTS:
+        if path.lower().endswith(suffix) and os.path.isfile(path[: -len(suffix)] + other):
+            return path[: -len(suffix)] + other
+    return path
+
+
+def _is_skipped(path: str, skip_pointers: bool) -> bool:
+    try:
+        return skipped(path, None, skip_pointers, True) is not None
+    except OSError:
+        return False
+
+
+def _files_in(folder: str, excluded: Excluded) -> list[str]:
+    """The models in a folder and those below it, and the folders that cannot be read. Raises OSError for the folder itself."""
+    found: list[str] = []
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        try:
+            status = os.stat(at)
+            entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
+        except OSError:
+            if at is folder:
+                raise
+            found.append(at)
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for entry in entries:
+            path = os.path.normpath(entry.path)
+            if entry.name.startswith(".") or excluded(path):
+                continue
+            is_folder = os.path.isdir(path)
+            if not is_folder and not entry.name.lower().endswith(SUFFIXES):
+                continue
+            if excluded.git is None or not excluded.git.ignores(path, is_folder):
+                (waiting if is_folder else found).append(path)
+    return sorted(found)
+
+
+def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_strangers: bool) -> CheckedFile | None:
+    """The entry of a ``.xml`` file that is no IR, of an LFS pointer where these are skipped, and with ``skip_strangers`` of a file
+    whose name and contents are those of no model; None for any other file."""
+    lowered = path.lower()
+    strange = skip_strangers and data is None and _is_strange(lowered)
+    if not lowered.endswith(".xml") and not skip_pointers and not strange:
+        return None
+    from irlint.parsers import HEAD, first_bytes, kind
+
+    head = first_bytes(path) if data is None else data[:HEAD]
+    name, found = path.replace(os.sep, "/"), kind(path, head)
+    if found == "lfs-pointer" and skip_pointers:
+        return CheckedFile(name, None, status="skipped", reason=POINTER_SKIPPED)
+    if strange and not any(found == form.name for form in FORMATS):
+        return CheckedFile(name, None, status="skipped", reason=_reason(path))
+    if found != "other-xml" or not lowered.endswith(".xml"):
+        return None
+    return CheckedFile(name, None, status="skipped", reason="its root element is not <net>: no OpenVINO IR")
+
+
+def _is_strange(path: str) -> bool:
+    """Whether a path, in lower case, is one that models do not have."""
+    if path.endswith(SUFFIXES):
+        return False
+    weights = tuple(suffix for suffix, _ in WEIGHTS)
+    return path.endswith((*STRANGERS, *weights)) or os.path.basename(path) in NAMES or ".onnx_data" in path
+
+
+def _reason(path: str) -> str:
+    for suffix, other in WEIGHTS:
+        if path.lower().endswith(suffix):
+            return f"weights without a model: there is no {os.path.basename(path)[: -len(suffix)]}{other} beside them"
+    return "neither its name nor its contents are those of a model"
