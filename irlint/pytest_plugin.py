@@ -43,7 +43,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 
 
 def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.Item]:
-    from irlint.run.files import Excluded, discovered
+    from irlint.run.search import Excluded, discovered
     from irlint.run.requests import configuration
 
     folder = session.config.invocation_params.dir
