@@ -43,8 +43,8 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 
 
 def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.Item]:
-    from irlint.run.search import Excluded, discovered
     from irlint.run.requests import configuration
+    from irlint.run.search import Excluded, discovered
 
     folder = session.config.invocation_params.dir
     file = _configuration(session.config)
