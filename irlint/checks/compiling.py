@@ -68,16 +68,21 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
     if not sources.is_needed(node):
         return None
     if operator.compiles is not None:
-        fixed, varying, direct = (
+        fixed, varying, direct, stored = (
             frozenset(index for index, value in enumerate(node.inputs) if asks(value))
-            for asks in (sources.is_fixed, sources.is_varying, sources.inputs.__contains__)
+            for asks in (
+                sources.is_fixed,
+                sources.is_varying,
+                sources.inputs.__contains__,
+                sources.constants.__contains__,
+            )
         )
         inputs, outputs = (
             tuple(None if value is None else known.types.get(value) for value in values)
             for values in (node.inputs, node.outputs)
         )
         used = frozenset(index for index, value in enumerate(node.outputs) if value in sources.used)
-        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, used)
+        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, stored, used)
         fault: Fault | None = operator.compiles(layer)
         if fault is not None:
             return fault

@@ -40,7 +40,7 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 class Layer:
     """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, which
     inputs are ``fixed``, which follow from constants alone, which are ``varying``, which follow from the model's inputs, and
-    which ``direct``, which are inputs of the model; which outputs are ``used``.
+    which ``direct``, which are inputs of the model, and which ``stored``, which are constants themselves; which outputs are ``used``.
     """
 
     inputs: tuple[Type | None, ...]
@@ -49,6 +49,7 @@ class Layer:
     fixed: frozenset[int]
     varying: frozenset[int]
     direct: frozenset[int]
+    stored: frozenset[int]
     used: frozenset[int]
 
     def dtype(self, index: int) -> str | None:

@@ -321,12 +321,25 @@ _NO_EYE = (
 )
 
 
+def _sized_batch(layer: Layer) -> Fault | None:
+    """What is wrong with an Eye of constants alone, which the library fills itself: -1 is no size that it could have."""
+    batch = layer.inputs[3] if len(layer.inputs) > 3 else None
+    value = batch.value if isinstance(batch, Tensor) else None
+    if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:
+        return None
+    return not_compiled(
+        f"input 3 (batch_shape) is {list(value)}, and all inputs are constants: -1 is no size",
+        help="write the sizes of the batch",
+        input=3,
+    )
+
+
 @openvino(
     "Eye",
     since=9,
     absent={"output_type": None},
     fills_in=True,
-    compiles=given_type("output_type", _NO_EYE),
+    compiles=first_of(given_type("output_type", _NO_EYE), _sized_batch),
 )
 def ov_eye(
     num_rows: Tensor,

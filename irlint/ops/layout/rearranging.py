@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, product, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reaches, reaches_if_any, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -14,6 +14,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import (
     INDEX_TYPES,
     LOGICAL,
@@ -283,7 +284,19 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
     return _reverse_sequence(data, seq_lengths, batch_axis, sequence_axis=seq_axis)
 
 
-@openvino("Roll", since=7)
+def _shift_for_each(layer: Layer) -> Fault | None:
+    """What is wrong with one shift for several axes of data whose sizes are known, which only the specification allows."""
+    shift, axes = layer.sizes(1), layer.sizes(2)
+    if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
+        return None
+    return not_compiled(
+        f"input 1 (shift) is a scalar and input 2 (axes) is {shape_text(axes)}: the CPU plugin takes one shift for each axis",
+        help="write the shift once for each of the axes",
+        input=1,
+    )
+
+
+@openvino("Roll", since=7, compiles=_shift_for_each)
 def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
     """OpenVINO Roll-7: one shift for all ``axes``, or one for each."""
     expect_type(shift, 1, INDEX_TYPES)

@@ -10,7 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
-from irlint.ops.kernels.compiling import readable_constants
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
 from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
@@ -151,13 +151,30 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
     return rearranged(data, squeezed(data.shape, removed))
 
 
-@openvino("Squeeze", until=14, compiles=readable_constants(1))
+def _named_axes(layer: Layer) -> Fault | None:
+    """What is wrong with a Squeeze that names no axes: which of them it removes has to be known when it is compiled."""
+    data = layer.inputs[0]
+    if any(each is not None for each in layer.inputs[1:]) or not isinstance(data, Tensor):
+        return None
+    if data.shape is None or whole_sizes(data) is not None:
+        return None
+    return not_compiled(
+        f"input 0 is {shape_text(data.shape)}, and without input 1 (axes) every axis of size 1 is removed",
+        help="name the axes, or write all sizes of input 0",
+        input=0,
+    )
+
+
+_COMPILED = first_of(readable_constants(1), _named_axes)
+
+
+@openvino("Squeeze", until=14, compiles=_COMPILED)
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
     """OpenVINO Squeeze-1; the library leaves an axis of another size than 1 as it is."""
     return _ov_squeeze(data, axes, one_removed=True)
 
 
-@openvino("Squeeze", since=15, compiles=readable_constants(1))
+@openvino("Squeeze", since=15, compiles=_COMPILED)
 def ov_squeeze_or_skip(data: Tensor, axes: Tensor | None = None, *, allow_axis_skip: bool = False) -> Tensor:
     """OpenVINO Squeeze-15."""
     return _ov_squeeze(data, axes, skip=allow_axis_skip, one_removed=not allow_axis_skip)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from irlint.dims import Shape, product, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Scalar, Tensor, shape_text
@@ -13,7 +13,7 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
-from irlint.ops.kernels.compiling import constants_at
+from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
 from irlint.ops.kernels.element_types import ARITHMETIC, REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one
 
@@ -361,8 +361,18 @@ def ov_softmax_1(x: Tensor, *, axis: int) -> Tensor:
     return along_axis(x, axis, scalar=True, negative=False)
 
 
+def _without_truths(layer: Layer) -> Fault | None:
+    if layer.dtype(0) != "bool":
+        return None
+    return not_compiled(
+        "input 0 is bool, and the reductions that the operation is worked out with take numbers",
+        help="convert input 0 to f32",
+        input=0,
+    )
+
+
 @openvino("Softmax", since=8)
-@openvino("LogSoftmax", since=5)
+@openvino("LogSoftmax", since=5, compiles=_without_truths)
 def ov_softmax_8(x: Tensor, *, axis: int = 1) -> Tensor:
     """OpenVINO Softmax-8 and LogSoftmax-5."""
     return along_axis(x, axis, scalar=True)

@@ -6,7 +6,18 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import BITS, FLOATS, INTEGERS, NUMBERED_TYPES, SIGNED, UNSIGNED, Tensor, Type, shape_text
+from irlint.model.tensor import (
+    BITS,
+    FLOATS,
+    INTEGERS,
+    NUMBERED_TYPES,
+    SIGNED,
+    UNSIGNED,
+    Scalar,
+    Tensor,
+    Type,
+    shape_text,
+)
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
@@ -217,7 +228,21 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
             attribute="destination_type",
         )
     _judge_range(x, destination_type)
+    if x.dtype in INTEGERS and destination_type in _WRAPPING and x.value is not None:
+        return Tensor(destination_type, x.shape, tuple(_wrapped(entry, destination_type) for entry in x.value))
     return retyped(x, destination_type)
+
+
+#: Whole numbers of whole bytes, of which OpenVINO keeps the lowest bytes.
+_WRAPPING = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
+
+
+def _wrapped(entry: Scalar, dtype: str) -> Scalar:
+    """A whole number in the lowest bytes that another type keeps of it."""
+    if not isinstance(entry, int):
+        return converted(entry, dtype)
+    kept = entry % (1 << BITS[dtype])
+    return kept if dtype in UNSIGNED or kept < 1 << BITS[dtype] - 1 else kept - (1 << BITS[dtype])
 
 
 @openvino("ConvertLike", compiles=_compiled_conversion)

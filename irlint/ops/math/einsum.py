@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, clash, joined
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 
 EQUATION_INVALID = Rule(
@@ -202,7 +203,21 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
         )
 
 
-@openvino("Einsum", since=7, absent={"equation": ""})
+def _letters_once(layer: Layer) -> Fault | None:
+    """What is wrong with a result that has a letter twice, which nothing fills."""
+    equation = str(layer.attributes["equation"])
+    _, output = equation_terms(equation)
+    twice = next((label for label in output or () if (output or ()).count(label) > 1), None)
+    if twice is None:
+        return None
+    return not_compiled(
+        f'the equation is "{equation}": the result has the letter {twice} twice',
+        help="write each letter once after ->",
+        attribute="equation",
+    )
+
+
+@openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once)
 def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
     """OpenVINO Einsum-7: no spaces; without ``->`` the result has the letters that stand in one term only."""
     for index, x in enumerate(xs):

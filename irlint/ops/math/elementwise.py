@@ -14,6 +14,7 @@ from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.contents import Fold, computed, extent
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
@@ -40,13 +41,26 @@ def _squared_difference(a: Scalar, b: Scalar) -> Scalar:
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
+def _sized_remainder(layer: Layer) -> Fault | None:
+    """What is wrong with a remainder of floats that is broadcast as PaddlePaddle does, unless all sizes are known."""
+    if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or layer.dtype(0) not in FLOATS:
+        return None
+    if layer.sizes(0) is not None and layer.sizes(1) is not None:
+        return None
+    return not_compiled(
+        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin has no remainder of floats of open sizes',
+        help='write auto_broadcast="numpy", or all sizes of the inputs',
+        attribute="auto_broadcast",
+    )
+
+
 @openvino("Add", spelled=_AXIS, fold=contents.plus)
 @openvino("Subtract", spelled=_AXIS, fold=contents.minus)
 @openvino("Multiply", spelled=_AXIS, fold=contents.times)
 @openvino("Power", spelled=_AXIS, fold=contents.power)
 @openvino("Maximum", spelled=_AXIS, fold=contents.greater)
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
-@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder)
+@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=_sized_remainder)
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 @openvino("SquaredDifference", spelled=_AXIS, fold=_squared_difference)
 def ov_arithmetic(

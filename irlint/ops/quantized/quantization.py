@@ -12,6 +12,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.quantized.parameters import judge_scale_values
@@ -338,7 +339,24 @@ def dynamic_quantize(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 # --- FakeQuantize -----------------------------------------------------------------------------------------------------
 
 
-@openvino("FakeQuantize", absent={"levels": 0}, spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"})
+def _enough_levels(layer: Layer) -> Fault | None:
+    """What is wrong with a layer that the CPU plugin does not take apart: limits that are constants, and open sizes."""
+    levels = layer.attributes["levels"]
+    if levels not in (0, 1) or layer.sizes(0) is not None or not {1, 2, 3, 4} <= layer.fixed:
+        return None
+    return not_compiled(
+        f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
+        help="use the number of quantization levels, such as 256",
+        attribute="levels",
+    )
+
+
+@openvino(
+    "FakeQuantize",
+    absent={"levels": 0},
+    spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
+    compiles=_enough_levels,
+)
 def fake_quantize(
     x: Tensor,
     input_low: Tensor,

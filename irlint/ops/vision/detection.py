@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from irlint.dims import MaybeDim, bounds, product, smallest
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
@@ -171,8 +173,25 @@ def _most(stated: Tensor | None) -> MaybeDim:
     return int(known) if isinstance(known, (int, float)) else known
 
 
+def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
+    """What is wrong with boxes of which the CPU plugin cannot tell that they have ``count`` numbers."""
+
+    def refused(layer: Layer) -> Fault | None:
+        boxes = layer.inputs[0]
+        if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
+            return None
+        return not_compiled(
+            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin wants to know its {count}",
+            help=f"write {count} for the last axis of the boxes",
+            input=0,
+        )
+
+    return refused
+
+
 _COMPILED = first_of(
     readable_constants(2),
+    _known_numbers(4),
     types_at(
         3,
         4,
@@ -235,7 +254,7 @@ def ov_nms_4(
     return Tensor(INDEX_NAMES[output_type], (_per_class(found, _most(max_output_boxes_per_class)), 3))
 
 
-@openvino("NonMaxSuppression", since=5, fills_in=True, compiles=readable_constants(2))
+@openvino("NonMaxSuppression", since=5, fills_in=True, compiles=first_of(readable_constants(2), _known_numbers(4)))
 def ov_nms_5(
     boxes: Tensor,
     scores: Tensor,
@@ -261,18 +280,7 @@ def ov_nms_5(
     return _chosen(candidates(boxes, scores), most, output_type, context=context)
 
 
-def _compiled_boxes(layer: Layer) -> Fault | None:
-    boxes = layer.inputs[0]
-    if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
-        return None
-    return not_compiled(
-        f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin wants to know its 5",
-        help="write 5 for the last axis of the boxes",
-        input=0,
-    )
-
-
-@openvino("NMSRotated", since=13, compiles=_compiled_boxes)
+@openvino("NMSRotated", since=13, compiles=_known_numbers(5))
 def ov_nms_rotated(
     boxes: Tensor,
     scores: Tensor,
@@ -344,7 +352,7 @@ def _expect_limits(boxes: Tensor, scores: Tensor, kept: KeptBoxes) -> None:
     expect_attribute(kept.background_class, -1, "background_class")
 
 
-@openvino("MulticlassNms", since=8, until=8)
+@openvino("MulticlassNms", since=8, until=8, compiles=_known_numbers(4))
 def ov_multiclass_nms_8(
     boxes: Tensor,
     scores: Tensor,
@@ -360,7 +368,7 @@ def ov_multiclass_nms_8(
     return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
-@openvino("MulticlassNms", since=9)
+@openvino("MulticlassNms", since=9, compiles=_known_numbers(4))
 def ov_multiclass_nms_9(
     boxes: Tensor,
     scores: Tensor,
@@ -379,7 +387,7 @@ def ov_multiclass_nms_9(
     return _chosen_of_all(boxes, scores, found, kept=kept, context=context)
 
 
-@openvino("MatrixNms", since=8)
+@openvino("MatrixNms", since=8, compiles=_known_numbers(4))
 def ov_matrix_nms(
     boxes: Tensor,
     scores: Tensor,

@@ -73,6 +73,14 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
     """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no rt_info."""
+    loose = [text for text in (element.text, *(entry.tail for entry in element)) if text and text.strip(BLANKS)]
+    if loose:
+        fault = META_DATA_VALUE.fault(
+            f'<meta_data> holds the text "{loose[0].strip(BLANKS)[:40]}", which is no entry with a value',
+            help="remove the text, or the whole section",
+        )
+        reader.complain(fault, Place(reader.ordinals[element]))
+        return
     for entry in element.iterchildren("*"):
         if entry.tag != "cli_parameters" and "value" not in entry.attrib:
             fault = META_DATA_VALUE.fault(
