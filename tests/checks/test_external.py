@@ -27,3 +27,19 @@ def test_what_is_fed_takes_the_place_of_an_initializer_from_ir_version_4_on(
     path = tmp_path / "m.onnx"
     onnx.save(model, path, save_as_external_data=True, size_threshold=0, location="w.bin")
     assert [finding.rule.code for finding in irlint.check(path).findings] == codes
+
+
+def test_a_file_of_almost_the_name_is_proposed(tmp_path: Path) -> None:
+    weights = numpy_helper.from_array(np.zeros((2, 3), np.float32), "w")
+    node = helper.make_node("Add", ["x", "w"], ["y"])
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3])] for name in "xy"]
+    model = helper.make_model(helper.make_graph([node], "g", *ends, [weights]), ir_version=8)
+    settings = {"save_as_external_data": True, "location": "model.onnx.data", "size_threshold": 0}
+    onnx.save(model, tmp_path / "model.onnx", **settings)
+    (tmp_path / "model.onnx.data").rename(tmp_path / "model.onnx_data")
+    (finding,) = irlint.check(tmp_path / "model.onnx", select=["IRL701"]).findings
+    beside = "put model.onnx.data beside the model"
+    assert finding.help == f"{beside}: model.onnx_data is there, give it that name if it is the same"
+    (tmp_path / "model.onnx_data").rename(tmp_path / "other.onnx_data")
+    (finding,) = irlint.check(tmp_path / "model.onnx", select=["IRL701"]).findings
+    assert finding.help == beside
