@@ -34,7 +34,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     outputs = settings.outputs(options["output"])
     policy = settings.policy(options, config)
     forms = (FORMS[options["format"]], *(form for form, _ in outputs))
-    excluded = settings.excluded(options, config)
+    excluded = settings.excluded(paths, options, config)
     report = _checked(paths, options, config, policy, any(form.drawn for form in forms), excluded)
     if not any(file.status != "skipped" for file in report.files) and not options["allow_empty"]:
         from irlint.command.empty import fail_empty
@@ -57,7 +57,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
     from irlint.reporters.plain import safe
     from irlint.run.search import MissingPaths, models
 
-    skip, excluded = config is not None and config.skips_pointers, settings.excluded(options, config)
+    skip, excluded = config is not None and config.skips_pointers, settings.excluded(paths, options, config)
     try:
         found = models(_named(paths), excluded, options["force_exclude"], skip)
     except MissingPaths as error:

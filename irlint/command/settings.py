@@ -246,12 +246,13 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
         fail(f"--shape: {error}")
 
 
-def excluded(options: Mapping[str, Any], config: Config | None) -> Excluded:
-    """The globs of what not to check: those of the options, else those of the configuration."""
+def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
+    """The globs of what not to check: those of the options, else those of the configuration; and, where folders are searched, what
+    git ignores."""
     from irlint.run.search import Excluded
 
     git = None
-    if options["respect_gitignore"]:
+    if options["respect_gitignore"] and any(os.path.isdir(path) for path in paths):
         from irlint.policy.gitignore import GitIgnores
 
         git = GitIgnores()

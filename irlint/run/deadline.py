@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable
+from importlib import import_module
 
 from irlint.lazy_typing import Any
 
@@ -20,63 +19,84 @@ class TimedOut(BaseException):
     """The time for a file is over; no Exception, since these become findings about single nodes."""
 
 
-@contextmanager
-def limited(seconds: float | None) -> Iterator[None]:
-    """Raises TimedOut inside once so many seconds have passed; None stands for any number."""
-    if seconds is None or threading.current_thread() is not threading.main_thread():
-        yield
-    elif hasattr(signal, "setitimer"):
-        yield from _by_signal(seconds)
-    else:
-        yield from _by_thread(seconds)
+def limited(seconds: float | None) -> Any:
+    """A block inside of which TimedOut is raised once so many seconds have passed; None stands for any number."""
+    if seconds is None or not _is_main_thread():
+        return _Unlimited()
+    return _BySignal(seconds) if hasattr(_signals(), "setitimer") else _ByThread(seconds)
 
 
-def _by_signal(seconds: float) -> Iterator[None]:
-    over = False
+def _is_main_thread() -> bool:
+    threading = sys.modules.get("threading")
+    return threading is None or threading.current_thread() is threading.main_thread()
 
-    def ring(*_: Any) -> None:
-        if not over:
+
+def _signals() -> Any:
+    """What the module ``signal`` wraps, which imports ``enum`` for it: a tenth of the time of a small check."""
+    return import_module("_signal")
+
+
+class _Unlimited:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _BySignal:
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.over = False
+
+    def __enter__(self) -> None:
+        signals = _signals()
+        self.before = signals.signal(signals.SIGALRM, self._ring)
+        signals.setitimer(signals.ITIMER_REAL, self.seconds, AGAIN)
+
+    def _ring(self, *_: object) -> None:
+        if not self.over:
             raise TimedOut
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-    try:
-        yield
-    finally:
-        over = True
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+        signals = _signals()
+        signals.setitimer(signals.ITIMER_REAL, 0)
+        signals.signal(signals.SIGALRM, self.before)
 
 
-def _by_thread(seconds: float) -> Iterator[None]:
+class _ByThread:
     """Where there are no such signals: another thread interrupts this one, as Ctrl-C does."""
-    from _thread import interrupt_main
 
-    rung: list[bool] = []
+    def __init__(self, seconds: float) -> None:
+        from threading import Timer
 
-    def ring() -> None:
-        rung.append(True)
+        self.rung = False
+        self.timer = Timer(seconds, self._ring)
+        self.timer.daemon = True
+
+    def __enter__(self) -> None:
+        self.timer.start()
+
+    def _ring(self) -> None:
+        from _thread import interrupt_main
+
+        self.rung = True
         interrupt_main()
 
-    timer: Any = threading.Timer(seconds, ring)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        if rung:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.timer.cancel()
+        if self.rung and kind is KeyboardInterrupt:
             raise TimedOut from None
-        raise
-    finally:
-        timer.cancel()
 
 
 def watch(parent: Any, end: Callable[[], None]) -> None:
     """Calls ``end`` from a thread of its own once another process has ended, whatever this one is at work on."""
     from multiprocessing.connection import wait
+    from threading import Thread
 
     def wait_for_it() -> None:
         wait([parent])
         end()
 
-    threading.Thread(target=wait_for_it, daemon=True).start()
+    Thread(target=wait_for_it, daemon=True).start()
