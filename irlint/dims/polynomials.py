@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MAX_TERMS = 64
 MAX_DEGREE = 64
 MAX_ATOM_SIZE = 256
+MAX_COEFFICIENT = 2**1024
 MAX_REMEMBERED = 20_000
 
 
@@ -187,7 +188,11 @@ def canonical(terms: Terms) -> Dim:
         raise TooComplex(f"{len(terms)} terms")
     if not terms:
         return 0
-    return terms[()] if len(terms) == 1 and () in terms else Expr(terms)
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    if max(terms.values()) > MAX_COEFFICIENT or min(terms.values()) < -MAX_COEFFICIENT:
+        raise TooComplex("a coefficient that no size has")
+    return Expr(terms)
 
 
 def _sum(left: Terms, right: Dim, scale: int) -> Dim:

@@ -8,6 +8,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Demand
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem
+from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
 FAILING_CALL = Rule(
@@ -19,6 +20,39 @@ FAILING_CALL = Rule(
 the finding at the node of the function says what, and this one which call led there.""",
     mend="Give the call what the function takes, or mend the function.",
 )
+
+
+SIZE_TOO_LARGE = Rule(
+    "IRL303",
+    "size-too-large",
+    Severity.ERROR,
+    "A size is larger than any that a tensor can have.",
+    why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more than
+9223372036854775807 elements, and what is reckoned with such a size overflows.""",
+    mend="Look where the size comes from: a repeat, a pad or a scale that is too large, or garbage in its place.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (x, r) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[n] y) <int64[1] r = {4}> { y = Tile (x, r) }""",
+)
+
+#: The largest size.
+LARGEST = 2**63 - 1
+
+
+def too_large(outputs: Sequence[Type | None]) -> Fault | None:
+    """The fault of outputs of a node with a size that no tensor can have."""
+    for index, known in enumerate(outputs):
+        if not isinstance(known, Tensor) or known.shape is None:
+            continue
+        for axis, dim in enumerate(known.shape):
+            if isinstance(dim, int) and dim > LARGEST:
+                told = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
+                return SIZE_TOO_LARGE.fault(
+                    f"axis {axis} of output {index} is {told}; a size has to be at most {LARGEST}",
+                    help="look where the size comes from",
+                )
+    return None
 
 
 @record(eq=False)

@@ -15,7 +15,7 @@ from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
-from irlint.inference.sightings import Said, Sighting, milder, once
+from irlint.inference.sightings import Said, Sighting, milder, once, too_large
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
 from irlint.model.order import live, ordered
@@ -377,6 +377,10 @@ class _Walk:
             if any(fault.severity is Severity.ERROR for fault in surplus):
                 outputs = None
             faults = (*surplus, *faults)
+        large = too_large(outputs) if outputs is not None else None
+        if large is not None:
+            outputs = None
+            faults = (*faults, large)
         if faults:
             self._say(graph, frame, node, faults, said)
         if answer.requirements and not frame.quiet and frame.worst is Severity.ERROR:

@@ -58,6 +58,7 @@ RULES = {
     "IRL209": "ops.layout.expanding",
     "IRL300": "ops.kernels.axes",
     "IRL301": "ops.kernels.axes",
+    "IRL303": "inference.sightings",
     "IRL310": "ops.kernels.filters",
     "IRL311": "ops.kernels.filters",
     "IRL312": "ops.kernels.filters",

@@ -68,7 +68,7 @@ class Places:
         return found if self.order is None else self.order[found]
 
 
-def branches_are_sound(trees: Any, ids: Any, modes: Any, sides: Sequence[Any]) -> bool:
+def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
     """Whether each branch leads to nodes of its tree, each of which has no other branch before it and is no root: so that no
     branch leads back."""
     import numpy
@@ -110,7 +110,7 @@ def _roots(trees: Any) -> Any:
     return starts[first]
 
 
-def are_there(trees: Any, ids: Any, wanted_trees: Any, wanted_ids: Any) -> bool:
+def are_there(trees: Any, ids: Any, *, wanted_trees: Any, wanted_ids: Any) -> bool:
     """Whether all nodes that are wanted are in the lists."""
     low, high = ends(trees.numbers) or (0, -1)
     least, most = ends(wanted_trees.numbers) or (low, low)

@@ -166,7 +166,8 @@ def _check_branches(nodes: TreeNodes) -> None:
     """Makes sure that each branch leads to nodes of its tree that are there, and in no circle. Raises a fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
-    if tree_arrays.are_long(trees, ids, modes, *sides) and tree_arrays.branches_are_sound(trees, ids, modes, sides):
+    long = tree_arrays.are_long(trees, ids, modes, *sides)
+    if long and tree_arrays.branches_are_sound(trees, ids, modes=modes, sides=sides):
         return
     places = list(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     twice = _first_twice(places)
@@ -247,8 +248,8 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
     }
     expect_parallel(counts)
     trees, ids = votes[f"{kind}_treeids"], votes[f"{kind}_nodeids"]
-    lists = (nodes.nodes_treeids, nodes.nodes_nodeids, trees, ids)
-    if tree_arrays.are_long(*lists) and tree_arrays.are_there(*lists):
+    every = nodes.nodes_treeids, nodes.nodes_nodeids
+    if tree_arrays.are_long(*every, trees, ids) and tree_arrays.are_there(*every, wanted_trees=trees, wanted_ids=ids):
         return
     there = set(zip(nodes.nodes_treeids or (), nodes.nodes_nodeids or ()))
     assert not isinstance(trees, Tensor) and not isinstance(ids, Tensor)
