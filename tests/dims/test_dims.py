@@ -324,6 +324,12 @@ def test_symbols_through_atoms() -> None:
     assert symbols(3) == frozenset()
 
 
+def test_coefficients_past_reason() -> None:
+    assert guarded(lambda: symbol("n") * 2**1024) is not None
+    with pytest.raises(TooComplex):
+        symbol("n") * 2**1025
+
+
 def test_too_many_terms() -> None:
     wide = sum(symbol(f"s{index}") for index in range(64))
     assert isinstance(wide, Expr)
