@@ -147,8 +147,9 @@ def test_report() -> None:
         irlint.chek  # noqa: B018
 
 
-def test_text_of_a_report() -> None:
-    report = irlint.check(BAD)
+def test_text_of_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FIXTURES)
+    report = irlint.check(BAD.relative_to(FIXTURES))
     assert report.text() == f"{report}\n" and "differ, and neither is 1" in str(report)
     assert max(map(len, report.text(width=70).splitlines())) <= 70
     assert "\x1b[" in report.text(color=True) and "\x1b[" not in str(report)
