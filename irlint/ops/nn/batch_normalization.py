@@ -1,0 +1,208 @@
+"""BatchNormalization, with its training mode, and OpenVINO's BatchNormInference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Shape, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, onnx, openvino
+from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.broadcast import merged
+from irlint.ops.kernels.contents import extent
+from irlint.ops.kernels.element_types import REAL, common_type, expect_type
+from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.nn.normalization import CHANNEL_PARAMETERS, channelled, channels_of, expect_epsilon, with_channels
+
+TRAINING_OUTPUTS = Rule(
+    "IRL326",
+    "training-outputs-mismatch",
+    Severity.ERROR,
+    "The number of outputs does not fit the training mode.",
+    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX Runtime
+refuses any other number of outputs.""",
+    mend="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
+{ y, n, w = BatchNormalization (x, s, b, m, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y)
+{ y = BatchNormalization (x, s, b, m, v) }""",
+)
+
+
+VARIANCE_NEGATIVE = Rule(
+    "IRL731",
+    "variance-negative",
+    Severity.WARNING,
+    "A variance is negative, or not a number.",
+    why="""The root of variance and epsilon is what the values are divided by: of a negative sum there is none, and the channel
+is not a number from there on. Runtimes compute it all the same.""",
+    mend="Export the statistics again: a variance is at least 0.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>
+{ y = BatchNormalization (x, s, b, m, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, 0.5}>
+{ y = BatchNormalization (x, s, b, m, v) }""",
+)
+
+
+def _judge_variance(var: Tensor, epsilon: float) -> None:
+    span = extent(var)
+    if span is None or not (span.nans or (span.least is not None and span.least + max(epsilon, 0) < 0)):
+        return
+    found = "what is not a number" if span.nans else f"{span.least:g}"
+    warn(
+        VARIANCE_NEGATIVE.fault(
+            f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: the root of their sum does not exist",
+            help="export the statistics again",
+            input=4,
+        )
+    )
+
+
+def _batch_normalized(
+    x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
+) -> tuple[Tensor, Shape | None]:
+    """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
+    expect_rank(x, 0, least=1, what="X")
+    _judge_variance(var, epsilon)
+    names = ("scale", "B", "mean", "var")
+    parameters = [(position, name, p.shape) for position, (name, p) in enumerate(zip(names, (scale, b, mean, var)), 1)]
+    if not spatial:
+        merged((None, *(shape for _, _, shape in parameters)), why="the parameters are of one shape")
+        return Tensor(x.dtype, x.shape), scale.shape
+    channels = channelled(x.shape, parameters, channels_of(x.shape))
+    return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
+
+
+@onnx("BatchNormalization", since=14)
+def batch_normalization(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    input_mean: Tensor,
+    input_var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+    context: Context,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-14: three outputs in training mode, else one."""
+    y, statistics = _batch_normalized(x, scale, b, mean=input_mean, var=input_var, epsilon=epsilon)
+    wanted = 3 if training_mode else 1
+    if context.outputs != wanted:
+        raise TRAINING_OUTPUTS.fault(
+            f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
+            help="remove the outputs from index 1 on"
+            if wanted == 1
+            else "name all three outputs, or unset training_mode",
+            attribute="training_mode",
+        )
+    return y, Tensor(input_mean.dtype, statistics), Tensor(input_var.dtype, statistics)
+
+
+@onnx("BatchNormalization", since=9)
+def batch_normalization_9(
+    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-9, with up to four statistics behind Y."""
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=7)
+def batch_normalization_7(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
+    y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
+    return (y, *[Tensor(x.dtype, statistics)] * 4)
+
+
+@onnx("BatchNormalization", since=6)
+def batch_normalization_6(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-6."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+@onnx("BatchNormalization", since=1)
+def batch_normalization_1(
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    consumed_inputs: Ints,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> tuple[Tensor, ...]:
+    """ONNX BatchNormalization-1."""
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+
+
+def _ov_batch_normalized(
+    data: Tensor, index: int, parameters: Sequence[tuple[int, str, Tensor]], *, epsilon: float
+) -> Tensor:
+    for position, _, tensor in ((index, "data", data), *parameters):
+        expect_type(tensor, position, REAL)
+    by_position = sorted(
+        [(index, data), *((position, tensor) for position, _, tensor in parameters)], key=lambda p: p[0]
+    )
+    dtype = common_type([tensor for _, tensor in by_position])
+    expect_epsilon(epsilon)
+    expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
+    shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
+    channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
+    if same(channels, 0):
+        raise CHANNEL_PARAMETERS.fault(
+            f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
+            help="make sure that axis 1 is not empty",
+            input=index,
+        )
+    return Tensor(dtype, with_channels(data.shape, channels))
+
+
+@openvino("BatchNormInference", until=4, absent={"epsilon": 0.0})
+def ov_batch_norm_1(
+    gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference of opset1; the library takes gamma and beta before the data."""
+    parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 2, parameters, epsilon=epsilon)
+
+
+@openvino("BatchNormInference", since=5, absent={"epsilon": 0.0})
+def ov_batch_norm_5(
+    data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> Tensor:
+    """OpenVINO BatchNormInference-5."""
+    parameters = ((1, "gamma", gamma), (2, "beta", beta), (3, "mean", mean), (4, "variance", variance))
+    return _ov_batch_normalized(data, 0, parameters, epsilon=epsilon)
