@@ -10,7 +10,7 @@ from irlint.command import results, settings
 from irlint.command.options import COMMANDS
 from irlint.command.streams import emit, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
-from irlint.reporters.forms import FORMS
+from irlint.reporters.forms import FORMS, Form
 
 if TYPE_CHECKING:
     from irlint.findings.report import Report
@@ -35,7 +35,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     policy = settings.policy(options, config)
     forms = (FORMS[options["format"]], *(form for form, _ in outputs))
     excluded = settings.excluded(paths, options, config)
-    report = _checked(paths, options, config, policy, any(form.drawn for form in forms), excluded)
+    report = _checked(paths, options, config, policy, forms, excluded)
     if not any(file.status != "skipped" for file in report.files) and not options["allow_empty"]:
         from irlint.command.empty import fail_empty
 
@@ -82,7 +82,7 @@ def _checked(
     options: Mapping[str, Any],
     config: Config | None,
     policy: Policy | None,
-    draw: bool,
+    forms: Sequence[Form],
     excluded: Excluded,
 ) -> Report:
     from irlint.run.files import checked
@@ -92,7 +92,7 @@ def _checked(
     try:
         return checked(
             _named(paths),
-            settings=settings.of_files(options, config, policy, draw),
+            settings=settings.of_files(options, config, policy, forms),
             excluded=excluded,
             force_exclude=options["force_exclude"],
             in_memory=_from_stdin(options["stdin_filename"]),

@@ -191,8 +191,10 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
         fail(f"{file} is {error}", remedy, end=NOTHING)
 
 
-def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy | None, draw: bool) -> Settings:
-    """How files are checked; with ``draw`` what is found carries its drawings."""
+def of_files(
+    options: Mapping[str, Any], config: Config | None, policy: Policy | None, forms: Sequence[Form]
+) -> Settings:
+    """How files are checked, so that what is found carries what ``forms`` show of it."""
     from irlint.run.files import Settings
 
     shapes = _shapes(options)
@@ -202,6 +204,8 @@ def of_files(options: Mapping[str, Any], config: Config | None, policy: Policy |
         "skip_strangers": True,
     }
     more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
+    more |= {"silenced": any(form.silenced for form in forms)}
+    draw = any(form.drawn for form in forms)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)
     models, skips = config["models"], config.skips_pointers

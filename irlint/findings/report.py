@@ -20,11 +20,37 @@ class Related:
 
 
 @record
+class Operand:
+    """What the node at fault is given: ``shape`` as ``irlint shapes`` has it, ``producer`` the node that makes it, ``axes`` those
+    that clash."""
+
+    input: int
+    name: str
+    dtype: str | None = None
+    shape: tuple[int | str | None, ...] | None = None
+    producer: str | None = None
+    axes: tuple[int, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The operand as ``check --format json`` prints it."""
+        return {
+            "input": self.input,
+            "name": self.name,
+            "dtype": self.dtype,
+            "shape": None if self.shape is None else list(self.shape),
+            "producer": self.producer,
+            **({"axes": list(self.axes)} if self.axes else {}),
+        }
+
+
+@record
 class Finding:
     """A fault with its place in a file; ``detail`` is what the text report draws, plain data only.
 
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
     ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
+    ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line`` and
+    ``end_column`` are just behind the place.
     """
 
     path: str
@@ -46,6 +72,11 @@ class Finding:
     because: str = ""
     following: tuple[Finding, ...] = ()
     target: str = ""
+    index: int | None = None
+    axis: int | None = None
+    operands: tuple[Operand, ...] = ()
+    end_line: int | None = None
+    end_column: int | None = None
 
     def __repr__(self) -> str:
         line = "" if self.line is None else f":{self.line}"
@@ -74,6 +105,10 @@ class Finding:
             "fingerprint": self.fingerprint,
             **({"because": self.because} if self.because else {}),
             **({"target": self.target} if self.target else {}),
+            **({"index": self.index} if self.index is not None else {}),
+            **({"axis": self.axis} if self.axis is not None else {}),
+            **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
+            **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
         }
 
 
@@ -87,6 +122,16 @@ def with_roots(findings: Iterable[Finding]) -> list[Finding]:
     ]
 
 
+@record
+class Silenced:
+    """A finding that is not reported: the ``model`` lists its rule, the ``configuration`` suppresses it, or it is in the ``baseline``;
+    ``reason`` is what is said of that."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
+
+
 #: Why a Git LFS pointer is skipped where the configuration allows that.
 POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 
@@ -97,7 +142,8 @@ class CheckedFile:
 
     ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden`` holds the
     code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check, ``missing`` the
-    names of inputs that were given a shape and that the model does not have.
+    names of inputs that were given a shape and that the model does not have. ``silenced`` are the findings that are not reported,
+    where a form tells them.
     """
 
     path: str
@@ -111,6 +157,7 @@ class CheckedFile:
     hidden: tuple[tuple[str, str], ...] = ()
     notices: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    silenced: tuple[Silenced, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {

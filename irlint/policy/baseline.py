@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from irlint.findings.report import Report, with_roots
+from irlint.findings.report import CheckedFile, Report, Silenced, with_roots
 from irlint.lazy_typing import Any
 from irlint.parsers.opening import whole
 from irlint.policy.globs import relative
@@ -143,15 +143,21 @@ def followed(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[st
 
 def hidden(report: Report, entries: Entries, root: str) -> Report:
     """The report without the findings that a baseline has, which are counted for their files instead."""
-    known: dict[str, list[tuple[str, str]]] = {}
+    known: dict[str, list[Silenced]] = {}
     kept = []
     for finding in report.findings:
         if finding.fingerprint in entries.get(relative(finding.path, root), {}).get(finding.rule.code, ()):
-            known.setdefault(finding.path, []).append((finding.rule.code, finding.fingerprint))
+            known.setdefault(finding.path, []).append(Silenced(finding, "baseline"))
         else:
             kept.append(finding)
-    files = [replaced(file, hidden=(*file.hidden, *known.get(file.path, ()))) for file in report.files]
-    return replaced(report, files=tuple(files), findings=tuple(with_roots(kept)))
+    files = tuple(_hiding(file, known.get(file.path, [])) for file in report.files)
+    return replaced(report, files=files, findings=tuple(with_roots(kept)))
+
+
+def _hiding(file: CheckedFile, known: list[Silenced]) -> CheckedFile:
+    """The entry of a file with more findings that the baseline hides."""
+    places = tuple((each.finding.rule.code, each.finding.fingerprint) for each in known)
+    return replaced(file, hidden=(*file.hidden, *places), silenced=(*file.silenced, *known))
 
 
 def _count(entries: Entries) -> int:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.faults import Severity
-from irlint.findings.report import Finding
+from irlint.findings.report import Finding, Silenced
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
 from irlint.model.order import graphs
@@ -168,13 +168,14 @@ class Remaining:
     """The findings that are left, by their indices and as they are to be reported, and how the others went.
 
     ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in the
-    baseline.
+    baseline, ``silenced`` all that either hid.
     """
 
     kept: tuple[tuple[int, Finding], ...]
     suppressed: int = 0
     used: tuple[int, ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
+    silenced: tuple[Silenced, ...] = ()
 
 
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
@@ -188,6 +189,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
     levels = dict(policy.severities)
     kept: list[tuple[int, Finding]] = []
     hidden: list[tuple[str, str]] = []
+    silenced: list[Silenced] = []
     used: set[int] = set()
     suppressed = 0
     for index, finding in enumerate(findings):
@@ -198,11 +200,14 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
         used.update(fitting)
         if fitting or (policy.pointers and POINTER in finding.message):
             suppressed += 1
+            reason = policy.suppress[fitting[0]].reason if fitting else "Git LFS pointers are no fault here"
+            silenced.append(Silenced(finding, "configuration", reason))
         elif finding.fingerprint in known.get(code, ()) and code not in ALWAYS:
             hidden.append((code, finding.fingerprint))
+            silenced.append(Silenced(finding, "baseline"))
         else:
             kept.append((index, replaced(finding, severity=Severity(levels[code])) if code in levels else finding))
-    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden))
+    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden), tuple(silenced))
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:

@@ -14,7 +14,7 @@ class Form:
     ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
     ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
     from others, too; the rest get the roots, with what follows from each. A ``document`` is for other programs: UTF-8, and the same bytes
-    everywhere. One that is ``drawn`` shows what findings carry of the model. ``page`` is an environment variable with a file to
+    everywhere. One that is ``drawn`` shows what findings carry of the model, and one with ``silenced`` what is not reported. ``page`` is an environment variable with a file to
     which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form.
     """
 
@@ -24,6 +24,7 @@ class Form:
     document: bool = False
     whole: bool = False
     drawn: bool = False
+    silenced: bool = False
     page: str = ""
     suffixes: tuple[str, ...] = ()
 
@@ -55,20 +56,30 @@ ROWS = (
     ),
     Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
     Form("json", "scripts: the findings and the files of the run", document=True, whole=True, suffixes=(".json",)),
-    Form("sarif", "code scanning: SARIF 2.1.0", document=True, suffixes=(".sarif", ".sarif.json")),
+    Form("sarif", "code scanning: SARIF 2.1.0", document=True, silenced=True, suffixes=(".sarif", ".sarif.json")),
     Form(
         "github",
-        "GitHub's log: annotations, and a table in the summary of the step",
+        "GitHub's log: annotations, the findings in full, folded, and both in the summary of the step",
         document=True,
+        drawn=True,
         page="GITHUB_STEP_SUMMARY",
     ),
     Form(
         "gitlab",
         "GitLab's merge requests: a Code Quality report",
         document=True,
+        drawn=True,
         suffixes=("gl-code-quality-report.json",),
     ),
-    Form("junit", "test reports: a suite for each model", takes=("fail_on",), document=True, suffixes=(".xml",)),
+    Form(
+        "junit",
+        "test reports: a suite for each model",
+        takes=("fail_on",),
+        document=True,
+        drawn=True,
+        suffixes=(".xml",),
+    ),
+    Form("markdown", "comments: a table, and all of it in full, folded", document=True, drawn=True, suffixes=(".md",)),
 )
 
 FORMS = {form.name: form for form in ROWS}

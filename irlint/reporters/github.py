@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import Finding, Report
 from irlint.findings.wording import counted
+from irlint.reporters import excerpt, markdown
 from irlint.reporters.headlines import headline, repository_paths
-from irlint.reporters.plain import safe, summary
+from irlint.reporters.markdown import place_of
+from irlint.reporters.plain import safe, summary, unheard
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -16,15 +18,15 @@ COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 SHOWN = 10
 
 #: The page of a step has at most so many bytes.
-PAGE = 1_024_000
+PAGE = markdown.PAGE
 
-#: What Markdown would read as more than itself.
-MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()<>#|~!$@&"})
+#: The text report has at most so many bytes of the log: viewers take long for more.
+LOG = 1_000_000
 
 
 def rendered(report: Report) -> str:
-    """At most ten commands of each severity, the errors first, each time from as many files as there are; then the rest
-    of the findings as a folded part of the log, and the summary."""
+    """At most ten commands of each severity, the errors first, each time from as many files as there are; then, as folded parts
+    of the log, the rest of the findings and the text report; and the summary."""
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []
@@ -38,7 +40,9 @@ def rendered(report: Report) -> str:
             files = counted(len({finding.path for finding in left}), "file")
             text = f"{counted(len(left), f'more {severity.value}')} in {files}: the log of this step lists them"
             commands.append(f"::{COMMANDS[severity.value]} title=irlint::{_data(text)}")
-    return "".join(f"{line}\n" for line in (*commands, *_folded(rest, places))) + _log(summary(report))
+    return "".join(f"{line}\n" for line in (*commands, *_folded(rest, places), *_in_full(report))) + _log(
+        summary(report)
+    )
 
 
 def _spread(findings: Sequence[Finding]) -> list[Finding]:
@@ -77,8 +81,16 @@ def _folded(findings: Sequence[Finding], places: Mapping[str, str]) -> Iterable[
         return
     yield f"::group::{counted(len(findings), 'more finding')}"
     for finding in findings:
-        yield _log(f"{finding.severity.value}[{finding.rule.code}] {_place(finding, places)}: {headline(finding)}")
+        yield _log(f"{finding.severity.value}[{finding.rule.code}] {place_of(finding, places)}: {headline(finding)}")
     yield "::endgroup::"
+
+
+def _in_full(report: Report) -> Iterable[str]:
+    """The text report as a folded part of the log, in which no line is a command."""
+    if report.findings:
+        yield "::group::The findings in full"
+        yield unheard(excerpt.within(excerpt.of_all(report), LOG))
+        yield "::endgroup::"
 
 
 def _log(text: str) -> str:
@@ -86,43 +98,6 @@ def _log(text: str) -> str:
     return text.replace("##[", "## [")
 
 
-def _place(finding: Finding, places: Mapping[str, str]) -> str:
-    place = safe(places[finding.path])
-    return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
-
-
 def page(report: Report, room: int = PAGE) -> str:
     """Markdown for the summary of a step, the worst findings first, in at most ``room`` bytes of UTF-8."""
-    places = repository_paths(report)
-    head = f"### irlint\n\n{summary(report)}\n"
-    if not report.findings:
-        return head if len(head.encode()) <= room else ""
-    head += "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
-    findings = sorted(report.findings, key=lambda finding: -finding.severity.rank)
-    left = room - len(head.encode()) - len(_more(len(findings)))
-    rows: list[str] = []
-    for finding in findings:
-        row = _row(finding, places)
-        left -= len(row.encode())
-        if left < 0:
-            break
-        rows.append(row)
-    if not rows and left < 0:
-        return ""
-    hidden = len(findings) - len(rows)
-    return head + "".join(rows) + (_more(hidden) if hidden else "\n")
-
-
-def _more(count: int) -> str:
-    return f"\n{counted(count, 'more finding')}.\n\n"
-
-
-def _row(finding: Finding, places: Mapping[str, str]) -> str:
-    place = _place(finding, places).translate(MARKDOWN)
-    text = _unlinked(headline(finding).translate(MARKDOWN))
-    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {_unlinked(place)} | {text} |\n"
-
-
-def _unlinked(text: str) -> str:
-    """Markdown in which no name becomes a link to somewhere else."""
-    return text.replace("://", "\\://").replace("www.", "www\\.")
+    return markdown.page_of(report, room)

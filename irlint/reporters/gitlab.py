@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.findings.report import Finding, Report
+from irlint.reporters import excerpt, markdown
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe
 
@@ -29,6 +30,7 @@ def _issue(finding: Finding, place: str, key: str) -> dict[str, object]:
 
     return {
         "description": headline(finding),
+        "content": {"body": markdown.fenced(excerpt.of_one(finding))},
         "check_name": finding.rule.code,
         "fingerprint": sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32],
         "severity": SEVERITIES[finding.severity.value],

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from irlint.findings.faults import Severity
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.records import record
+from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, place_in_graph
-from irlint.reporters.plain import place, safe
+from irlint.reporters.plain import safe
 
 #: A text without these and without control characters may stand in an element and in an attribute.
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;"})
@@ -26,8 +27,8 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file: a failed case for a finding of severity ``fail_on`` or worse, a passed one with its text for any
-    other, and a passed one for a model without findings.
+    """A suite for each file: a failed case with its text report for a finding of severity ``fail_on`` or worse, a passed one with it
+    for any other, and a passed one for a model without findings.
 
     What is found in a file that could not be read is an error. A file that is no model is skipped, and so is one that could
     not be read where no finding is left.
@@ -61,10 +62,10 @@ def _cases(file: CheckedFile, findings: Sequence[Finding], least: int) -> list[_
 def _found(finding: Finding, outcome: str, least: int) -> _Case:
     where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
     name = f"{finding.rule.code} {finding.rule.name}" + (f": {where}" if where else "")
-    line = f"{place(finding)}: {finding.severity.value}[{finding.rule.code}] {headline(finding)}"
-    help = f"\nhelp: {safe(finding.help)}" if finding.help else ""
     passed = outcome == "failure" and finding.severity.rank < least
-    return _Case(name, "system-out" if passed else outcome, finding.rule.code, headline(finding), line + help)
+    return _Case(
+        name, "system-out" if passed else outcome, finding.rule.code, headline(finding), excerpt.of_one(finding)
+    )
 
 
 def _named(cases: Iterable[_Case]) -> list[_Case]:

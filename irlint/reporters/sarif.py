@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.findings.report import CheckedFile, Finding, Report, Silenced
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ABOUT = "https://pypi.org/project/irlint/"
 
 #: Code scanning refuses a run of more results, and cuts off longer descriptions.
 RESULTS = 25_000
@@ -28,16 +29,20 @@ Json = dict[str, Any]
 def rendered(report: Report) -> str:
     """One run: a rule a line for those that are broken, and a result a line for each finding, in document order.
 
-    Of more than 25,000 findings the worst are there, and a notification says how many are not. Files that could not be
-    read and have no finding are notifications.
+    Behind these come the findings that are suppressed, as such. Of more than 25,000 findings the worst are there, and a
+    notification says how many are not. Files that could not be read and have no finding are notifications.
     """
     import json
 
     findings = _worst(report.findings)
+    silenced = [each for file in report.files for each in file.silenced][: RESULTS - len(findings)]
     uris = {path: _uri(place) for path, place in repository_paths(report).items()}
-    rules = sorted({finding.rule.code: finding.rule for finding in findings}.values(), key=lambda rule: rule.code)
+    told = [*findings, *(each.finding for each in silenced)]
+    rules = sorted({finding.rule.code: finding.rule for finding in told}.values(), key=lambda rule: rule.code)
     indices = {rule.code: index for index, rule in enumerate(rules)}
-    driver = {"name": "irlint", "version": report.version, "semanticVersion": report.version}
+    driver = {"name": "irlint", "version": report.version, "semanticVersion": report.version, "informationUri": ABOUT}
+    results = [_result(finding, indices, uris) for finding in findings]
+    results += [{**_result(each.finding, indices, uris), "suppressions": [_suppression(each)]} for each in silenced]
     return (
         f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{\n'
         f'"tool": {{"driver": {json.dumps(driver)[:-1]}, "rules": {_lines(map(_rule, rules))}}}}},\n'
@@ -45,7 +50,7 @@ def rendered(report: Report) -> str:
         f'"columnKind": "unicodeCodePoints",\n'
         f'"originalUriBaseIds": {{"{ROOT}": {{"description": {{"text": "The root of the repository."}}}}}},\n'
         f'"invocations": [{json.dumps(_invocation(report, len(findings), uris))}],\n'
-        f'"results": {_lines(_result(finding, indices, uris) for finding in findings)}\n'
+        f'"results": {_lines(results)}\n'
         "}]}\n"
     )
 
@@ -123,13 +128,13 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
         "ruleIndex": indices[finding.rule.code],
         "level": finding.severity.value,
         "message": {"text": _message(finding)},
-        "locations": [_location(uri, finding.line, finding.column, _logical(finding))],
+        "locations": [_location(uri, _region(finding), _logical(finding))],
     }
     if finding.related:
         result["relatedLocations"] = [
             {
                 "id": index,
-                **_location(uri, related.line, None, _named(finding.graph, related.node, "node")),
+                **_location(uri, {"startLine": related.line or 1}, _named(finding.graph, related.node, "node")),
                 "message": {"text": _plain(related.message)},
             }
             for index, related in enumerate(finding.related, 1)
@@ -142,9 +147,19 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
 
 
 def _message(finding: Finding) -> str:
-    """The headline, then the help, each ended by a period."""
+    """The headline, the help, and links to the related places, without which these are not shown; each ended by a period."""
     texts = [headline(finding), f"Help: {safe(finding.help)}" if finding.help else ""]
-    return _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts if text))
+    told = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts if text))
+    links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
+    return f"{told} See {links}." if links else told
+
+
+def _link(name: str) -> str:
+    """A name as the text of an embedded link."""
+    text = safe(name) or "it"
+    for sign in "\\[]":
+        text = text.replace(sign, f"\\{sign}")
+    return text
 
 
 def _plain(text: str) -> str:
@@ -152,9 +167,24 @@ def _plain(text: str) -> str:
     return safe(text).replace("](", "] (")
 
 
-def _location(uri: str, line: int | None, column: int | None, logical: Json | None) -> Json:
-    """A place in a file; one without a line, such as any in a binary file, is shown at its first line."""
-    region = {"startLine": line or 1} | ({"startColumn": column} if line and column else {})
+def _region(finding: Finding) -> Json:
+    """Where a finding stands; one without a line, such as any in a binary file, is shown at the first line."""
+    if finding.line is None:
+        return {"startLine": 1}
+    places = (finding.line, finding.column, finding.end_line, finding.end_column)
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    return {name: place for name, place in zip(names, places) if place is not None}
+
+
+def _suppression(each: Silenced) -> Json:
+    """Why a finding is not reported: the model itself says so, or what lies beside it."""
+    said = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
+    kind = "inSource" if each.by == "model" else "external"
+    return {"kind": kind, "status": "accepted", "justification": safe(each.reason) or said.get(each.by, "suppressed")}
+
+
+def _location(uri: str, region: Json, logical: Json | None) -> Json:
+    """A place in a file."""
     base = {} if uri.startswith("file://") else {"uriBaseId": ROOT}
     place: Json = {"physicalLocation": {"artifactLocation": {"uri": uri, **base}, "region": region}}
     return place if logical is None else {**place, "logicalLocations": [logical]}
@@ -203,4 +233,8 @@ def _invocation(report: Report, shown: int, uris: Mapping[str, str]) -> Json:
 
 def _unread(file: CheckedFile, uri: str) -> Json:
     text = f"{safe(file.path)} could not be read, and what was found is not reported."
-    return {"level": "warning", "message": {"text": _plain(text)}, "locations": [_location(uri, None, None, None)]}
+    return {
+        "level": "warning",
+        "message": {"text": _plain(text)},
+        "locations": [_location(uri, {"startLine": 1}, None)],
+    }

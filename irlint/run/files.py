@@ -29,7 +29,7 @@ class Settings:
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
     ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
     with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
-    A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to
+    With ``silenced`` the entries of files hold what is not reported. A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to
     be reported.
     """
 
@@ -45,6 +45,7 @@ class Settings:
     targets: tuple[str, ...] = ()
     timeout: float | None = None
     ignores: bool = True
+    silenced: bool = False
 
 
 @record
@@ -195,6 +196,7 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
         weights=settings.weights,
         targets=settings.targets,
         ignores=settings.ignores,
+        silenced=settings.silenced,
     )
     return Outcome(file, findings)
 

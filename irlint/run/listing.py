@@ -10,12 +10,14 @@ from irlint.contracts.interface import as_fed
 from irlint.dims import Expr, Shape
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
 from irlint.records import NOTHING
-from irlint.run.selection import Selection, selected
+
+if TYPE_CHECKING:
+    from irlint.run.selection import Selection
 
 #: Contents are listed for at most so many elements.
 LISTED_CONTENTS = 64
@@ -37,7 +39,11 @@ def listed(
     """
     known = worked_out(path, data, shapes, given_by)
     model = known.model
-    shown = selected(model, selection) if selection is not None else None
+    shown = None
+    if selection is not None:
+        from irlint.run.selection import selected
+
+        shown = selected(model, selection)
     pairs = (pair for graph in graphs(model) for pair in _entries(graph, known, marked))
     values = [entry for value, entry in pairs if shown is None or value in shown]
     mentioned = _mentioned(values)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint import parsers
 from irlint.checks import every_problem
 from irlint.dims import Shape
-from irlint.findings.report import CheckedFile, Finding, Related, with_roots
+from irlint.findings.report import CheckedFile, Finding, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
@@ -26,6 +26,11 @@ GIVEN_SHAPE = "IRL604"
 #: Of one rule in one file, the text report draws at most so many findings in full.
 DRAWN = 10
 
+Span = tuple[int | None, int | None, int | None, int | None]
+
+#: That of a place in a file that has no lines.
+NOWHERE: Span = (None, None, None, None)
+
 
 def inspected(
     path: str,
@@ -39,13 +44,14 @@ def inspected(
     weights: bool = False,
     targets: Sequence[str] = (),
     ignores: bool = True,
+    silenced: bool = False,
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
     With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. Without ``ignores`` it
     does not count what the model lists as not to be reported. ``given_by`` says where the configuration states some of ``shapes``. Names
-    in these that the model has no input for stand in the file's entry. Raises OSError where the file cannot be opened.
+    in these that the model has no input for stand in the file's entry, and with ``silenced`` what is not reported. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
@@ -56,6 +62,7 @@ def inspected(
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
         found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
+        checked = checked if silenced else replaced(checked, silenced=())
     if draw and findings:
         from irlint.pictures.finding import drawn
 
@@ -83,11 +90,16 @@ def _remaining(
 
     policy = policy or Policy()
     gone, notices = ignored(model, found) if ignores else ([False] * len(found), [])
-    counted = sum(away and policy.reports(each.rule.code) for each, away in zip(findings, gone))
     pairs = [pair for pair, away in zip(zip(found, findings), gone) if not away]
+    listed = [each for each, away in zip(findings, gone) if away and policy.reports(each.rule.code)]
     left = remaining(policy, model.path, [finding for _, finding in pairs])
     checked = replaced(
-        checked, suppressed=counted + left.suppressed, used=left.used, hidden=left.hidden, notices=tuple(notices)
+        checked,
+        suppressed=len(listed) + left.suppressed,
+        used=left.used,
+        hidden=left.hidden,
+        notices=tuple(notices),
+        silenced=(*(Silenced(each, "model") for each in listed), *left.silenced),
     )
     return [pairs[at][0] for at, _ in left.kept], with_roots([finding for _, finding in left.kept]), checked
 
@@ -137,15 +149,20 @@ def _graphs(model: Model) -> list[Graph]:
 def _findings(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[Finding]:
     if not found:
         return []
+    from irlint.pictures.finding import Pictures
+    from irlint.run.operands import clashing_axis, operands
+
     told = _related(known, found)
     places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
     positions = positions_of(model, places, data)
+    pictures = Pictures(model, known, data)
     counts: dict[str, int] = {}
     fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
     for problem, pairs in zip(found, told):
         fault, node = problem.fault, problem.node
-        line, column = positions.get(problem.place, (None, None)) if problem.place is not None else (None, None)
+        line, column, end_line, end_column = positions.get(problem.place, NOWHERE)
+        given = operands(pictures, problem)
         result.append(
             Finding(
                 path=model.path.replace(os.sep, "/"),
@@ -162,11 +179,16 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
                 line=line,
                 column=column,
                 related=tuple(
-                    Related(each.node, each.message, positions.get(place, (None, None))[0]) for each, place in pairs
+                    Related(each.node, each.message, positions.get(place, NOWHERE)[0]) for each, place in pairs
                 ),
                 fingerprint=fingerprints[id(problem)],
                 because=fingerprints[id(problem.because)] if problem.because is not None else "",
                 target=problem.target,
+                index=node.index if node is not None else None,
+                axis=clashing_axis(given, fault.input),
+                operands=given,
+                end_line=end_line,
+                end_column=end_column,
             )
         )
     return result
@@ -201,17 +223,15 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
     return sha256(f"{key}\0{count}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def positions_of(
-    model: Model, places: Iterable[Place | None], data: bytes | None
-) -> dict[Place | None, tuple[int | None, int | None]]:
-    """The line and column of places in a file that is a text, both from 1."""
+def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
+    """The lines and columns of places in a file that is a text, from 1: those where they begin, then those behind them."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}
     if data is None:
         data = whole(model.path, "document")
     found = parsers.parser(model.format).positions_in(data, sorted({place.element for place in wanted}))
-    result: dict[Place | None, tuple[int | None, int | None]] = {}
+    result: dict[Place | None, Span] = {}
     for place in wanted:
         position = found.get(place.element)
         if position is not None:

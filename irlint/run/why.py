@@ -17,7 +17,7 @@ from irlint.pictures.reasons import NAMED, cause, told
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Meant, meant
-from irlint.run.one_file import positions_of
+from irlint.run.one_file import NOWHERE, positions_of
 
 #: The lines of nodes, in files that have lines.
 Lines = Callable[[Node], int | None]
@@ -79,7 +79,7 @@ def _axes(wanted: Meant, axis: int | None, known: Known) -> list[int]:
 def _lines(known: Known, steps: list[Trail], data: bytes | None) -> Lines:
     nodes = [node for step in steps for node in (step.maker.node if step.maker else None, *step.kept) if node]
     positions = positions_of(known.model, [node.place for node in nodes], data)
-    return lambda node: positions.get(node.place, (None, None))[0]
+    return lambda node: positions.get(node.place, NOWHERE)[0]
 
 
 def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> dict[str, Any]:

@@ -111,7 +111,16 @@ def test_json_is_the_public_interface() -> None:
     assert report["schema"] == "irlint-report-1"
     assert list(report["files"][0]) == ["path", "format", "format_version", "nodes", "status"]
     keys = "path code rule severity message help graph node op op_version value input line column related fingerprint"
-    assert all(list(finding) == keys.split() for finding in report["findings"])
+    further = "because target index axis operands end_line end_column"
+    for finding in report["findings"]:
+        named = list(finding)
+        assert named[: len(keys.split())] == keys.split()
+        assert set(named[len(keys.split()) :]) <= set(further.split())
+        assert all(
+            list(operand)[:5] == ["input", "name", "dtype", "shape", "producer"]
+            for operand in finding.get("operands", ())
+        )
+    assert any(operand.get("axes") for finding in report["findings"] for operand in finding.get("operands", ()))
     by_code = {finding["code"]: finding for finding in report["findings"]}
     onnx, openvino = by_code["IRL201"], by_code["IRL204"]
     assert onnx["message"] == "input 0 is [1, 64, 56, 56] and input 1 is [32, 1, 1]: axis 1 is 64 against 32"

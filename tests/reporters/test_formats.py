@@ -22,7 +22,7 @@ from lxml import etree
 
 from irlint.findings.faults import RULES, Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Related, Report
-from irlint.reporters import github, gitlab, junit, sarif
+from irlint.reporters import excerpt, github, gitlab, junit, sarif
 from irlint.reporters.headlines import headline, repository_paths
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "formats"
@@ -31,6 +31,9 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "formats"
 REWRITE = "IRLINT_REWRITE_GOLDEN"
 
 SUFFIXES = {"sarif": "sarif", "github": "txt", "gitlab": "json", "junit": "xml"}
+
+#: Where the log holds the text report.
+IN_FULL = re.compile(r"^::group::The findings in full\n(.*?)^::endgroup::\n", re.M | re.S)
 
 AWKWARD = "a\"b'c\n::error file=x,line=1::d%25,e:f\r]]>\x00\x07\x1b[31m&amp;<g>|`h`\ud800\ufffe\U0001f600 ##[error]i [j](http://k) \u202e"
 
@@ -244,7 +247,12 @@ def test_sarif_is_sound(report: Report) -> None:
     for result, each in zip(run["results"], report.findings):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == each.rule.code
         assert result["message"]["text"].isprintable()
-        assert "](" not in result["message"]["text"]
+        assert links(result["message"]["text"]) == [str(id) for id in range(1, len(each.related) + 1)]
+
+
+def links(message: str) -> list[str]:
+    """Where the embedded links of a message lead, as SARIF reads them: a bracket of a link's text has a backslash before it."""
+    return re.findall(r"(?<!\\)(?:\\\\)*\[(?:[^\\\[\]]|\\.)*\]\(([^)]*)\)", message)
 
 
 @of_each(CASES)
@@ -280,7 +288,13 @@ def grouped(report: Report) -> list[list[Finding]]:
 
 @of_each(CASES)
 def test_no_name_becomes_a_workflow_command(report: Report) -> None:
-    lines = rendered("github", report).splitlines()
+    text = rendered("github", report)
+    assert bool(IN_FULL.search(text)) == bool(report.findings)
+    for line in "".join(IN_FULL.findall(text)).splitlines():
+        assert line.isprintable()
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+    lines = IN_FULL.sub("", text).splitlines()
     for line in lines:
         assert line.isprintable()
         if line.startswith("::"):
@@ -301,6 +315,18 @@ def test_summary_page_keeps_a_row_a_row(report: Report) -> None:
     rows = [line for line in github.page(report).splitlines() if line.startswith("|")]
     assert len(rows) == (2 + len(report.findings) if report.findings else 0)
     assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 5 for row in rows)
+
+
+@of_each(CASES)
+def test_summary_page_folds_the_findings_in_full(report: Report) -> None:
+    text = github.page(report)
+    blocks = re.findall(
+        r"^<details>\n<summary>([^\n]*)</summary>\n\n(`{3,})text\n(.*?)\n\2\n\n</details>$", text, re.M | re.S
+    )
+    assert text.count("\n<details>\n") == len(blocks) == len({each.path for each in report.findings})
+    for title, fence, inside in blocks:
+        assert re.fullmatch(r"<code>[^<>\"]*</code>: \d+ findings?", title)
+        assert not re.search(rf"^ *{fence}", inside, re.M)
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
@@ -456,8 +482,59 @@ def test_github_shows_errors_first_and_from_every_file() -> None:
 
 
 def test_github_says_ten_of_ten() -> None:
-    assert rendered("github", many(20)).count("\n") == 22
-    assert "more" not in rendered("github", many(20))
+    text = IN_FULL.sub("", rendered("github", many(20)))
+    assert text.count("\n") == 22
+    assert "more" not in text
+
+
+def test_log_has_whole_findings_up_to_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(github, "LOG", 2_000)
+    (told,) = IN_FULL.findall(rendered("github", many(60)))
+    *blocks, last = told.rstrip("\n").split("\n\n")
+    assert len(told) < 2_000
+    assert last == excerpt.MORE
+    assert blocks
+    assert all("= rule:" in block for block in blocks)
+
+
+def test_report_in_other_forms_is_the_text_report(repository: Path) -> None:
+    (repository / "m.onnx").write_bytes(MODEL)
+    ended = run(
+        "m.onnx",
+        "--format",
+        "github",
+        *(f"--output={form}=o.{form}" for form in ("text", "gitlab", "junit", "markdown")),
+    )
+    told = (repository / "o.text").read_text("utf-8").partition("\n\nFound ")[0]
+    assert f"::group::The findings in full\n{told}\n::endgroup::\n" in ended.stdout.decode()
+    assert json.loads((repository / "o.gitlab").read_bytes())[0]["content"]["body"] == f"```text\n{told}\n```"
+    assert etree.parse(repository / "o.junit").findtext(".//failure") == told
+    assert f"```text\n{told}\n```\n\n</details>" in (repository / "o.markdown").read_text("utf-8")
+
+
+def test_sarif_has_what_is_suppressed(repository: Path) -> None:
+    (repository / "m.onnx").write_bytes(MODEL)
+    (repository / "irlint.toml").write_text('[[suppress]]\nrule = "IRL201"\nreason = "the loader crops"\n')
+    assert run("m.onnx", "--output", "o.sarif").returncode == 0
+    (result,) = json.loads((repository / "o.sarif").read_bytes())["runs"][0]["results"]
+    assert_shape(result, RESULT)
+    assert result["suppressions"] == [{"kind": "external", "status": "accepted", "justification": "the loader crops"}]
+    run("m.onnx", "--isolated", "--baseline", "b.json", "--update-baseline", "--output", "o.sarif")
+    first = json.loads((repository / "o.sarif").read_bytes())["runs"][0]["results"]
+    run("m.onnx", "--isolated", "--baseline", "b.json", "--output", "o.sarif")
+    assert json.loads((repository / "o.sarif").read_bytes())["runs"][0]["results"] == first
+    assert [each["justification"] for each in first[0]["suppressions"]] == ["it is in the baseline"]
+
+
+def test_sarif_tells_where_a_place_ends() -> None:
+    found = finding("m.xml", CLASH, "x", line=2, column=3, end_line=2, end_column=11)
+    result = json.loads(sarif.rendered(Report((), (found,), "1")))["runs"][0]["results"][0]
+    assert result["locations"][0]["physicalLocation"]["region"] == {
+        "startLine": 2,
+        "startColumn": 3,
+        "endLine": 2,
+        "endColumn": 11,
+    }
 
 
 @pytest.mark.parametrize("room", [-5, 0, 150, 400, 1_000, 5_000, github.PAGE])
@@ -578,8 +655,9 @@ def reference(entry: Any) -> bool:
 LEVEL = {"error", "warning", "note"}
 TEXT = {"text": filled}
 ARTIFACT = {"uri": reference, "?uriBaseId": {"%SRCROOT%"}}
+REGION = {"startLine": counting, "?startColumn": counting, "?endLine": counting, "?endColumn": counting}
 PLACE = {
-    "physicalLocation": {"artifactLocation": ARTIFACT, "region": {"startLine": counting, "?startColumn": counting}},
+    "physicalLocation": {"artifactLocation": ARTIFACT, "region": REGION},
     "?logicalLocations": [{"?name": str, "fullyQualifiedName": str, "kind": {"node", "value", "graph"}}],
 }
 PROPERTIES = {"graph": str, **dict.fromkeys(("?node", "?op", "?opVersion", "?value"), str), "?input": int}
@@ -591,6 +669,7 @@ RESULT = {
     "locations": [PLACE],
     "?relatedLocations": [{**PLACE, "id": counting, "message": {"text": str}}],
     "?partialFingerprints": {"primaryLocationLineHash": filled},
+    "?suppressions": [{"kind": {"inSource", "external"}, "status": {"accepted"}, "justification": filled}],
     "properties": PROPERTIES,
 }
 DESCRIPTOR = {
@@ -607,7 +686,15 @@ DESCRIPTOR = {
     },
 }
 RUN = {
-    "tool": {"driver": {"name": {"irlint"}, "version": filled, "semanticVersion": filled, "rules": [DESCRIPTOR]}},
+    "tool": {
+        "driver": {
+            "name": {"irlint"},
+            "version": filled,
+            "semanticVersion": filled,
+            "informationUri": filled,
+            "rules": [DESCRIPTOR],
+        }
+    },
     "automationDetails": {"id": {"irlint/"}},
     "columnKind": {"unicodeCodePoints"},
     "originalUriBaseIds": {"%SRCROOT%": {"description": TEXT}},
@@ -623,6 +710,7 @@ LOG = {"$schema": filled, "version": {"2.1.0"}, "runs": [RUN]}
 ISSUES = [
     {
         "description": str,
+        "content": {"body": filled},
         "check_name": filled,
         "fingerprint": lambda entry: re.fullmatch("[0-9a-f]{32}", entry),
         "severity": {"info", "minor", "major", "critical", "blocker"},

@@ -18,7 +18,7 @@ class Position:
     """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
 
     The end is the place just behind its ``>``. ``attributes`` holds the name, the line and the column of each
-    attribute.
+    attribute, then those just behind it.
     """
 
     line: int
@@ -27,14 +27,15 @@ class Position:
     end_line: int
     end_column: int
     end_offset: int
-    attributes: tuple[tuple[str, int, int], ...] = ()
+    attributes: tuple[tuple[str, int, int, int, int], ...] = ()
 
-    def of(self, attribute: str | None) -> tuple[int, int]:
-        """The line and the column of an attribute's name, those of the tag where it has no such attribute."""
-        for name, line, column in self.attributes:
+    def of(self, attribute: str | None) -> tuple[int, int, int, int]:
+        """The line and the column where an attribute begins, and those behind it; those of the tag where it has no such attribute."""
+        for name, *span in self.attributes:
             if name == attribute:
-                return line, column
-        return self.line, self.column
+                line, column, end_line, end_column = span
+                return line, column, end_line, end_column
+        return self.line, self.column, self.end_line, self.end_column
 
 
 def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
@@ -52,7 +53,9 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
     for tag in start_tags(source.text):
         if tag.ordinal not in wanted:
             continue
-        names = tuple((name, *_line_and_column(lines, index)) for name, index in tag.names)
+        names = tuple(
+            (name, *_line_and_column(lines, index), *_line_and_column(lines, end)) for name, index, end in tag.names
+        )
         start, end = _line_and_column(lines, tag.start), _line_and_column(lines, tag.end)
         found[tag.ordinal] = Position(*start, offsets.of(tag.start), *end, offsets.of(tag.end), names)
         if len(found) == len(wanted):

@@ -87,10 +87,10 @@ class StartTag:
     attributes: str
 
     @property
-    def names(self) -> Iterator[tuple[str, int]]:
-        """The names of the attributes, each with its index in the text."""
+    def names(self) -> Iterator[tuple[str, int, int]]:
+        """The names of the attributes, each with its index in the text and that behind the attribute."""
         for attribute in _ATTRIBUTE.finditer(self.attributes):
-            yield attribute[1], self.attributes_start + attribute.start(1)
+            yield attribute[1], self.attributes_start + attribute.start(1), self.attributes_start + attribute.end()
 
 
 def start_tags(text: str) -> Iterator[StartTag]:

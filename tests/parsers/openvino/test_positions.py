@@ -32,9 +32,9 @@ def test_positions(encoding, newline):
     for position, start in zip(found.values(), ("<net", "<a", "<b"), strict=True):
         assert data[position.offset : position.end_offset].decode(units).startswith(start)
         assert data[position.offset : position.end_offset].decode(units).endswith(">")
-    assert found[0].attributes == (("name", 3, 6), ("version", 3, 15), ("extra", 4, 6))
-    assert found[1].attributes == (("ü", 5, 5),)
-    assert found[2].of("y") == (6, 3) and found[2].of("z") == found[2].of(None) == (5, 28)
+    assert found[0].attributes == (("name", 3, 6, 3, 14), ("version", 3, 15, 3, 27), ("extra", 4, 6, 4, 15))
+    assert found[1].attributes == (("ü", 5, 5, 5, 10),)
+    assert found[2].of("y") == (6, 3, 6, 8) and found[2].of("z") == found[2].of(None) == (5, 28, 7, 5)
 
 
 def test_positions_agree_with_expat_past_line_65535():

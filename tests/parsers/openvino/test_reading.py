@@ -198,7 +198,7 @@ def test_a_problem_stands_where_its_element_stands(tmp_path):
     document = net(LAYERS, [EDGES[0], edge(1, 0, 2, 4), EDGES[2]])
     (problem,) = openvino.read(written(tmp_path, document)).problems
     place = positions(document.encode(), [problem.place.element])[problem.place.element]
-    line, column = place.of(problem.place.attribute)
+    line, column, *_ = place.of(problem.place.attribute)
     assert document.splitlines()[line - 1][column - 1 :].startswith('to-port="4"')
 
 

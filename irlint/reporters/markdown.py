@@ -1,0 +1,99 @@
+"""The report as Markdown: a table of the findings, and the text report on each model, folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from irlint.findings.report import Finding, Report
+from irlint.findings.wording import counted
+from irlint.records import replaced
+from irlint.reporters import excerpt
+from irlint.reporters.headlines import headline, repository_paths
+from irlint.reporters.plain import safe, summary
+
+#: The page of a step of GitHub's, and a comment of GitLab's, has at most so many bytes.
+PAGE = 1_024_000
+
+#: What Markdown would read as more than itself.
+MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()<>#|~!$@&"})
+
+HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
+def rendered(report: Report) -> str:
+    """A page for a comment, or for the summary of a step."""
+    return page_of(report, PAGE)
+
+
+def page_of(report: Report, room: int) -> str:
+    """The worst findings first, in at most ``room`` bytes of UTF-8, of which the text report has at most half."""
+    places = repository_paths(report)
+    head = f"### irlint\n\n{summary(report)}\n"
+    if not report.findings:
+        return head if len(head.encode()) <= room else ""
+    head += "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
+    findings = sorted(report.findings, key=lambda finding: -finding.severity.rank)
+    full = _folded(report, places, room // 2)
+    left = room - len(head.encode()) - len(_more(len(findings))) - len(full.encode())
+    rows: list[str] = []
+    for finding in findings:
+        row = _row(finding, places)
+        left -= len(row.encode())
+        if left < 0:
+            break
+        rows.append(row)
+    if not rows and left < 0:
+        return ""
+    hidden = len(findings) - len(rows)
+    return head + "".join(rows) + (_more(hidden) if hidden else "\n") + full
+
+
+def _more(count: int) -> str:
+    return f"\n{counted(count, 'more finding')}.\n\n"
+
+
+def place_of(finding: Finding, places: Mapping[str, str]) -> str:
+    """``models/m.xml:418:3``, the path as seen from the repository's root."""
+    place = safe(places[finding.path])
+    return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
+
+
+def _row(finding: Finding, places: Mapping[str, str]) -> str:
+    place = place_of(finding, places).translate(MARKDOWN)
+    text = _unlinked(headline(finding).translate(MARKDOWN))
+    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {_unlinked(place)} | {text} |\n"
+
+
+def _unlinked(text: str) -> str:
+    """Markdown in which no name becomes a link to somewhere else."""
+    return text.replace("://", "\\://").replace("www.", "www\\.")
+
+
+def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
+    """The text report on each model under a line that opens it."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    parts: list[str] = []
+    for path, findings in by_path.items():
+        title = f"<code>{safe(places[path]).translate(HTML)}</code>: {counted(len(findings), 'finding')}"
+        left = room - len(title.encode()) - LEAST
+        told = excerpt.within(excerpt.of_all(replaced(report, findings=tuple(findings))), left) if left > 0 else ""
+        part = f"<details>\n<summary>{title}</summary>\n\n{fenced(told)}\n\n</details>\n\n"
+        room -= len(part.encode())
+        if not told or room < 0:
+            parts.append(f"There is no room for the report on {counted(len(by_path) - len(parts), 'more model')}.\n\n")
+            break
+        parts.append(part)
+    return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
+
+
+#: So many bytes are kept free for what stands around a model's report.
+LEAST = 400
+
+
+def fenced(text: str) -> str:
+    """A text as a block of code, which nothing in it ends."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
