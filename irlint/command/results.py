@@ -50,7 +50,7 @@ def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bo
         color=ansi.colored(options["color"], sys.stdout) if stream else False,
         every=options["verbose"],
         quiet=options["quiet"],
-        columns=ansi.width(sys.stdout) if stream else ansi.PIPE_WIDTH,
+        columns=ansi.terminal_width(sys.stdout) if stream else None,
         encoding=encoding() if stream else "utf-8",
     )
     return shown + (_statistics(report) if options["statistics"] else "")

@@ -148,7 +148,8 @@ class Document:
             pieces.append(Piece(_shown(self.text[first:last]) or " ", spot.mark, spot.label))
             at = max(last, first)
         pieces.append(Piece(_shown(self.text[at:right]) + "..." * (right < end)))
-        return Line(str(number), tuple(piece for piece in pieces if piece.text), gap=gap)
+        part = left > start or right < end
+        return Line(str(number), tuple(piece for piece in pieces if piece.text), gap=gap, part=part)
 
 
 def _shown(text: str) -> str:

@@ -9,23 +9,27 @@ from irlint.records import record
 class Piece:
     """A part of a line; ``mark`` is ``primary``, ``second`` or "".
 
-    A narrow page leaves out what is ``spare`` and has no mark, 3 first and 1 last; 4 is only cut, as all of these may be.
+    A narrow page leaves out what is ``spare`` and has no mark, 3 first and 1 last. ``name`` is the name that the text ends with,
+    which may be cut there.
     """
 
     text: str
     mark: str = ""
     label: str = ""
     spare: int = 0
+    name: str = ""
 
 
 @record
 class Line:
-    """A line of the model; ``gap`` tells that lines before it are left out, ``comment`` what is known of its result."""
+    """A line of the model; ``gap`` tells that lines before it are left out, ``comment`` what is known of its result, and ``part``
+    that this is only a part of a very long one."""
 
     gutter: str
     pieces: tuple[Piece, ...]
     comment: str = ""
     gap: bool = False
+    part: bool = False
 
 
 @record
@@ -60,9 +64,14 @@ class Table:
 
 @record
 class Drawing:
-    """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be."""
+    """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be.
+
+    ``name`` is the whole name of what stands there, and ``unnamed`` the place without it.
+    """
 
     place: str = ""
     lines: tuple[Line, ...] = ()
     table: Table | None = None
     notes: tuple[str, ...] = ()
+    name: str = ""
+    unnamed: str = ""

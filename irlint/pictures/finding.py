@@ -63,8 +63,8 @@ def drawn(
 class Painter(Naming, Protocol):
     """How findings of one format are shown; ``Painter`` of the module of ``pictures`` that has the format's name."""
 
-    def place(self, problem: Problem) -> str:
-        """The line that says where the finding stands."""
+    def place(self, problem: Problem) -> tuple[str, str, str]:
+        """What says where the finding stands, the name in it, and what it says without that."""
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
         """The lines of the model that the finding is about; without shapes unless these are ``current``."""
@@ -108,7 +108,8 @@ class Pictures:
         lines = painter.lines(problem, trails, current=current)
         table = painter.table(problem) if current else None
         notes = dict.fromkeys((*reasons(trails, painter), *self._given(trails), *problem.fault.notes))
-        return Drawing(painter.place(problem), lines, table, tuple(notes))
+        place, name, unnamed = painter.place(problem)
+        return Drawing(place, lines, table, tuple(notes), name, unnamed)
 
     def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
         """Where the clashing sizes come from."""

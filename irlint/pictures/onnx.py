@@ -11,7 +11,7 @@ from irlint.inference.origins import Maker, Makers, Trail
 from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.pictures.drawing import Line, Piece, Table
-from irlint.pictures.onnx_text import element, named, node_pieces, onnx_type, signature_pieces
+from irlint.pictures.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
 from irlint.pictures.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
 #: At most so many nodes that lead to the node at fault are shown, and so many in the table's last column.
@@ -59,16 +59,19 @@ class Painter:
     def constant(self, value: Value, maker: Maker) -> str:
         return f"initializer `{value.name}`"
 
-    def place(self, problem: Problem) -> str:
+    def place(self, problem: Problem) -> tuple[str, str, str]:
         node = problem.node
         graph = self.graphs.get(problem.graph)
         inside = self._graph_text(problem.graph, graph)
         if node is None:
-            what = f"value `{problem.value}` of " if problem.value is not None else ""
-            return f"{what}{inside}"
+            named_one = problem.value is not None
+            what = f"value `{problem.value}` of " if named_one else ""
+            return f"{what}{inside}", problem.value or "", f"{'value of ' * named_one}{inside}"
         name = f' "{node.name}"' if node.name else f" (output {named(node.label)})" if node.label else ""
         version = f" ({node.domain or 'ai.onnx'} opset {node.version})" if node.version is not None else ""
-        return f"node[{node.index}]{name} of {inside}{version}"
+        rest = f" of {inside}{version}"
+        alone = node.name or (f"output {node.label}" if node.label else "")
+        return f"node[{node.index}]{name}{rest}", alone, f"node[{node.index}]{rest}"
 
     def _graph_text(self, path: str, graph: Graph | None) -> str:
         if path.startswith("function:") and path.count("/") == 0:
@@ -115,9 +118,8 @@ class Painter:
         ]
         if not stated:
             return ()
-        title = named(graph.name or graph.path or "graph")
-        text = f"{onnx_type(stated[0])} {named(value.name)}"
-        return (Line("out", (Piece(f"{title} (...) => ("), Piece(text, "second", "declared here"), Piece(")"))),)
+        title = graph.name or graph.path or "graph"
+        return (_output_line(title, name_piece(value.name, f"{onnx_type(stated[0])} ", "second", "declared here")),)
 
     def _inputs_at_fault(self, node: Node, fault: Fault) -> list[Value]:
         indices = dict.fromkeys(
@@ -207,14 +209,14 @@ class Painter:
             return (Line("in", signature_pieces(graph, marks, title)),)
         constant = next((value for value in graph.constants if value.name == problem.value), None)
         if constant is not None:
-            text = f"{onnx_type(graph.constants[constant].tensor)} {named(constant.name)}"
-            return (Line("init", (Piece(text, "primary", spare=4), Piece(" = {...}"))),)
+            before = f"{onnx_type(graph.constants[constant].tensor)} "
+            return (Line("init", (name_piece(constant.name, before, "primary"), Piece(" = {...}"))),)
         outputs = [value for value in graph.outputs if value.name == problem.value]
         if not outputs:
             return ()
         value = outputs[0]
-        text = f"{onnx_type(value.type)} {named(value.name)}" if value.type is not None else named(value.name)
-        return (_output_line(title, Piece(text, "primary", spare=4)),)
+        before = f"{onnx_type(value.type)} " if value.type is not None else ""
+        return (_output_line(title, name_piece(value.name, before, "primary")),)
 
     # --- the table ----------------------------------------------------------------------------------------------------
 
@@ -282,4 +284,4 @@ def _called(path: str) -> str:
 
 
 def _output_line(title: str, output: Piece) -> Line:
-    return Line("out", (Piece(named(title), spare=4), Piece(" (...) => ("), output, Piece(")")))
+    return Line("out", (name_piece(title), Piece(" (...) => ("), output, Piece(")")))

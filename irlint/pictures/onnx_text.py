@@ -61,18 +61,18 @@ def node_pieces(
 ) -> tuple[Piece, ...]:
     """``y = Conv <pads = [1,1,1,1]> (x, w)``; ``operands``, ``outputs`` and ``op`` give the marks and their labels."""
     marks, made = operands or {}, outputs or {}
-    pieces = _listed([(_name(value), made.get(index)) for index, value in enumerate(node.outputs)])
+    pieces = _listed([_operand(value, made.get(index)) for index, value in enumerate(node.outputs)])
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
         written = [
-            (f"{key} = {_attribute_text(each)}", ("primary", "") if key == attribute else None)
+            (f"{key} = {_attribute_text(each)}", "", ("primary", "") if key == attribute else None)
             for key, each in node.attributes.items()
         ]
         pieces += [Piece(" <"), *_listed(written, 2), Piece(">")]
     pieces += [Piece(" (")]
     spare = 1 if len(node.inputs) <= MANY else 3
-    pieces += _listed([(_name(value), marks.get(index)) for index, value in enumerate(node.inputs)], spare)
+    pieces += _listed([_operand(value, marks.get(index)) for index, value in enumerate(node.inputs)], spare)
     return (*pieces, Piece(")"))
 
 
@@ -82,23 +82,28 @@ def signature_pieces(
     """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out; inputs that are ``given``
     another type have that one."""
     written = [
-        (f"{onnx_type(given.get(value, value.type))} {named(value.name)}", marked.get(value))
+        (f"{onnx_type(given.get(value, value.type))} {named(value.name)}", named(value.name), marked.get(value))
         for value in graph.inputs
         if value not in graph.constants or value in marked
     ]
-    return (Piece(named(title), spare=4), Piece(" ("), *_listed(written, 3), Piece(")"))
+    return (name_piece(title), Piece(" ("), *_listed(written, 3), Piece(")"))
 
 
-def _name(value: Value | None) -> str:
-    return '""' if value is None else named(value.name)
+def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
+    """A name, with what stands before it."""
+    return Piece(before + named(name), mark, label, name=named(name))
 
 
-def _listed(texts: Iterable[tuple[str, tuple[str, str] | None]], spare: int = 1) -> list[Piece]:
+def _operand(value: Value | None, mark: tuple[str, str] | None) -> tuple[str, str, tuple[str, str] | None]:
+    return ('""', "", mark) if value is None else (named(value.name), named(value.name), mark)
+
+
+def _listed(texts: Iterable[tuple[str, str, tuple[str, str] | None]], spare: int = 1) -> list[Piece]:
     pieces: list[Piece] = []
-    for text, mark in texts:
+    for text, name, mark in texts:
         if pieces:
             pieces.append(Piece(", ", spare=spare))
-        pieces.append(Piece(text, *(mark or ("", "")), spare))
+        pieces.append(Piece(text, *(mark or ("", "")), spare, name))
     return pieces
 
 

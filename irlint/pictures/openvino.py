@@ -81,13 +81,14 @@ class Painter:
         place = self.at(maker.node)
         return f"Const {layer_text(maker.node)}" + f", {place}" * bool(place)
 
-    def place(self, problem: Problem) -> str:
+    def place(self, problem: Problem) -> tuple[str, str, str]:
         node = problem.node
         if node is None:
-            return f'in the body "{problem.graph}"' if problem.graph else ""
+            return f'in the body "{problem.graph}"' if problem.graph else "", "", ""
         version = f" ({node.version})" if node.version else ""
         inside = f' in the body "{problem.graph}"' if problem.graph else ""
-        return f"{layer_text(node)}, {node.op}{version}{inside}"
+        rest = f", {node.op}{version}{inside}"
+        return f"{layer_text(node)}{rest}", node.name, f"layer{f' {node.id}' * bool(node.id)}{rest}"
 
     # --- lines --------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ ROLES = {
     "dim": "2",
 }
 
-#: In a pipe or a file a line has so many columns; on a terminal as many as that has, within these bounds.
+#: In a pipe or a file a line has so many columns; on a terminal as many as that has, sentences that stand alone within these bounds.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120
@@ -63,13 +63,17 @@ def is_terminal(stream: Stream | None) -> bool:
 
 
 def width(stream: Stream | None) -> int:
-    """The number of columns of a report on ``stream``."""
+    """The number of columns of sentences on ``stream``."""
+    return min(WIDEST, terminal_width(stream) or PIPE_WIDTH)
+
+
+def terminal_width(stream: Stream | None) -> int | None:
+    """The number of columns of the terminal that a stream is; None of one that is none."""
     if not is_terminal(stream):
-        return PIPE_WIDTH
+        return None
     import shutil
 
-    columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
-    return max(NARROWEST, min(WIDEST, columns))
+    return max(NARROWEST, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns)
 
 
 def painted(text: str, role: str, color: bool) -> str:

@@ -18,6 +18,9 @@ ORPHAN = 12
 #: Signs behind which a word that is longer than a line is broken.
 BREAKS = frozenset("/.,:;_-+=)]")
 
+#: Where nothing is cut, only what no one can read is left out of a line: what is beyond so many columns.
+UNBOUNDED = 2000
+
 #: Hangul letters that stand in the syllable of the letter before.
 MIDDLE_JAMO = ("\u1160", "\u11ff")
 
@@ -26,19 +29,37 @@ Run = tuple[str, str]
 
 
 class Canvas:
-    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to break."""
+    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to break.
 
-    __slots__ = ("color", "columns", "gutter", "intact", "lines", "severity")
+    On a ``whole`` one sentences are wrapped, and nothing else has to fit; of long lists, what a finding is not about is left
+    out but on one that is ``complete``, too.
+    """
+
+    __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "whole")
 
     def __init__(
-        self, columns: int, color: bool = False, gutter: int = 3, severity: str = "error", intact: str = ""
+        self,
+        columns: int,
+        color: bool = False,
+        gutter: int = 3,
+        severity: str = "error",
+        intact: str = "",
+        *,
+        whole: bool = False,
+        complete: bool = False,
     ) -> None:
         self.columns = columns
         self.color = color
         self.gutter = gutter
         self.severity = severity
         self.intact = intact
+        self.whole = whole
+        self.complete = complete
         self.lines: list[str] = []
+
+    def page(self, gutter: int, severity: str, intact: str) -> Canvas:
+        """An empty one of the same kind with another gutter, for a finding of a severity."""
+        return Canvas(self.columns, self.color, gutter, severity, intact, whole=self.whole, complete=self.complete)
 
     @property
     def text(self) -> str:
@@ -46,8 +67,13 @@ class Canvas:
 
     @property
     def room(self) -> int:
-        """The columns to the right of the bar."""
-        return self.columns - self.gutter - 3
+        """The columns to the right of the bar, for lines of the model and shapes."""
+        return UNBOUNDED if self.whole else self.columns - self.gutter - 3
+
+    @property
+    def ample(self) -> int:
+        """The columns to the right of the bar that are for what may be left out of a line, too."""
+        return UNBOUNDED if self.complete else self.columns - self.gutter - 3
 
     def painted(self, text: str, role: str) -> str:
         return ansi.painted(text, role, self.color)
@@ -61,12 +87,20 @@ class Canvas:
     def at(self, place: str, what: str) -> None:
         """``--> m.xml:418:3   layer 31``; what does not fit stands in the next line."""
         arrow = " " * self.gutter + self.painted("-->", "gutter")
-        if not what or self.gutter + 4 + display(place) + 3 + display(what) <= self.columns:
+        if not what or self.fits(place, what):
             self.lines.append(f"{arrow} {place}" + f"   {what}" * bool(what))
             return
         self.lines.append(f"{arrow} {place}")
         indent = self.gutter + 4
         self.lines += [" " * indent + line for line in wrapped(what, self.columns - indent, intact=self.intact)]
+
+    def fits(self, place: str, what: str) -> bool:
+        """Whether a place and what stands there have room in one line."""
+        return self.gutter + 4 + display(place) + 3 + display(what) <= self.columns
+
+    def alone(self, text: str) -> None:
+        """A text in a line of its own under the place, unbroken."""
+        self.lines.append(" " * (self.gutter + 4) + text)
 
     def bar(self) -> None:
         self.row("", [])
@@ -187,10 +221,15 @@ def cut(text: str, room: int) -> str:
     if display(text) <= room:
         return text
     kept = max(2, room - 3)
-    tail = fitting(text[::-1], kept // 2)[::-1]
+    return f"{fitting(text, kept - kept // 2)}...{ending(text, kept // 2)}"
+
+
+def ending(text: str, room: int) -> str:
+    """As much of the end of a text as ``room`` columns have room for, no mark without its letter."""
+    tail = fitting(text[::-1], room)[::-1]
     while tail and display(tail[0]) == 0:
         tail = tail[1:]
-    return f"{fitting(text, kept - kept // 2)}...{tail}"
+    return tail
 
 
 def display(text: str) -> int:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from irlint.pictures.drawing import Line, Piece
 from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display
-from irlint.reporters.plain import safe
 
-#: Names in a line that is too long are cut to the first of these, then, where that does not do, step by step to the last.
-NAMES = (48, 40, 32, 24, 20)
+#: In a line without room, what is longer than so many columns and no name is cut.
+LONG = 48
+
+#: Comments stand under each other in at most this column, else each behind its line.
+FAR = 100
 
 #: What stands, at its longest, for what is left out of a list.
 ELISION = ", ..., "
@@ -22,22 +24,33 @@ LABEL = 24
 def frame(lines: Sequence[Line], canvas: Canvas) -> None:
     """The lines in order, each with its marks and labels under it."""
     fitted = [
-        _fitted([replaced(p, text=safe(p.text), label=safe(p.label)) for p in line.pieces], canvas.room)
+        _fitted(_without(list(line.pieces), 3, canvas.ample), canvas.ample if line.part else canvas.room)
         for line in lines
     ]
     widths = [_length(pieces) for pieces in fitted]
     column = max((width for width, line in zip(widths, lines) if line.comment), default=0) + 2
+    column = column if column <= FAR else 0
     for line, pieces, width in zip(lines, fitted, widths):
         if line.gap:
             canvas.gap()
         runs: list[Run] = [(piece.text, _role(piece, canvas) if piece.mark == "primary" else "") for piece in pieces]
-        comment = safe(line.comment)
-        for start in (column, width + 2) if comment else ():
-            if start + display(comment) <= canvas.room:
-                runs += [(" " * (start - width), ""), (comment, "dim")]
+        for start in (column, width + 2) if line.comment else ():
+            if width < start <= canvas.room - display(line.comment):
+                runs += [(" " * (start - width), ""), (line.comment, "dim")]
                 break
         canvas.row(line.gutter, runs)
         _marks(pieces, canvas)
+
+
+def fits(lines: Sequence[Line], room: int, spare: int) -> bool:
+    """Whether the lines fit without what is spare from so much on, and with their names as they are."""
+    for line in lines:
+        kept = list(line.pieces)
+        for each in range(3, spare - 1, -1):
+            kept = _without(kept, each, room)
+        if _length(kept) > room and any(piece.name for piece in kept):
+            return False
+    return True
 
 
 def _role(piece: Piece, canvas: Canvas) -> str:
@@ -45,32 +58,20 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces that fit into a line: by turns, what is spare is left out and names are cut, those at fault last."""
-    if _length(pieces) <= room:
-        return pieces
+    """The pieces that fit into a line: what is spare is left out by turns, and then what is long is cut."""
     kept = pieces
-    for spare, limits in ((3, NAMES[:1]), (2, NAMES[:3]), (1, NAMES)):
-        for marked in (False, True):
-            kept = _narrowed(kept, room, limits, marked) if spare < 3 else kept
+    for spare in (3, 2, 1):
+        if _length(kept) <= room:
+            return kept
         kept = _without(kept, spare, room)
-    kept = _narrowed(kept, room, NAMES, True)
+    if _length(kept) > room:
+        kept = [
+            replaced(each, text=cut(each.text, LONG))
+            if each.spare and not each.name and display(each.text) > LONG
+            else each
+            for each in kept
+        ]
     return kept if _length(kept) <= room else _window(kept, room)
-
-
-def _shorter(piece: Piece, limit: int) -> Piece:
-    return replaced(piece, text=cut(piece.text, limit)) if piece.spare and display(piece.text) > limit else piece
-
-
-def _narrowed(pieces: list[Piece], room: int, limits: Sequence[int], marked: bool) -> list[Piece]:
-    """The pieces with the names that are marked, or those that are not, cut as far as it takes."""
-    kept = list(pieces)
-    for limit in limits:
-        for index in reversed(range(len(kept))):
-            if _length(kept) <= room:
-                return kept
-            if bool(kept[index].mark) == marked:
-                kept[index] = _shorter(kept[index], limit)
-    return kept
 
 
 def _length(pieces: Sequence[Piece]) -> int:

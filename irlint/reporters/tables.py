@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from irlint.pictures.drawing import Row, Table
 from irlint.records import record
-from irlint.reporters.canvas import Canvas, Run, cut, display
+from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display
 from irlint.reporters.plain import safe
 
 #: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the clash.
@@ -22,10 +21,8 @@ INSTEAD = 40
 
 @record
 class _Limits:
-    """How wide names and dims may be, the clashing dims and the others, what is left for the last column, and whether all
-    axes are shown."""
+    """How wide dims may be, the clashing ones and the others, what is left for the last column, and whether all axes are shown."""
 
-    name: int
     dim: int
     clashing: int
     tail: int = NARROW
@@ -34,22 +31,26 @@ class _Limits:
 
 #: From what is wanted to what fits into a narrow page.
 LIMITS = (
-    _Limits(40, 32, 32),
-    _Limits(28, 32, 32),
-    _Limits(28, 24, 32),
-    _Limits(28, 32, 32, 0),
-    _Limits(28, 24, 32, 0),
-    _Limits(28, 16, 32),
-    _Limits(20, 16, 32),
-    _Limits(20, 16, 32, 0),
-    _Limits(20, 12, 24),
-    _Limits(20, 12, 24, 0),
-    _Limits(20, 16, 32, NARROW, False),
-    _Limits(20, 16, 32, 0, False),
-    _Limits(16, 10, 16, 0, False),
-    _Limits(10, 8, 10, 0, False),
-    _Limits(5, 6, 8, 0, False),
+    _Limits(32, 32),
+    _Limits(24, 32),
+    _Limits(32, 32, 0),
+    _Limits(24, 32, 0),
+    _Limits(16, 32),
+    _Limits(16, 32, 0),
+    _Limits(12, 24),
+    _Limits(12, 24, 0),
+    _Limits(16, 32, NARROW, False),
+    _Limits(16, 32, 0, False),
+    _Limits(10, 16, 0, False),
+    _Limits(8, 10, 0, False),
+    _Limits(6, 8, 0, False),
 )
+
+#: So many of them leave enough of the dims: for these, names are cut first.
+ROOMY = 6
+
+#: Where everything has room.
+WHOLE = _Limits(UNBOUNDED, UNBOUNDED)
 
 
 def table(found: Table, canvas: Canvas) -> None:
@@ -73,11 +74,20 @@ def table(found: Table, canvas: Canvas) -> None:
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
     """The grid that shows most and fits."""
+    if canvas.whole:
+        return _Grid(found, canvas, WHOLE)
     for limits in LIMITS:
         grid = _Grid(found, canvas, limits)
         if grid.width <= canvas.room:
             break
     return grid
+
+
+def fits(found: Table | None, canvas: Canvas, *, roomy: bool) -> bool:
+    """Whether a table fits with the names as they are and, where it is ``roomy``, enough of its dims."""
+    if found is None or canvas.whole:
+        return True
+    return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: ROOMY if roomy else None])
 
 
 class _Grid:
@@ -94,7 +104,7 @@ class _Grid:
         self.clashing = {column for columns in self.marked for column in columns}
         self.shown = self._shown()
         self.widths = {column: self._width(column) for column in self.shown}
-        self.names = _names([_label(row) for row in found.rows], [safe(row.name) for row in found.rows], limits.name)
+        self.names = _names([_label(row) for row in found.rows], [row.name for row in found.rows])
         self.labels = max([5, *map(display, self.names)])
         self.body = sum(self.widths.values()) + 2 * max(0, len(self.shown) - 1) + 4
         self.body = max([self.body, *(display(_instead(row)) for row in found.rows if row.dims is None)])
@@ -216,24 +226,10 @@ def _instead(row: Row) -> str:
     return cut(safe(row.instead or "of unknown rank"), INSTEAD)
 
 
-def _names(labels: Sequence[str], names: Sequence[str], limit: int) -> list[str]:
-    """``input 0  images``: what the rows are called, the names cut to so many columns but such that they can be told apart."""
+def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
+    """``input 0  images``: what the rows are called."""
     wide = max(map(display, labels), default=0)
-    return [
-        f"{label}{' ' * (wide - display(label))}  {name}" if name else label
-        for label, name in zip(labels, _told_apart(names, limit))
-    ]
-
-
-def _told_apart(names: Sequence[str], limit: int) -> Iterator[str]:
-    """The names in at most so many columns; of long ones the folders that all have are left out first."""
-    given = [name for name in names if name]
-    long = len(given) > 1 and max(map(display, given)) > limit
-    common = os.path.commonprefix(given) if long else ""  # noqa: RUF071  (ends within a folder's name, too)
-    common = common[: max(common.rfind(sign) for sign in "/._") + 1]
-    for name in names:
-        short = f"...{name[len(common) :]}" if len(common) > 3 and name else name
-        yield cut(short, limit)
+    return [f"{label}{' ' * (wide - display(label))}  {name}" if name else label for label, name in zip(labels, names)]
 
 
 def _first_fitting(texts: Sequence[str], room: int) -> str:

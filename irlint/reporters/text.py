@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from irlint.findings.report import Finding, Report
+from irlint.findings.wording import bounded
 from irlint.lazy_typing import Any
 from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import record, replaced
-from irlint.reporters import frames, tables
-from irlint.reporters.ansi import PIPE_WIDTH, colored, width
-from irlint.reporters.canvas import Canvas, wrapped
+from irlint.reporters import frames, names, tables
+from irlint.reporters.ansi import PIPE_WIDTH, colored, terminal_width
+from irlint.reporters.canvas import UNBOUNDED, Canvas, wrapped
 from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
 
-__all__ = ["PIPE_WIDTH", "colored", "rendered", "width"]
+__all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
 #: Of one rule in one file so many findings are shown in full.
 SHOWN = 10
 
 #: A note has at most so many characters.
 NOTE = 800
+
+#: How far names are cut, what is spare left out for them, and whether dims have room, by turns: at first little is lost.
+CUTS = (
+    *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
+    *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
+    *((limit, 1, True) for limit in (64, 48, 40, 32, 28, 24, 20)),
+    *((limit, 1, False) for limit in (28, 24, 20, 16, 12, 8, 5)),
+)
 
 #: So many of the nodes are named at which a finding is repeated.
 NAMED = 3
@@ -37,15 +47,15 @@ def rendered(
     color: bool = False,
     every: bool = False,
     quiet: bool = False,
-    columns: int = PIPE_WIDTH,
+    columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
     """The findings in document order, a blank line behind each, then the summary unless ``quiet``.
 
-    Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
+    ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
     does not have is escaped.
     """
-    canvas = Canvas(columns, color)
+    canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
     for root in report.findings:
@@ -114,9 +124,12 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     """One finding in full, ``others`` being those that say the same of other nodes."""
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
-    page = Canvas(canvas.columns, canvas.color, gutter, finding.severity.value, safe(finding.path))
-    page.headline(f"{finding.severity.value}[{finding.rule.code}]", _headline(finding))
-    page.at(place(finding), brief(drawing.place))
+    page = canvas.page(gutter, finding.severity.value, safe(finding.path))
+    scope = names.scope_of(map(safe, names.names_in(drawing)), page.intact)
+    short = partial(names.without_scope, scope=scope)
+    page.headline(f"{finding.severity.value}[{finding.rule.code}]", short(_headline(finding)))
+    _place(drawing, place(finding), page, scope)
+    drawing = _fitting(names.named_shortly(drawing, scope), page)
     if drawing.lines or drawing.table:
         page.bar()
     if drawing.lines:
@@ -128,15 +141,37 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     for note in drawing.notes:
         page.remark("note", brief(note, NOTE), "tag")
     if others:
-        page.remark("note", _repetition(finding, others), "tag")
+        page.remark("note", short(_repetition(finding, others)), "tag")
     following = [each for root in (finding, *others) for each in root.following]
     if following:
-        page.remark("note", _consequences(following, finding), "tag")
+        page.remark("note", short(_consequences(following, finding)), "tag")
     if finding.help:
-        page.remark("help", safe(finding.help), "help")
+        page.remark("help", short(safe(finding.help)), "help")
     code = finding.rule.code
     page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`", "tag")
     return page.text
+
+
+def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
+    """Where the finding stands; a name that has no room beside that in a line of its own, as has what stands for its scope."""
+    whole = brief(drawing.place)
+    if not drawing.name or (page.fits(at, whole) and not scope):
+        page.at(at, whole)
+    else:
+        page.at(at, brief(drawing.unnamed))
+        page.alone(bounded(safe(drawing.name)))
+    if scope:
+        page.alone(bounded(f"{names.SCOPE} is {scope[:-1]}"))
+
+
+def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
+    """The picture with its names cut as far as it takes, the same in its lines and its table."""
+    shown = drawing
+    for limit, spare, roomy in CUTS if not page.whole else ():
+        shown = names.with_cut_names(drawing, limit)
+        if frames.fits(shown.lines, page.room, spare) and tables.fits(shown.table, page, roomy=roomy):
+            break
+    return shown
 
 
 def _headline(finding: Finding) -> str:
@@ -154,11 +189,11 @@ def _place_text(finding: Finding) -> str:
 def _repetition(first: Finding, others: Sequence[Finding]) -> str:
     what = "nodes" if others[0].node is not None else "places"
     head = f"the same at {len(others)} more {what if len(others) > 1 else what[:-1]}: "
-    names = [_name(each, first) for each in others]
-    series = _series(names)
+    called = [_name(each, first) for each in others]
+    series = _series(called)
     if series:
         return f"{head}{brief(series, NOTE // 2)}"
-    return head + ", ".join(map(brief, names[:NAMED])) + ", ..." * (len(names) > NAMED)
+    return head + ", ".join(map(brief, called[:NAMED])) + ", ..." * (len(called) > NAMED)
 
 
 def _consequences(following: Sequence[Finding], root: Finding) -> str:
@@ -167,8 +202,8 @@ def _consequences(following: Sequence[Finding], root: Finding) -> str:
     own = next((each for each in following if (each.graph, each.node) == (root.graph, root.node)), None)
     if own is not None and len(following) == 1:
         return brief(f"{head}{own.rule.code}, {own.message}", NOTE)
-    names = list(dict.fromkeys(f"{each.rule.code} at {_name(each, root)}" for each in following))
-    return brief(head + ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED), NOTE)
+    called = list(dict.fromkeys(f"{each.rule.code} at {_name(each, root)}" for each in following))
+    return brief(head + ", ".join(called[:NAMED]) + ", ..." * (len(called) > NAMED), NOTE)
 
 
 def _name(finding: Finding, first: Finding) -> str:
@@ -178,9 +213,9 @@ def _name(finding: Finding, first: Finding) -> str:
     return f"{graph}{name}" + f" ({finding.op})" * (finding.op != first.op) + line
 
 
-def _series(names: Sequence[str]) -> str:
-    """``/layers.N/attn/Add, N from 1 to 39`` where at least four names differ in just one number, else ""."""
-    parts = [_NUMBER.split(name) for name in names] if len(names) > NAMED else []
+def _series(called: Sequence[str]) -> str:
+    """``/layers.N/attn/Add, N from 1 to 39`` where at least four called differ in just one number, else ""."""
+    parts = [_NUMBER.split(name) for name in called] if len(called) > NAMED else []
     if not parts or len({len(each) for each in parts}) > 1:
         return ""
     varying = [index for index, texts in enumerate(zip(*parts)) if len(set(texts)) > 1]

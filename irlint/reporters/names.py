@@ -1,0 +1,164 @@
+"""The names in one finding: the scope that they share, which is said once, and short names of which no two look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
+from irlint.records import replaced
+from irlint.reporters.canvas import cut, display, ending
+from irlint.reporters.plain import safe
+
+#: What stands for the scope.
+SCOPE = "~"
+
+#: A scope is taken away where at least two names have it, and all of them together become so many characters shorter.
+SAVED = 24
+
+#: What may stand in a name: a scope begins where none of these is before it.
+_WITHIN = frozenset("_.-:/~")
+
+
+def scope_of(names: Iterable[str], path: str = "") -> str:
+    """The scope that it pays most to say once: ``/layers.0/attn`` of names such as ``/layers.0/attn/q_proj/MatMul``; "" where it
+    pays not, or where names begin with the sign for it. Names in no scope of folders have one of their parts between full stops.
+    """
+    every = set(names)
+    if any(name.startswith(SCOPE) for name in every):
+        return ""
+    saved: dict[str, int] = {}
+    for name in every:
+        sign = "/" if "/" in name else "."
+        at = name.find(sign, 1)
+        while 0 < at < len(name) - 1:
+            scope = name[: at + 1]
+            saved[scope] = saved.get(scope, 0) + len(scope) - 2
+            at = name.find(sign, at + 1)
+    best = max(saved, key=lambda scope: (saved[scope], len(scope)), default="")
+    pays = best and saved[best] >= SAVED and saved[best] > len(best) - 2 and not path.startswith(best)
+    return best if pays else ""
+
+
+def without_scope(text: str, scope: str) -> str:
+    """A text whose names have the sign for the scope, which ends with its ``/``, in its place."""
+    if not scope or scope not in text:
+        return text
+    parts = text.split(scope)
+    result = parts[0]
+    for part in parts[1:]:
+        begins = not result or not (result[-1].isalnum() or result[-1] in _WITHIN)
+        result += (f"{SCOPE}{scope[-1]}" if begins else scope) + part
+    return result
+
+
+def named_shortly(drawing: Drawing, scope: str) -> Drawing:
+    """A picture whose texts have the names without their scope, and no control characters."""
+
+    def short(text: str) -> str:
+        return without_scope(safe(text), scope)
+
+    def line(each: Line) -> Line:
+        pieces = tuple(
+            replaced(piece, text=short(piece.text), name=short(piece.name), label=short(piece.label))
+            for piece in each.pieces
+        )
+        return replaced(each, pieces=pieces, comment=short(each.comment))
+
+    def row(each: Row) -> Row:
+        return replaced(each, name=short(each.name), origins=tuple(map(short, each.origins)))
+
+    table = drawing.table
+    if table is not None:
+        table = replaced(table, rows=tuple(map(row, table.rows)))
+    return replaced(drawing, lines=tuple(map(line, drawing.lines)), table=table, notes=tuple(map(short, drawing.notes)))
+
+
+def names_in(drawing: Drawing) -> dict[str, None]:
+    """The names that a picture shows in its lines and its table, each once."""
+    found = dict.fromkeys(piece.name for line in drawing.lines for piece in line.pieces if piece.name)
+    if drawing.table is not None:
+        found.update(dict.fromkeys(row.name for row in drawing.table.rows if row.name))
+    return found
+
+
+def with_cut_names(drawing: Drawing, limit: int) -> Drawing:
+    """A picture whose names take at most ``limit`` columns, the same name the same way throughout, and no two names the same."""
+    texts = told_apart(names_in(drawing), limit)
+    cuts = {name: text for name, text in texts.items() if text != name}
+    if not cuts:
+        return drawing
+
+    def piece(each: Piece) -> Piece:
+        short = cuts.get(each.name)
+        if short is None:
+            return replaced(each, label=_cut_within(each.label, cuts)) if each.label else each
+        before = each.text.removesuffix(each.name)
+        return replaced(each, text=before + short, name=short, label=_cut_within(each.label, cuts))
+
+    lines = tuple(
+        replaced(line, pieces=tuple(map(piece, line.pieces)), comment=_cut_within(line.comment, cuts))
+        for line in drawing.lines
+    )
+    table: Table | None = drawing.table
+    if table is not None:
+        rows = tuple(replaced(row, name=cuts.get(row.name, row.name)) for row in table.rows)
+        table = replaced(table, rows=rows)
+    return replaced(drawing, lines=lines, table=table)
+
+
+def _cut_within(text: str, cuts: dict[str, str]) -> str:
+    """A text such as ``y: float[2]`` or ```y` is declared here`` with its names cut."""
+    words = (word.strip("`,:") for word in text.split(" ")) if text else ()
+    for word in words:
+        if word in cuts:
+            text = text.replace(word, cuts[word])
+    return text
+
+
+def told_apart(names: Iterable[str], limit: int) -> dict[str, str]:
+    """For each name a text of at most ``limit`` columns, where that is enough to tell it from the others."""
+    every = list(dict.fromkeys(names))
+    texts = {name: tail(name, limit) for name in every}
+    for alike in _alike(texts):
+        common = _common_folder(alike)
+        for name in alike:
+            texts[name] = name if display(name) <= limit else cut(f"...{name[common:]}", limit)
+    taken = set(texts.values())
+    for alike in _alike(texts):
+        for number, name in enumerate(alike[1:], 2):
+            texts[name] = _numbered(texts[name], number, taken)
+            taken.add(texts[name])
+    return texts
+
+
+def _alike(texts: dict[str, str]) -> list[list[str]]:
+    """The names that have one text, whole ones first."""
+    groups: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        groups.setdefault(text, []).append(name)
+    return [sorted(group, key=lambda name: name != texts[name]) for group in groups.values() if len(group) > 1]
+
+
+def _common_folder(names: list[str]) -> int:
+    """The length of the folders that all of the names begin with."""
+    first, last = min(names), max(names)
+    same = next((at for at, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
+    return first.rfind("/", 0, same) + 1
+
+
+def _numbered(text: str, number: int, taken: Collection[str]) -> str:
+    while (told := f"{text}#{number}") in taken:
+        number += 1
+    return told
+
+
+def tail(name: str, limit: int) -> str:
+    """The name, or as many of its last parts as fit: ``.../q_proj/MatMul_output_0``."""
+    if display(name) <= limit:
+        return name
+    at = name.find("/", 1)
+    while at > 0:
+        if display(name[at:]) + 3 <= limit:
+            return f"...{name[at:]}"
+        at = name.find("/", at + 1)
+    return f"...{ending(name, max(1, limit - 3))}"
