@@ -35,6 +35,8 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     policy = settings.policy(options, config)
     forms = (FORMS[options["format"]], *(form for form, _ in outputs))
     excluded = settings.excluded(paths, options, config)
+    if options["resume"] or forms[0].streamed:
+        _stream(paths, options, config, policy, excluded)
     report = _checked(paths, options, config, policy, forms, excluded)
     if not any(file.status != "skipped" for file in report.files) and not options["allow_empty"]:
         from irlint.command.empty import fail_empty
@@ -51,6 +53,19 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     results.publish(report, options, outputs)
     results.account(report, options, config, notices)
     results.finish(report, options["fail_on"])
+
+
+def _stream(
+    paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
+) -> None:
+    """Ends the run where it is one that keeps no report."""
+    from irlint.command import streaming
+
+    if not streaming.wanted(options):
+        return
+    with _failing() as bars:
+        watched = None if options["no_progress"] else _watched(bars)
+        streaming.check(_named(paths), options, config, policy, excluded, watched)
 
 
 def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> NoReturn:
@@ -86,10 +101,8 @@ def _checked(
     excluded: Excluded,
 ) -> Report:
     from irlint.run.files import checked
-    from irlint.run.search import MissingPaths
 
-    bars: list[Any] = []
-    try:
+    with _failing() as bars:
         return checked(
             _named(paths),
             settings=settings.of_files(options, config, policy, forms),
@@ -99,15 +112,28 @@ def _checked(
             jobs=options["jobs"],
             advance=None if options["no_progress"] else _watched(bars),
         )
-    except MissingPaths as error:
-        _fail_missing(error.paths)
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
-    except ValueError as error:
-        fail(str(error))
-    finally:
-        for bar in bars:
+
+
+class _failing:
+    """A block in which what a check raises ends the run, and after which the progress bars that it has got are gone."""
+
+    def __enter__(self) -> list[Any]:
+        self.bars: list[Any] = []
+        return self.bars
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        for bar in self.bars:
             bar.close()
+        from irlint.run.search import MissingPaths
+
+        if isinstance(error, MissingPaths):
+            _fail_missing(error.paths)
+        if isinstance(error, BrokenPipeError):
+            return
+        if isinstance(error, OSError):
+            fail(f"{error.filename}: {error.strerror}")
+        if isinstance(error, ValueError):
+            fail(str(error))
 
 
 def _from_stdin(name: str | None) -> list[Source]:

@@ -20,6 +20,7 @@ from irlint.command.options import (
     RULES,
     SECTIONS,
     SHAPES,
+    SUMMARY,
     TARGETS,
     WHY,
     default,
@@ -276,6 +277,19 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
     from irlint.command.broadcasting import tried
 
     raise SystemExit(tried(shapes, options))
+
+
+@commands.command()
+@click.argument("journal", metavar="FILE", type=click.Path())
+@_with(SUMMARY)
+def summary(journal: str, **options: Any) -> None:
+    """Prints what a run has found, by rule, by operator and by exporter.
+
+    FILE is what `irlint check --format jsonl` or `--resume FILE` has written; of a run that was cut off, what is there counts.
+    """
+    from irlint.command.questions import summary
+
+    summary(journal, options["format"])
 
 
 @commands.command()

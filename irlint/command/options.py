@@ -10,7 +10,7 @@ from irlint.records import replaced
 
 #: What the first word of a command line may be, beside a path.
 COMMANDS = (
-    *("check", "shapes", "contract", "targets", "why", "diff", "broadcast", "explain", "rules", "init"),
+    *("check", "shapes", "contract", "targets", "why", "diff", "broadcast", "summary", "explain", "rules", "init"),
     *("--help", "--version"),
 )
 
@@ -47,6 +47,13 @@ OWN = (
         "Also write the report to a file, whose name may tell the form.",
         "texts",
         metavar="[FORMAT=]FILE",
+        after="--format",
+        section="Report",
+    ),
+    Option(
+        "--resume",
+        "Write to this journal, as --format jsonl, and go on where an earlier run of it was cut off.",
+        "file",
         after="--format",
         section="Report",
     ),
@@ -94,7 +101,7 @@ OWN = (
         section="Report",
     ),
     Option("--no-progress", "No progress bar.", "flag", section="Report"),
-    Option("--statistics", "Count the findings of each rule.", "flag", section="Report"),
+    Option("--statistics", "Count by rule, by operator and by exporter.", "flag", section="Report"),
     Option("--quiet", "No summary, and no notices.", "flag", short="-q", section="Report"),
     Option(
         "--verbose",
@@ -173,6 +180,8 @@ DIFF = (
     Option("--format", "Form of the comparison.", "choice", values=("text", "json", "markdown"), default="text"),
     Option("--textconv", "Print one MODEL as text, line by line, for `git diff` to compare.", "flag"),
 )
+
+SUMMARY = (Option("--format", "Form of the counts.", "choice", values=("text", "json", "html"), default="text"),)
 
 BROADCAST = (
     Option("--rule", "Only this rule; the exit status then says whether it holds.", "text", metavar="NAME"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from irlint.command.streams import emit, encoding, fail
@@ -34,3 +35,27 @@ def targets(model: str, form: str = "text") -> None:
     from irlint.run.targets import taken
 
     answer(partial(taken, model), rendered, model, form)
+
+
+def summary(file: str, form: str) -> None:
+    """``irlint summary FILE``."""
+    from irlint.command.streams import notify
+    from irlint.reporters import statistics
+    from irlint.run import journal
+
+    try:
+        found, is_whole = journal.tally(file)
+    except FileNotFoundError:
+        fail(f"no such file: {file}")
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
+    except journal.BrokenJournal as error:
+        fail(f"{file} is no journal of a check: {error}", "help: `irlint check --format jsonl` writes one")
+    if not is_whole:
+        notify(f"note: {file} is of a run that was cut off, or lasts; --resume {file} goes on with it")
+    if form == "json":
+        emit(statistics.document(found), "utf-8")
+    elif form == "html":
+        emit(statistics.page(found, f"irlint: {os.path.basename(file)}"), "utf-8")
+    else:
+        emit(statistics.headline(found) + statistics.rendered(found))

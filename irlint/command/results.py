@@ -12,7 +12,8 @@ from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
 if TYPE_CHECKING:
-    from irlint.findings.report import Report
+    from irlint.findings.faults import Severity
+    from irlint.findings.report import CheckedFile, Report
     from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import FileIgnores, Policy
@@ -57,12 +58,11 @@ def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bo
 
 
 def _statistics(report: Report) -> str:
-    """How many findings each rule has, a line for each, the most frequent first."""
-    from collections import Counter
+    """How many findings each rule, each operator and each exporter has."""
+    from irlint.findings import tally
+    from irlint.reporters.statistics import rendered
 
-    counts = Counter((finding.rule.code, finding.rule.name) for finding in report.folded().findings)
-    rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return "".join(f"{count:6}  {code}  {name}\n" for (code, name), count in rows)
+    return rendered(tally.of(report))
 
 
 def _append_page(report: Report, form: Form) -> None:
@@ -176,16 +176,23 @@ def _holds(path: str, root: str) -> bool:
     return os.path.isdir(path) and inside.startswith(around)
 
 
-def account(report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str]) -> None:
-    """Writes to standard error what is no part of the report."""
-    from irlint.reporters.plain import safe
-
+def account(
+    report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str], counts: str = ""
+) -> None:
+    """Writes to standard error what is no part of the report; ``counts`` are the statistics, where they are known."""
     if options["verbose"]:
         complain("".join(f"irlint: {line}\n" for line in _files(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
-        complain(_statistics(report))
+        complain(counts or _statistics(report))
     if not options["quiet"]:
-        complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
+        note(notices)
+
+
+def note(notices: Iterable[str]) -> None:
+    """Writes what somebody should know to standard error."""
+    from irlint.reporters.plain import safe
+
+    complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
 
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:
@@ -197,15 +204,26 @@ def _files(report: Report, config: Config | None) -> Iterator[str]:
     for finding in report.folded().findings:
         counts[finding.path] = counts.get(finding.path, 0) + 1
     for file in report.files:
-        result = file.reason or f"{counted(file.nodes, 'node')}, {counted(counts.get(file.path, 0), 'finding')}"
-        yield f"{safe(file.path)}: {file.status}, {result}"
+        yield of_file(file, counts.get(file.path, 0))
+
+
+def of_file(file: CheckedFile, findings: int) -> str:
+    """What became of a file."""
+    from irlint.reporters.plain import safe
+
+    result = file.reason or f"{counted(file.nodes, 'node')}, {counted(findings, 'finding')}"
+    return f"{safe(file.path)}: {file.status}, {result}"
 
 
 def finish(report: Report, fail_on: str) -> NoReturn:
     """Ends the run with its exit status."""
-    if fail_on == "never" or not report.findings:
+    end(max((each.severity for each in report.findings), key=lambda each: each.rank, default=None), fail_on)
+
+
+def end(worst: Severity | None, fail_on: str) -> NoReturn:
+    """Ends a run with the exit status for the worst that was found."""
+    if fail_on == "never" or worst is None:
         raise SystemExit(0)
     from irlint.findings.faults import Severity
 
-    least = Severity(fail_on).rank
-    raise SystemExit(int(any(finding.severity.rank >= least for finding in report.findings)))
+    raise SystemExit(int(worst.rank >= Severity(fail_on).rank))

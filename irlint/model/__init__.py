@@ -233,7 +233,7 @@ class Model:
 
     ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator sets as the
     file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name that the file gives to
-    the size, where they differ.
+    the size, where they differ. ``producer`` is what wrote the file and its version, "" where it does not say.
     """
 
     path: str
@@ -246,6 +246,7 @@ class Model:
     metadata: Mapping[str, str] = NOTHING
     problems: tuple[Problem, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
+    producer: str = ""
 
     @property
     def nodes(self) -> int:

@@ -15,7 +15,8 @@ class Form:
     ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
     from others, too; the rest get the roots, with what follows from each. A ``document`` is for other programs: UTF-8, and the same bytes
     everywhere. One that is ``drawn`` shows what findings carry of the model, and one with ``silenced`` what is not reported. ``page`` is an environment variable with a file to
-    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form.
+    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. Of a ``streamed`` one on
+    standard output each file's part is written as soon as that is checked, and no report is kept.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Form:
     silenced: bool = False
     page: str = ""
     suffixes: tuple[str, ...] = ()
+    streamed: bool = False
 
     def rendered(self, report: Report, **settings: Any) -> str:
         """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
@@ -56,6 +58,14 @@ ROWS = (
     ),
     Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
     Form("json", "scripts: the findings and the files of the run", document=True, whole=True, suffixes=(".json",)),
+    Form(
+        "jsonl",
+        "very many models: a line for each finding and each file, written as they come",
+        document=True,
+        whole=True,
+        suffixes=(".jsonl",),
+        streamed=True,
+    ),
     Form("sarif", "code scanning: SARIF 2.1.0", document=True, silenced=True, suffixes=(".sarif", ".sarif.json")),
     Form(
         "github",

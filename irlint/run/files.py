@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 
 from irlint.dims import Shape
@@ -29,8 +29,9 @@ class Settings:
     ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
     ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
     with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
-    With ``silenced`` the entries of files hold what is not reported. A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to
-    be reported.
+    With ``silenced`` the entries of files hold what is not reported, with ``stamped`` their size and what changes when they are
+    written. A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not
+    to be reported.
     """
 
     shapes: Mapping[str, Shape]
@@ -46,6 +47,7 @@ class Settings:
     timeout: float | None = None
     ignores: bool = True
     silenced: bool = False
+    stamped: bool = False
 
 
 @record
@@ -78,15 +80,22 @@ def checked(
 
     settings = settings or Settings(shapes or {})
     files = discovered(paths, excluded, force_exclude)
-    outcomes = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
+    found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     heard = advance(len(files)) if advance is not None and len(files) > 1 else None
-    outcomes += _outcomes(files, settings, jobs, heard)
-    named = {os.path.realpath(path) for path in paths if not os.path.isdir(path)}
-    outcomes = [_opened(each, named, settings.policy) for each in outcomes]
-    _judge_shapes(settings, outcomes, {each.path: each.data for each in in_memory})
-    outcomes.sort(key=lambda each: each.file.path)
-    findings = [finding for each in outcomes for finding in each.findings]
-    return Report(tuple(each.file for each in outcomes), tuple(findings), __version__, _text)
+    for each in outcomes(files, settings, jobs):
+        found.append(each)
+        if heard is not None:
+            heard(len(found) - len(in_memory))
+    found = [opened(each, files_named(paths), settings.policy) for each in found]
+    judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
+    found.sort(key=lambda each: each.file.path)
+    findings = [finding for each in found for finding in each.findings]
+    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text)
+
+
+def files_named(paths: Sequence[str]) -> frozenset[str]:
+    """The files that are named, by their real paths."""
+    return frozenset(os.path.realpath(path) for path in paths if not os.path.isdir(path))
 
 
 def _text(report: Report, **settings: Any) -> str:
@@ -109,53 +118,24 @@ def _alone(settings: Settings) -> Settings:
 PATIENCE = 1.0
 
 
-def _outcomes(
-    files: Sequence[str], settings: Settings, jobs: int | None, advance: Callable[[int], None] | None
-) -> list[Outcome]:
-    """The outcome of each file, in the order of the files."""
-    until = monotonic() + PATIENCE
+def outcomes(files: Iterable[str], settings: Settings, jobs: int | None, *, ordered: bool = False) -> Iterator[Outcome]:
+    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun first."""
     processes = _processors() if jobs is None else jobs
-    result: list[Outcome] = []
-    while len(result) < len(files):
-        several = min(processes, len(files) - len(result)) > 1
-        if several and (jobs is not None or monotonic() > until):
-            return [*result, *_shared(files[len(result) :], settings, processes, advance, len(result))]
-        result.append(outcome(settings, files[len(result)]))
-        if advance is not None:
-            advance(len(result))
-    return result
+    until = monotonic() + PATIENCE
+    rest = iter(files)
+    while processes == 1 or (jobs is None and monotonic() <= until):
+        file = next(rest, None)
+        if file is None:
+            return
+        yield outcome(settings, file)
+    from irlint.run.sharing import shared
 
-
-def _shared(
-    files: Sequence[str], settings: Settings, jobs: int, advance: Callable[[int], None] | None, before: int
-) -> list[Outcome]:
-    """The outcomes of files that several processes check, the largest ones first; ``before`` others are done."""
-    from functools import partial
-
-    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
-    from irlint.run.deadline import GRACE
-    from irlint.run.processes import results
-
-    largest = sorted(files, key=_size, reverse=True)
-    heard = None if advance is None else lambda done: advance(before + done)
-    most = None if settings.timeout is None else settings.timeout + GRACE
-    late = partial(_timed_out, settings.timeout or 0)
-    work = partial(outcome, settings)
-    found = results(work, largest, min(jobs, len(files)), died=_died, late=late, seconds=most, advance=heard)
-    by_file = dict(zip(largest, found))
-    return [by_file[file] for file in files]
+    yield from shared(rest, settings, processes, ordered=ordered)
 
 
 def _processors() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-def _size(file: str) -> int:
-    try:
-        return os.stat(file).st_size
-    except OSError:
-        return 0
 
 
 def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome:
@@ -168,17 +148,23 @@ def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome
         with limited(settings.timeout):
             return _outcome(settings, path, data)
     except TimedOut:
-        return _timed_out(settings.timeout, path)
+        return timed_out(settings.timeout, path)
 
 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
     try:
         passed = skipped(path, data, settings.skip_pointers, settings.skip_strangers)
-        return Outcome(passed) if passed is not None else _inspected(settings, path, data)
+        found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
+        return _stamped(found, path) if settings.stamped and data is None else found
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
     except Exception as error:
         return _crashed(path, f"{type(error).__name__}: {_first_line(error)}{_raised_at(error)}")
+
+
+def _stamped(found: Outcome, path: str) -> Outcome:
+    status = os.stat(path)
+    return replaced(found, file=replaced(found.file, size=status.st_size, stamp=str(status.st_mtime_ns)))
 
 
 def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
@@ -220,17 +206,19 @@ def _covering(settings: Settings, path: str) -> list[ModelShapes]:
     return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
 
 
-def _judge_shapes(settings: Settings, outcomes: Sequence[Outcome], in_memory: Mapping[str, bytes | None]) -> None:
+def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
     """Raises ValueError for a name of ``shapes`` that no model has an input for."""
-    sound = [each for each in outcomes if each.file.status == "checked"]
+    if not settings.shapes and not settings.models:
+        return
+    sound = [file for file in files if file.status == "checked"]
     for name in settings.shapes:
-        if sound and all(name in each.file.missing for each in sound):
-            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].file.path, in_memory)}")
+        if sound and all(name in file.missing for file in sound):
+            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].path, in_memory)}")
     for entry in settings.models:
-        covered = [each for each in sound if entry in _covering(settings, each.file.path)]
+        covered = [file for file in sound if entry in _covering(settings, file.path)]
         for name in entry.shapes:
-            if covered and all(name in each.file.missing for each in covered):
-                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].file.path, in_memory)}")
+            if covered and all(name in file.missing for file in covered):
+                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].path, in_memory)}")
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
@@ -245,7 +233,7 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     return f"; the inputs of {path} are {', '.join(input_names(model))}" if model.graph is not None else ""
 
 
-def _opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
+def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
     """The outcome of a file that could not be opened as a finding, or raised where the file was ``named``."""
     error, path = found.error, found.file.path
     if error is None:
@@ -281,11 +269,13 @@ def _lowered(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
-def _died(path: str, ending: str) -> Outcome:
+def died(path: str, ending: str) -> Outcome:
+    """The outcome of a file whose process ended over it."""
     return _crashed(path, f"the process that checked it {ending}")
 
 
-def _timed_out(seconds: float, path: str) -> Outcome:
+def timed_out(seconds: float, path: str) -> Outcome:
+    """The outcome of a file whose check takes too long."""
     from irlint.parsers.faults import CHECK_TIMED_OUT
 
     message = f"the check of this file was broken off after {seconds:g} seconds (--timeout): nothing is known of it"

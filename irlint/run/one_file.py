@@ -120,7 +120,8 @@ def _checked(model: Model, missing: tuple[str, ...]) -> CheckedFile:
     name = model.format.name if model.format is not None else None
     status = "unreadable" if model.graph is None else "checked"
     path = model.path.replace(os.sep, "/")
-    return CheckedFile(path, name, model.format_version, model.nodes, status, missing=missing)
+    producer = bounded(model.producer)
+    return CheckedFile(path, name, model.format_version, model.nodes, status, missing=missing, producer=producer)
 
 
 def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:

@@ -1,11 +1,11 @@
-"""Work on many items by several processes: results in the order of the items, whatever becomes of a process."""
+"""Work on many items by several processes: a result of each, whatever becomes of a process."""
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from time import monotonic
@@ -31,35 +31,38 @@ MOST = 60 if WINDOWS else sys.maxsize
 
 def results(
     function: Callable[[Item], Result],
-    items: Sequence[Item],
+    items: Iterable[Item],
     jobs: int,
     *,
     died: Callable[[Item, str], Result],
     late: Callable[[Item], Result] | None = None,
     seconds: float | None = None,
-    advance: Callable[[int], None] | None = None,
-) -> list[Result]:
-    """``function`` of every item, worked out by ``jobs`` processes; items are begun in the order given.
+    ahead: int = sys.maxsize,
+) -> Iterator[tuple[int, Result]]:
+    """``function`` of every item with the item's index, as ``jobs`` processes have worked it out; items are begun in the order given,
+    and none so many as ``ahead`` before the first that is not done.
 
     ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a process
     ends before it has answered, ``died`` makes the result from the item and a text that says how the process ended. With
     ``seconds`` one that takes longer over an item is ended, and ``late`` makes the result.
-    ``advance`` hears now and then how many are done.
     """
-    done: dict[int, Result] = {}
-    waiting = list(reversed(range(len(items))))
+    waiting = enumerate(items)
+    given: dict[int, Item] = {}
+    following = next(waiting, None)
     with _crew(function) as crew:
-        while waiting or crew.busy:
-            while waiting and len(crew.busy) < min(jobs, MOST):
-                index = waiting.pop()
-                crew.give(index, items[index])
+        while following is not None or crew.busy:
+            while following is not None and len(crew.busy) < min(jobs, MOST):
+                if following[0] - min(given, default=following[0]) >= ahead:
+                    break
+                index, item = following
+                given[index] = item
+                crew.give(index, item)
+                following = next(waiting, None)
             for index, answered, answer in crew.answers():
-                done[index] = answer if answered else died(items[index], answer)
+                item = given.pop(index)
+                yield index, answer if answered else died(item, answer)
             if late is not None and seconds is not None:
-                done |= {index: late(items[index]) for index in crew.overdue(seconds)}
-            if advance is not None:
-                advance(len(done))
-    return [done[index] for index in range(len(items))]
+                yield from ((index, late(given.pop(index))) for index in crew.overdue(seconds))
 
 
 class _Crew:

@@ -483,7 +483,9 @@ def test_what_git_ignores(folder: Path) -> None:
 
 
 def test_statistics_quiet_and_verbose(folder: Path) -> None:
-    counted = "     1  IRL104  nodes-not-sorted\n     1  IRL201  broadcast-mismatch\n"
+    rules = "by rule\n     1  IRL104  nodes-not-sorted\n     1  IRL201  broadcast-mismatch\n"
+    operators = "by operator\n     1  Add\n     1  Relu\n"
+    counted = f"{rules}{operators}by exporter\n     3  (not told): 2 findings, errors in 1 model\n"
     assert run(".", "--statistics", cwd=folder).stdout.endswith(counted)
     assert run(".", "--statistics", "--format", "concise", cwd=folder).stdout.endswith(counted)
     document = run(".", "--statistics", "--format", "json", cwd=folder)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 import pytest
 from command.process import BAD, FIXTURES, GOOD, ended, ran, run, words
@@ -22,6 +23,8 @@ from irlint.command.progress import wanted
 from irlint.reporters.forms import FORMS
 from irlint.run import files as run_module
 from irlint.run import processes as jobs
+from irlint.run import sharing
+from irlint.run.files import Outcome
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
 
@@ -282,12 +285,29 @@ def died(number: int, ending: str) -> int:
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
-def test_results_come_in_the_order_of_the_items(count: int) -> None:
-    heard: list[int] = []
-    found = jobs.results(squared, range(30), count, died=died, advance=heard.append)
-    assert found == [-13 if number == 13 else number * number for number in range(30)]
-    assert heard == sorted(heard)
-    assert heard[-1] == 30
+def test_every_item_has_one_result(count: int) -> None:
+    found = list(jobs.results(squared, range(30), count, died=died))
+    assert sorted(found) == [(number, -13 if number == 13 else number * number) for number in range(30)]
+
+
+def test_results_in_order_are_few_ahead() -> None:
+    begun: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(200):
+            begun.append(number)
+            yield number
+
+    answers = jobs.results(napped, items(), 3, died=died, ahead=20)
+    for number, answer in enumerate(sharing.in_order(answers)):  # type: ignore[arg-type]
+        assert answer == number  # type: ignore[comparison-overlap]
+        assert len(begun) <= number + 23
+    assert number == 199
+
+
+def napped(number: int) -> int:
+    time.sleep(0.05 * (number == 0))
+    return number
 
 
 @pytest.mark.parametrize("patience", [-1.0, 1e-9, 60.0])
@@ -295,10 +315,14 @@ def test_more_processes_where_a_run_lasts(patience: float, folder: Path, monkeyp
     monkeypatch.setattr("irlint.run.files.PATIENCE", patience)
     monkeypatch.setattr("irlint.run.files._processors", lambda: 2)
     shared: list[int] = []
-    several = run_module._shared
-    monkeypatch.setattr(
-        "irlint.run.files._shared", lambda files, *rest: shared.append(len(files)) or several(files, *rest)
-    )
+    several = sharing.shared
+
+    def counted(files: Iterator[str], *rest: Any, **options: Any) -> Iterator[Outcome]:
+        given = list(files)
+        shared.append(len(given))
+        return several(given, *rest, **options)
+
+    monkeypatch.setattr("irlint.run.sharing.shared", counted)
     alone, patient = (run_module.checked([str(folder)], jobs=jobs) for jobs in (1, None))
     assert patient.as_dict() == alone.as_dict()
     assert bool(shared) is (patience < 1)

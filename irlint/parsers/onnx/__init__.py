@@ -38,6 +38,9 @@ _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _FUNCTIONS = (
     25 << 3 | 2,
 )
 
+#: The fields of ModelProto with the name and the version of what wrote it.
+_PRODUCER = (2, 3)
+
 #: The fields of ModelProto that hold a message or text.
 _FIELD_NAMES = {
     2: "producer_name",
@@ -116,7 +119,9 @@ def _model(path: str, data: Buffer) -> Model:
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
-    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, tuple(linker.problems), tuple(imports))
+    producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
+    problems = tuple(linker.problems)
+    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, problems, tuple(imports), producer)
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:

@@ -55,8 +55,9 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         weights.close()
     problems = _unexplained(problems, reader.problems) + reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
-    metadata = _metadata(first_children(root).get("rt_info"))
-    return Model(name, OPENVINO, version, graph, metadata=metadata, problems=tuple(problems))
+    info = first_children(root).get("rt_info")
+    found, producer = tuple(problems), _producer(info)
+    return Model(name, OPENVINO, version, graph, metadata=_metadata(info), problems=found, producer=producer)
 
 
 def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]:
@@ -82,6 +83,14 @@ def _metadata(info: Element | None) -> dict[str, str]:
     found += [each for parent in info.iterchildren(first) for each in parent.iterchildren(second)]
     texts = [each.get("value", "") for each in found]
     return {IGNORE: " ".join(texts)} if texts else {}
+
+
+def _producer(info: Element | None) -> str:
+    """What wrote a model, by the ``rt_info`` of its root: ``openvino 2024.1.0``."""
+    for entry in info.iterchildren("Runtime_version", "MO_version") if info is not None else ():
+        if version := entry.get("value", "").partition("-")[0]:
+            return f"openvino {version}"
+    return ""
 
 
 def _version(root: Element) -> tuple[str | None, Fault | None]:

@@ -1,0 +1,259 @@
+"""A check whose findings are written as they come: a run over very many models keeps none of them, and may go on where one was cut off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from irlint import __version__
+from irlint.command import results, settings
+from irlint.command.streams import complain, emit, fail
+from irlint.findings.report import CheckedFile, Report
+from irlint.findings.tally import Tally, entry_of
+from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from irlint.records import replaced
+from irlint.reporters import jsonl, statistics
+from irlint.run import journal
+from irlint.run.files import Outcome, files_named, judge_shapes, opened, outcomes
+from irlint.run.search import Excluded, discovered
+
+if TYPE_CHECKING:
+    from irlint.policy.configuration import Config
+    from irlint.policy.suppressions import Policy
+
+#: Options that change what is found.
+DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
+
+Advance = Callable[[int], Callable[[int], None]]
+
+
+def wanted(options: Mapping[str, Any]) -> bool:
+    """Whether a check keeps no report: all that it writes can be written file by file."""
+    from irlint.reporters.forms import FORMS
+
+    if options["resume"]:
+        return True
+    kept = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
+    return FORMS[options["format"]].streamed and not kept
+
+
+def check(
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    config: Config | None,
+    policy: Policy | None,
+    excluded: Excluded,
+    advance: Advance | None,
+) -> NoReturn:
+    """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as ``files.checked``."""
+    _judge(options)
+    chosen = replaced(settings.of_files(options, config, policy, ()), stamped=True)
+    head = jsonl.run(__version__, paths=list(paths), settings=_digest(options, config))
+    sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
+    found = discovered(paths, excluded, options["force_exclude"])
+    heard = advance(len(found)) if advance is not None and len(found) > 1 else None
+    kept: list[CheckedFile] = []
+    passed: list[CheckedFile] = []
+    keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
+    named = files_named(paths)
+    for number, each in enumerate(outcomes(sink.missing(found), chosen, options["jobs"], ordered=True), 1):
+        outcome = opened(each, named, policy)
+        sink.add(outcome)
+        if keeps:
+            kept.append(outcome.file)
+        elif outcome.file.notices and not options["quiet"]:
+            results.note(outcome.file.notices)
+        if options["verbose"]:
+            complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
+        if outcome.file.status == "skipped":
+            passed.append(outcome.file)
+        if heard is not None:
+            heard(sink.before + number)
+    tally = sink.closed()
+    if tally.files == tally.skipped and not options["allow_empty"]:
+        from irlint.command.empty import fail_empty
+
+        fail_empty(paths, passed, options, config, excluded)
+    judge_shapes(chosen, kept, {})
+    _tell(tally, paths, options, config, policy, kept, excluded)
+    results.end(tally.worst, options["fail_on"])
+
+
+def _judge(options: Mapping[str, Any]) -> None:
+    if not options["resume"]:
+        return
+    for name in ("output", "update_baseline"):
+        if options[name]:
+            fail(f"--resume keeps no report for --{name.replace('_', '-')}", "help: leave one of them out")
+    if options["stdin_filename"] is not None:
+        fail("--resume is for models in files, and - is none")
+
+
+def _digest(options: Mapping[str, Any], config: Config | None) -> str:
+    """A text that is another one where the options or the configuration are others that change what is found."""
+    from hashlib import sha256
+
+    found = sha256(repr([options[name] for name in DECISIVE]).encode("utf-8", "backslashreplace"))
+    for file in (config.file if config is not None else None, options["baseline"]):
+        if file and os.path.isfile(file):
+            with open(file, "rb") as stream:
+                found.update(b"\0" + stream.read())
+    return found.hexdigest()[:16]
+
+
+def _tell(
+    tally: Tally,
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    config: Config | None,
+    policy: Policy | None,
+    kept: Sequence[CheckedFile],
+    excluded: Excluded,
+) -> None:
+    told = statistics.rendered(tally) if options["statistics"] else ""
+    if options["resume"]:
+        emit(("" if options["quiet"] else statistics.headline(tally)) + told)
+        told = ""
+    report = Report(tuple(kept), (), __version__)
+    # Of what an earlier run has checked it is not known what was suppressed there.
+    whole = policy if not options["resume"] else None
+    notices = results.notices(paths, options, config, whole, report, excluded.left_out)
+    results.account(report, {**options, "verbose": False}, config, notices, told)
+
+
+class _Streamed:
+    """Standard output, which gets the lines of each file."""
+
+    before = 0
+
+    def __init__(self, head: str) -> None:
+        self.head = head
+        self.tally = Tally()
+
+    def missing(self, files: Iterable[str]) -> Iterable[str]:
+        """The files that are to be checked: all of them."""
+        return files
+
+    def add(self, outcome: Outcome) -> None:
+        """Writes what was found of a file."""
+        self.tally.add(entry_of(outcome.file), [each.as_dict() for each in outcome.findings])
+        emit(self.head + jsonl.of_file(outcome.file, outcome.findings), "utf-8")
+        self.head = ""
+
+    def closed(self) -> Tally:
+        """Writes the last line; what was counted."""
+        if self.tally.files:
+            emit(jsonl.end(self.tally.summary()), "utf-8")
+        return self.tally
+
+
+class _Resumed:
+    """A journal, which gets the lines of each file that it does not have as it is now."""
+
+    def __init__(self, file: str, head: str) -> None:
+        self.file = file
+        #: How many files it had, where what is new begins, and how many of them need not be checked.
+        self.blocks = self.begun = self.before = 0
+        #: By their keys those that it had, and those that are as they were or new.
+        self.known: set[int] = set()
+        self.current: set[int] = set()
+        try:
+            self.stream: BinaryIO = open(file, "r+b" if os.path.exists(file) else "x+b")  # noqa: SIM115
+            self._begin(head)
+        except journal.BrokenJournal as error:
+            fail(f"--resume: {file} is no journal of a check: {error}", "help: remove it, or give another file")
+        except OSError as error:
+            fail(f"--resume: cannot write {file}: {error.strerror}")
+
+    def _begin(self, head: str) -> None:
+        end = 0
+        if self.stream.seek(0, os.SEEK_END):
+            self.stream.seek(0)
+            _judge_header(self.file, journal.header(self.stream), head)
+            end = self.stream.tell()
+            for block in journal.blocks(self.stream):
+                self.blocks += 1
+                if block.key is not None:
+                    self.known.add(block.key)
+                end = block.end
+        self.begun = end
+        self.stream.seek(end)
+        self.stream.truncate()
+        if not end:
+            self._write(head)
+
+    def missing(self, files: Iterable[str]) -> Iterator[str]:
+        """The files that are to be checked: those that were not, and those that are others now."""
+        for file in files:
+            key = _key(file)
+            if key is not None and key in self.known:
+                self.current.add(key)
+                self.before += 1
+            else:
+                yield file
+
+    def add(self, outcome: Outcome) -> None:
+        """Writes what was found of a file."""
+        self._write(jsonl.of_file(outcome.file, outcome.findings))
+        if outcome.file.size is not None:
+            self.current.add(journal.key(outcome.file.path, outcome.file.size, outcome.file.stamp))
+
+    def _write(self, text: str) -> None:
+        try:
+            self.stream.write(text.encode("utf-8", "surrogatepass"))
+            self.stream.flush()
+        except OSError as error:
+            fail(f"--resume: cannot write {self.file}: {error.strerror}")
+
+    def closed(self) -> Tally:
+        """Takes out what is of files that are gone or others now, writes the last line; what was counted."""
+        if self.before < self.blocks:
+            self._compact()
+        self.stream.close()
+        tally, _ = journal.tally(self.file)
+        with open(self.file, "ab") as self.stream:
+            self._write(jsonl.end(tally.summary()))
+        return tally
+
+    def _compact(self) -> None:
+        """Puts in the place of the journal one without what it had of files that are gone, or were others then."""
+        from tempfile import NamedTemporaryFile
+
+        self.stream.seek(0)
+        journal.header(self.stream)
+        folder = os.path.dirname(os.path.realpath(self.file))
+        with NamedTemporaryFile(dir=folder, prefix=".irlint-", delete=False) as copy, open(self.file, "rb") as lines:
+            copy.write(lines.read(self.stream.tell()))
+            for block in journal.blocks(self.stream):
+                lines.seek(block.start)
+                if block.start >= self.begun or block.key in self.current:
+                    copy.write(lines.read(block.end - block.start))
+        self.stream.close()
+        shutil.copymode(self.file, copy.name)
+        os.replace(copy.name, os.path.realpath(self.file))
+
+
+def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
+    """Ends the run where a journal is of another one."""
+    import json
+
+    own = json.loads(head)
+    for name, what in (
+        ("version", "another version of irlint"),
+        ("paths", "other paths"),
+        ("settings", "other options"),
+    ):
+        if found.get(name) != own[name]:
+            told = f": {found[name]!r} there, {own[name]!r} here" if name != "settings" and name in found else ""
+            fail(
+                f"--resume: {file} is of a run with {what}{told}", "help: remove it to begin anew, or give another file"
+            )
+
+
+def _key(file: str) -> int | None:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return journal.key(file.replace(os.sep, "/"), status.st_size, str(status.st_mtime_ns))

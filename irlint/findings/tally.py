@@ -1,0 +1,122 @@
+"""How often each rule, operator and exporter occurs among the findings of many files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from irlint.findings.faults import SEVERITIES, Severity
+from irlint.findings.report import Report
+from irlint.lazy_typing import Any
+
+#: Of operators and exporters so many are counted apart, the others together.
+MOST = 10_000
+OTHERS = "(others)"
+
+#: The exporter of a file that does not say what wrote it.
+UNTOLD = "(not told)"
+
+Entry = Mapping[str, Any]
+
+
+class Tally:
+    """Counts over files and their findings, as dictionaries such as reports have them; findings that follow from others count only as such.
+
+    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` has for each what it wrote: models, those
+    with errors, and roots.
+    """
+
+    def __init__(self) -> None:
+        self.files = self.skipped = self.unreadable = self.hit = 0
+        self.following = self.suppressed = self.hidden = 0
+        self.severities = dict.fromkeys((each.value for each in SEVERITIES), 0)
+        self.formats: dict[str, int] = {}
+        self.rules: dict[tuple[str, str], int] = {}
+        self.operators: dict[str, int] = {}
+        self.exporters: dict[str, list[int]] = {}
+        self.worst: Severity | None = None
+
+    def add(self, file: Entry, findings: Iterable[Entry]) -> None:
+        """Counts a file."""
+        self.files += 1
+        self.suppressed += file.get("suppressed", 0)
+        self.hidden += file.get("hidden", 0)
+        if file["status"] == "skipped":
+            self.skipped += 1
+            return
+        self.unreadable += file["status"] == "unreadable"
+        if file["status"] == "checked":
+            _count(self.formats, file["format"])
+        roots = [each for each in map(self._counted, findings) if each is not None]
+        self.hit += bool(roots)
+        producer = file.get("producer") or UNTOLD
+        if producer not in self.exporters and len(self.exporters) >= MOST:
+            producer = OTHERS
+        wrote = self.exporters.setdefault(producer, [0, 0, 0])
+        wrote[0] += 1
+        wrote[1] += any(each["severity"] == Severity.ERROR.value for each in roots)
+        wrote[2] += len(roots)
+
+    def _counted(self, finding: Entry) -> Entry | None:
+        """A finding that is a root, None for another."""
+        severity = Severity(finding["severity"])
+        if self.worst is None or severity.rank > self.worst.rank:
+            self.worst = severity
+        if finding.get("because"):
+            self.following += 1
+            return None
+        self.severities[severity.value] += 1
+        rule = finding["code"], finding["rule"]
+        self.rules[rule] = self.rules.get(rule, 0) + 1
+        if finding["op"]:
+            _count(self.operators, finding["op"])
+        return finding
+
+    def summary(self) -> dict[str, int]:
+        """The counts as ``check --format json`` has them."""
+        more = {name: count for name in ("following", "suppressed", "hidden") if (count := getattr(self, name))}
+        return {"files": self.files, **{f"{name}s": count for name, count in self.severities.items()}, **more}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as ``irlint summary --format json`` prints it."""
+        return {
+            "schema": "irlint-summary-1",
+            "summary": {**self.summary(), "skipped": self.skipped, "unreadable": self.unreadable},
+            "rules": [{"code": code, "rule": name, "findings": n} for (code, name), n in most_first(self.rules)],
+            "operators": [{"op": op, "findings": count} for op, count in most_first(self.operators)],
+            "exporters": [
+                {"producer": name, "models": models, "with_errors": broken, "findings": count}
+                for name, (models, broken, count) in most_models_first(self.exporters)
+            ],
+        }
+
+
+def of(report: Report) -> Tally:
+    """The counts of a report."""
+    found: dict[str, list[Entry]] = {}
+    for finding in report.findings:
+        found.setdefault(finding.path, []).append(finding.as_dict())
+    tally = Tally()
+    for file in report.files:
+        tally.add(entry_of(file), found.get(file.path, ()))
+    return tally
+
+
+def entry_of(file: Any) -> Entry:
+    """A file of a report as a dictionary with what is counted of it."""
+    more = {"producer": file.producer, "suppressed": file.suppressed, "hidden": len(file.hidden)}
+    return {**file.as_dict(), **more}
+
+
+def most_first(counts: Mapping[Any, int]) -> list[tuple[Any, int]]:
+    """The entries, the most frequent first, then by name."""
+    return sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+def most_models_first(exporters: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
+    """The exporters, the one that wrote the most models first, then by name."""
+    return sorted(exporters.items(), key=lambda entry: (-entry[1][0], entry[0]))
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    key = key if key in counts or len(counts) < MOST else OTHERS
+    counts[key] = counts.get(key, 0) + 1

@@ -1,0 +1,43 @@
+"""The report as lines of JSON, of which each file's can be written as soon as it is checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.lazy_typing import Any
+
+SCHEMA = "irlint-jsonl-1"
+
+
+def rendered(report: Report) -> str:
+    """A line for the run, for each file those of its findings and one of its own, and at the end one with counts."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    files = "".join(of_file(file, by_path.get(file.path, ())) for file in report.files)
+    return run(report.version) + files + end(report.as_dict()["summary"])
+
+
+def run(version: str, **more: Any) -> str:
+    """The first line: what has written the others."""
+    return _line("run", {"schema": SCHEMA, "version": version, **more})
+
+
+def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
+    """The lines of a file: its findings, and behind them its own, with which they are whole."""
+    entry = file.as_dict()
+    entry |= {"producer": file.producer} if file.producer else {}
+    entry |= {name: count for name, count in (("suppressed", file.suppressed), ("hidden", len(file.hidden))) if count}
+    entry |= {"size": file.size, "stamp": file.stamp} if file.size is not None else {}
+    return "".join(_line("finding", finding.as_dict()) for finding in findings) + _line("file", entry)
+
+
+def end(summary: dict[str, Any]) -> str:
+    """The last line, without which a run was cut off."""
+    return _line("summary", summary)
+
+
+def _line(kind: str, entry: dict[str, Any]) -> str:
+    return json.dumps({"kind": kind, **entry}, ensure_ascii=False, separators=(",", ":")) + "\n"

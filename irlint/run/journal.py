@@ -1,0 +1,94 @@
+"""What a file of JSON lines says of a run, file by file: of one that was cut off, what is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.tally import Tally
+from irlint.lazy_typing import Any, BinaryIO
+from irlint.records import record
+from irlint.reporters.jsonl import SCHEMA
+
+
+class BrokenJournal(ValueError):
+    """A file that is not of JSON lines as a check writes them."""
+
+
+@record
+class Block:
+    """The lines of a checked file, what they say, and where in the journal they begin and end."""
+
+    file: dict[str, Any]
+    findings: list[dict[str, Any]]
+    start: int
+    end: int
+
+    @property
+    def key(self) -> int | None:
+        """What tells the file, as it was when it was checked, from others; None where that is not known."""
+        size, stamp = self.file.get("size"), self.file.get("stamp")
+        return None if size is None else key(self.file["path"], size, stamp or "")
+
+
+def key(path: str, size: int, stamp: str) -> int:
+    """A number for a file and its state: of a million of them hardly two are equal, and they take little memory."""
+    from hashlib import blake2b
+
+    text = f"{path}\0{size}\0{stamp}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def header(stream: BinaryIO) -> dict[str, Any]:
+    """The first line of a journal; raises BrokenJournal where that is none."""
+    found = _parsed(stream.readline())
+    if found is None or found.get("schema") != SCHEMA:
+        raise BrokenJournal(f"it does not begin with a line of the schema {SCHEMA}")
+    return found
+
+
+def blocks(stream: BinaryIO) -> Iterator[Block]:
+    """The files in a journal from where it stands, up to the first line that is not whole."""
+    findings: list[dict[str, Any]] = []
+    start = at = stream.tell()
+    for line in stream:
+        entry = _parsed(line) if line.endswith(b"\n") else None
+        at += len(line)
+        if entry is None or entry.get("kind") == "summary":
+            return
+        if entry["kind"] == "finding":
+            findings.append(entry)
+        elif entry["kind"] == "file":
+            yield Block(entry, findings, start, at)
+            findings, start = [], at
+
+
+def tally(file: str) -> tuple[Tally, bool]:
+    """The counts of a journal, and whether its run came to its end. Raises OSError and BrokenJournal."""
+    found = Tally()
+    end = 0
+    with open(file, "rb") as stream:
+        header(stream)
+        end = stream.tell()
+        for block in blocks(stream):
+            _add(found, block)
+            end = block.end
+        stream.seek(end)
+        last = _parsed(stream.readline())
+    return found, last is not None and last.get("kind") == "summary"
+
+
+def _add(found: Tally, block: Block) -> None:
+    try:
+        found.add(block.file, block.findings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenJournal(f"its lines lack what a report has: {error}") from None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    import json
+
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("kind"), str) else None

@@ -1,0 +1,50 @@
+"""Files shared out among several processes: which is begun when, and what becomes of one that ends a process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from irlint.run.deadline import GRACE
+from irlint.run.files import Outcome, Settings, died, outcome, timed_out
+
+#: Where outcomes are given in the order of the files, so many may wait for the first that is not known.
+AHEAD = 1000
+
+
+def shared(files: Iterable[str], settings: Settings, jobs: int, *, ordered: bool) -> Iterator[Outcome]:
+    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are begun first."""
+    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+    from irlint.run.processes import results
+
+    if not ordered:
+        files = sorted(files, key=_size, reverse=True)
+        if len(files) < 2:
+            yield from (outcome(settings, file) for file in files)
+            return
+        jobs = min(jobs, len(files))
+    most = None if settings.timeout is None else settings.timeout + GRACE
+    late = partial(timed_out, settings.timeout or 0)
+    work = partial(outcome, settings)
+    ahead = {"ahead": AHEAD} if ordered else {}
+    answers = results(work, files, jobs, died=died, late=late, seconds=most, **ahead)
+    yield from in_order(answers) if ordered else (answer for _, answer in answers)
+
+
+def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
+    """The answers in the order of their indices, each as soon as those before it are there."""
+    held: dict[int, Outcome] = {}
+    following = 0
+    for index, answer in answers:
+        held[index] = answer
+        while following in held:
+            yield held.pop(following)
+            following += 1
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
