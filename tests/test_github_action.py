@@ -127,3 +127,15 @@ def test_a_report_of_an_earlier_run_is_not_taken_for_this_ones(tmp_path: Path) -
     result, outputs = checked(tmp_path, paths="missing", output_sarif="out.sarif")
     assert result.returncode == 2
     assert outputs == {}
+
+
+def test_only_what_a_pull_request_changes(tmp_path: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    shutil.copy(BAD, tmp_path / "old.onnx")
+    who = ["-c", "user.name=irlint", "-c", "user.email=irlint@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "old"]):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    shutil.copy(GOOD, tmp_path / "new.onnx")
+    assert checked(tmp_path, changed_since="HEAD")[0].returncode == 0
+    assert checked(tmp_path)[0].returncode == 1

@@ -38,14 +38,16 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     if options["resume"] or forms[0].streamed:
         _stream(paths, options, config, policy, excluded)
     report = _checked(paths, options, config, policy, forms, excluded)
-    if not any(file.status != "skipped" for file in report.files) and not options["allow_empty"]:
+    if not any(file.status != "skipped" for file in report.files) and not (
+        options["allow_empty"] or excluded.unchanged
+    ):
         from irlint.command.empty import fail_empty
 
         fail_empty(_named(paths), report.files, options, config, excluded)
     report, policy, names = results.without_renamed(report, policy)
     notices = [
         *results.renames(names, options),
-        *results.notices(paths, options, config, policy, report, excluded.left_out),
+        *results.notices(paths, options, config, policy, report, excluded),
     ]
     if options["update_baseline"]:
         report, done = results.with_new_baseline(report, options, policy, names)
@@ -70,16 +72,14 @@ def _stream(
 
 def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> NoReturn:
     from irlint.reporters.plain import safe
-    from irlint.run.search import MissingPaths, models
+    from irlint.run.search import models
 
     skip, excluded = config is not None and config.skips_pointers, settings.excluded(paths, options, config)
-    try:
+    with _failing():
         found = models(_named(paths), excluded, options["force_exclude"], skip)
-    except MissingPaths as error:
-        _fail_missing(error.paths)
     if options["stdin_filename"] is not None:
         found = [*found, options["stdin_filename"]]
-    if not found and not options["allow_empty"]:
+    if not found and not options["allow_empty"] and not excluded.unchanged:
         from irlint.command.empty import fail_empty
 
         fail_empty(_named(paths), (), options, config, excluded)

@@ -80,6 +80,13 @@ OWN = (
         section="Models",
     ),
     Option("--no-ignores", "Report what models list under irlint.ignore as well.", "flag", section="Rules"),
+    Option(
+        "--changed-since",
+        "Only models that differ from a git revision, or whose weights do.",
+        "text",
+        metavar="REF",
+        section="Files",
+    ),
     Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag", section="Files"),
     Option("--allow-empty", "Status 0 where there is nothing to check.", "flag", section="Outcome"),
     Option(

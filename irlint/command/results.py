@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import FileIgnores, Policy
+    from irlint.run.search import Excluded
 
 
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
@@ -130,9 +131,12 @@ def notices(
     config: Config | None,
     policy: Policy | None,
     report: Report,
-    left_out: Mapping[str, str],
+    excluded: Excluded,
 ) -> Iterator[str]:
-    """What the person who runs the check should know of suppressions, the baseline, and files ``left_out`` by lines for git."""
+    """What the person who runs the check should know of suppressions, the baseline, and files that git leaves out or has as they were."""
+    left_out = excluded.left_out
+    if excluded.unchanged:
+        yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
     if left_out:
         first = next(iter(left_out.values()))
         more = ", ..." if len(set(left_out.values())) > 1 else ""
@@ -150,7 +154,8 @@ def notices(
         yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
         files = [*(file.path for file in report.files if file.status != "skipped"), *left_out]
-        whole = not options["exclude"] and any(_holds(path, config.root) for path in paths)
+        partly = options["exclude"] or options["changed_since"]
+        whole = not partly and any(_holds(path, config.root) for path in paths)
         yield from stale(policy.suppress, used, files, whole, config.root, policy)
         yield from unfit(config["per-file-ignores"], files, config.root) if whole else ()
     if policy.baseline and not options["update_baseline"]:

@@ -252,7 +252,7 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 
 def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
     """The globs of what not to check: those of the options, else those of the configuration; and, where folders are searched, what
-    git ignores."""
+    git ignores; and what has not changed."""
     from irlint.run.search import Excluded
 
     git = None
@@ -260,6 +260,12 @@ def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | 
         from irlint.policy.gitignore import GitIgnores
 
         git = GitIgnores()
+    since = None
+    if options["changed_since"]:
+        from irlint.run.changes import Changes
+
+        deciding = (config.file if config is not None else None, options["baseline"])
+        since = Changes(options["changed_since"], [each for each in deciding if each])
     if options["exclude"] or config is None:
-        return Excluded(tuple(options["exclude"]), git=git)
-    return Excluded(there=config["exclude"], root=config.root, git=git)
+        return Excluded(tuple(options["exclude"]), git=git, since=since)
+    return Excluded(there=config["exclude"], root=config.root, git=git, since=since)

@@ -71,7 +71,7 @@ def check(
         if heard is not None:
             heard(sink.before + number)
     tally = sink.closed()
-    if tally.files == tally.skipped and not options["allow_empty"]:
+    if tally.files == tally.skipped and not (options["allow_empty"] or excluded.unchanged):
         from irlint.command.empty import fail_empty
 
         fail_empty(paths, passed, options, config, excluded)
@@ -118,7 +118,7 @@ def _tell(
     report = Report(tuple(kept), (), __version__)
     # Of what an earlier run has checked it is not known what was suppressed there.
     whole = policy if not options["resume"] else None
-    notices = results.notices(paths, options, config, whole, report, excluded.left_out)
+    notices = results.notices(paths, options, config, whole, report, excluded)
     results.account(report, {**options, "verbose": False}, config, notices, told)
 
 

@@ -12,6 +12,7 @@ from irlint.records import record
 
 if TYPE_CHECKING:
     from irlint.policy.gitignore import GitIgnores
+    from irlint.run.changes import Changes
 
 #: How the names of models end, for which folders are searched.
 SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
@@ -42,12 +43,14 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """Globs of what not to check: some from the working folder on, and some from ``root`` on; and what git ignores, if given."""
+    """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if given; and
+    what ``since`` a revision has not changed."""
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     root: str = ""
     git: GitIgnores | None = None
+    since: Changes | None = None
 
     def __call__(self, path: str) -> bool:
         if not self.here and not self.there:
@@ -61,6 +64,11 @@ class Excluded:
         """The files that git ignores, with the lines that make it."""
         return self.git.left_out if self.git is not None else {}
 
+    @property
+    def unchanged(self) -> int:
+        """How many files there are that have not changed."""
+        return self.since.unchanged if self.since is not None else 0
+
     def by(self, path: str) -> str:
         """The first glob that names a path, "" where none does."""
         from irlint.policy.globs import matches
@@ -73,7 +81,7 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
     """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of the suffixes.
 
     Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
-    Raises MissingPaths, and OSError for a folder that is named and cannot be read.
+    Raises MissingPaths, OSError for a folder that is named and cannot be read, and ValueError where it cannot be told what has changed.
     """
     excluded = excluded or Excluded()
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
@@ -86,7 +94,8 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
                 found.setdefault(os.path.realpath(file), file)
         elif not (force_exclude and excluded(path)):
             found.setdefault(os.path.realpath(path), path)
-    return sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
+    files = sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
+    return files if excluded.since is None else excluded.since.among(files)
 
 
 def models(

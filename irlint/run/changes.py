@@ -1,0 +1,160 @@
+"""Which models of a git repository differ from a revision: by their own file, by their weights, or by their external data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+
+from irlint import parsers
+from irlint.model import Constant, Model
+from irlint.model.order import graphs
+from irlint.records import record
+from irlint.run.search import SUFFIXES, WEIGHTS
+
+#: What tells a hook of the repository that it belongs to, which need not be the one that is asked.
+OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
+
+
+class NoRevision(ValueError):
+    """A revision that there is not, or files that are in no repository."""
+
+
+@record
+class Differences:
+    """The files of a repository that differ from a revision or are gone, and those that the revision has; from its root on."""
+
+    root: str
+    changed: frozenset[str]
+    known: frozenset[str]
+
+    def has(self, path: str) -> bool:
+        """Whether a file, or the submodule that it is in, differs."""
+        return not self.changed.isdisjoint(_around(_name(path, self.root)))
+
+    def has_model(self, path: str) -> bool:
+        """Whether a model's own file differs, which one that the revision does not have does."""
+        return self.has(path) or self.known.isdisjoint(_around(_name(path, self.root)))
+
+    def has_beside(self, path: str) -> bool:
+        """Whether something that is no model differs in the folder of a model, or below."""
+        folder = os.path.dirname(_name(path, self.root))
+        inside = f"{folder}/" if folder else ""
+        return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
+
+
+class Changes:
+    """Chooses the models that differ from a revision ``ref``, or from where the work on it and on this branched; ``deciding`` are files which
+    change what is found in every model. Counts in ``unchanged`` those that it does not choose."""
+
+    def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
+        self.ref = ref
+        self.deciding = deciding
+        self.unchanged = 0
+        self._found: dict[str, Differences] = {}
+        self._roots: dict[str, str] = {}
+
+    def among(self, files: Sequence[str]) -> list[str]:
+        """The files that differ. Raises NoRevision."""
+        chosen = [file for file in files if self._differs(os.path.abspath(file))]
+        self.unchanged += len(files) - len(chosen)
+        return chosen
+
+    def _differs(self, path: str) -> bool:
+        places = {path, os.path.realpath(path)}
+        if any(self._of(each).has_model(each) for each in places) or self._decided(path):
+            return True
+        for suffix, other in WEIGHTS:
+            if path.lower().endswith(other):
+                return self._of(path).has(path[: -len(other)] + suffix)
+        if not any(self._of(each).has_beside(each) for each in places):
+            return False
+        try:
+            files = [os.path.join(os.path.dirname(path), name) for name in data_files(parsers.read(path))]
+        except OSError:
+            return True
+        return any(self._of(path).has(each) for file in files for each in (file, os.path.realpath(file)))
+
+    def _decided(self, path: str) -> bool:
+        root = self._root(os.path.dirname(path))
+        inside = (each for each in self.deciding if self._root(os.path.dirname(os.path.abspath(each))) == root)
+        return any(self._of(path).has(os.path.abspath(each)) for each in inside)
+
+    def _of(self, path: str) -> Differences:
+        root = self._root(os.path.dirname(path))
+        if not root:
+            raise NoRevision(f"{path} is in no git repository")
+        if root not in self._found:
+            self._found[root] = differences(root, self.ref)
+        return self._found[root]
+
+    def _root(self, folder: str) -> str:
+        """The work tree that a folder lies in, "" where it lies in none."""
+        if folder not in self._roots:
+            above = os.path.dirname(folder)
+            is_root = os.path.exists(os.path.join(folder, ".git")) and not _is_submodule(folder)
+            self._roots[folder] = folder if is_root else self._root(above) if above != folder else ""
+        return self._roots[folder]
+
+
+def differences(root: str, ref: str) -> Differences:
+    """What differs in a work tree from where ``ref`` and it branched. Raises NoRevision."""
+    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if not commit:
+        raise NoRevision(
+            f"{root} has no revision {ref}; in CI fetch it first, as actions/checkout does with `fetch-depth: 0`"
+        )
+    branched = _git(root, "merge-base", commit[0].strip(), "HEAD")
+    base = (branched or commit)[0].strip()
+    changed = _git(root, "diff", "--name-only", "-z", "--no-renames", "--no-relative", base, "--") or []
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z") or []
+    known = _git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", base) or []
+    return Differences(root, frozenset(filter(None, (*changed, *new))), frozenset(known))
+
+
+def _git(root: str, *arguments: str) -> list[str] | None:
+    """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where there is no git."""
+    import subprocess
+
+    env = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK}
+    try:
+        result = subprocess.run(["git", *arguments], cwd=root, env=env, capture_output=True, check=False)
+    except OSError as error:
+        raise NoRevision(f"git cannot be run: {error.strerror}") from None
+    told = result.stderr.decode("utf-8", "replace").strip()
+    if result.returncode and told:
+        raise NoRevision(f"git {arguments[0]}: {told.splitlines()[0]}")
+    return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
+
+
+def _is_submodule(folder: str) -> bool:
+    """Whether a work tree is that of a submodule, which the repository around it has a revision of."""
+    try:
+        with open(os.path.join(folder, ".git"), encoding="utf-8", errors="replace") as file:
+            return "/modules/" in file.readline(4096).replace(os.sep, "/")
+    except OSError:
+        return False
+
+
+def _around(name: str) -> Iterator[str]:
+    """A path and the folders that it lies in."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
+
+
+def _name(path: str, root: str) -> str:
+    """The path of a file from the root of its repository on, as git has it."""
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def data_files(model: Model) -> set[str]:
+    """The files beside a model that it has contents in."""
+    return {each.stored.file for each in _constants(model) if each.stored is not None and each.stored.file}
+
+
+def _constants(model: Model) -> Iterator[Constant]:
+    for graph in graphs(model):
+        found = [*graph.constants.values()]
+        found += [a.value for node in graph.nodes for a in node.attributes.values() if isinstance(a.value, Constant)]
+        yield from found
+        yield from (part for each in found for part in each.parts)
