@@ -29,9 +29,9 @@ MODELS = {
         "onnxruntime.fused_activation",
         88,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 98),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 103),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 98),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 97),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 102),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 97),
 }
 
 IR = """<net version="11"><layers>
@@ -48,8 +48,8 @@ IR = """<net version="11"><layers>
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 87),
-    "custom": ('type="Special" version="extension"', "layout.creation", 104),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 103),
+    "custom": ('type="Special" version="extension"', "layout.creation", 102),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 102),
 }
 
 CODE = """import sys

@@ -204,7 +204,8 @@ def of_files(
         "skip_strangers": True,
     }
     more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
-    more |= {"silenced": any(form.silenced for form in forms)}
+    more |= {"silenced": any(form.silenced for form in forms), "page": any(form.facts for form in forms)}
+    more |= {"operands": any(form.whole for form in forms)}
     draw = any(form.drawn for form in forms)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)

@@ -143,8 +143,8 @@ class CheckedFile:
     ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden`` holds the
     code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check, ``missing`` the
     names of inputs that were given a shape and that the model does not have. ``silenced`` are the findings that are not reported,
-    where a form tells them. ``producer`` is what wrote the file, "" where that is not told; ``size`` and ``stamp``, its bytes and what
-    changes when it is written, are there where a run may be resumed.
+    where a form tells them, and ``facts`` what is known of the model, where one shows it. ``producer`` is what wrote the file, "" where
+    that is not told; ``size`` and ``stamp``, its bytes and what changes when it is written, are there where a run may be resumed.
     """
 
     path: str
@@ -162,6 +162,7 @@ class CheckedFile:
     producer: str = ""
     size: int | None = None
     stamp: str = ""
+    facts: Any = None
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {

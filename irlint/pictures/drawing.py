@@ -63,10 +63,53 @@ class Table:
 
 
 @record
+class Carried:
+    """A value between two nodes: ``marked`` are its clashing axes, ``at_fault`` tells that it is at fault, ``dims`` are None where no
+    shape is known."""
+
+    name: str
+    dims: tuple[str, ...] | None
+    dtype: str = ""
+    marked: tuple[int, ...] = ()
+    at_fault: bool = False
+
+
+@record
+class Box:
+    """A node; ``kind`` is ``fault``, ``node``, ``input``, ``output`` or, for what nothing makes, ``missing``. ``held`` are the
+    constants that it takes."""
+
+    kind: str
+    op: str
+    name: str
+    index: str = ""
+    held: tuple[Carried, ...] = ()
+
+
+@record
+class Wire:
+    """A value from one box to another, both by their index; ``input`` is the place that it has among what the second takes."""
+
+    start: int
+    end: int
+    value: Carried
+    input: int = 0
+
+
+@record
+class Neighbourhood:
+    """The nodes around the one at fault, which is the first box."""
+
+    boxes: tuple[Box, ...]
+    wires: tuple[Wire, ...]
+
+
+@record
 class Drawing:
     """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be.
 
-    ``name`` is the whole name of what stands there, and ``unnamed`` the place without it.
+    ``name`` is the whole name of what stands there, and ``unnamed`` the place without it. ``around`` are the nodes around it, where a
+    form shows them.
     """
 
     place: str = ""
@@ -75,3 +118,4 @@ class Drawing:
     notes: tuple[str, ...] = ()
     name: str = ""
     unnamed: str = ""
+    around: Neighbourhood | None = None

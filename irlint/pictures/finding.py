@@ -9,7 +9,7 @@ from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.walk import asked_again
-from irlint.lazy_typing import Protocol
+from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import shape_text
 from irlint.parsers.opening import whole
@@ -19,9 +19,15 @@ from irlint.pictures.reasons import Naming, reasons, told
 from irlint.pictures.tables import contradicted, marked_axes
 from irlint.records import replaced
 
+if TYPE_CHECKING:
+    from irlint.pictures.neighbourhood import Surroundings
+
 #: At most so many sizes of a finding are explained, and so many of its inputs named as related.
 REASONS = 4
 RELATED = 8
+
+#: Of so many findings of a file the nodes around them are drawn.
+AROUND = 200
 
 Group = tuple[object, ...]
 
@@ -38,11 +44,13 @@ def drawn(
     findings: Sequence[Finding],
     data: bytes | None,
     limit: int | None,
+    *,
+    around: bool = False,
 ) -> list[Finding]:
     """The findings of one file, those that the text report shows in full with their ``detail``.
 
     ``findings`` belong to ``problems`` one by one. Of each rule the first ``limit`` are drawn, and of those that say
-    the same the first; with None all of them. ``data`` is the file if it was read already. Raises OSError where the file has to be opened and cannot be.
+    the same the first; with None all of them; with ``around`` the nodes around the first are drawn, too. ``data`` is the file if it was read already. Raises OSError where the file has to be opened and cannot be.
     """
     pictures: Pictures | None = None
     seen: set[Group] = set()
@@ -56,7 +64,10 @@ def drawn(
         seen.add(key)
         counts[code] = counts.get(code, 0) + 1
         pictures = pictures or Pictures(model, known, data)
-        result.append(replaced(finding, detail=pictures.drawing(problem)))
+        drawing = pictures.drawing(problem)
+        if around and sum(counts.values()) <= AROUND:
+            drawing = replaced(drawing, around=pictures.surroundings.of(problem))
+        result.append(replaced(finding, detail=drawing))
     return result
 
 
@@ -82,6 +93,16 @@ class Pictures:
         self.data = data
         self.makers = Makers(known)
         self._painter: Painter | None = None
+        self._surroundings: Surroundings | None = None
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What lies around the nodes of the model."""
+        if self._surroundings is None:
+            from irlint.pictures.neighbourhood import Surroundings
+
+            self._surroundings = Surroundings(self)
+        return self._surroundings
 
     @property
     def painter(self) -> Painter:

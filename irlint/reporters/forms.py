@@ -13,8 +13,9 @@ class Form:
 
     ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
     ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
-    from others, too; the rest get the roots, with what follows from each. A ``document`` is for other programs: UTF-8, and the same bytes
-    everywhere. One that is ``drawn`` shows what findings carry of the model, and one with ``silenced`` what is not reported. ``page`` is an environment variable with a file to
+    from others, too, and what their nodes are given; the rest get the roots, with what follows from each. A ``document`` is for other
+    programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows what findings carry of the model, one with ``silenced`` what
+    is not reported, and one with ``facts`` what is known of the models. ``page`` is an environment variable with a file to
     which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. Of a ``streamed`` one on
     standard output each file's part is written as soon as that is checked, and no report is kept.
     """
@@ -26,6 +27,7 @@ class Form:
     whole: bool = False
     drawn: bool = False
     silenced: bool = False
+    facts: bool = False
     page: str = ""
     suffixes: tuple[str, ...] = ()
     streamed: bool = False
@@ -88,6 +90,14 @@ ROWS = (
         document=True,
         drawn=True,
         suffixes=(".xml",),
+    ),
+    Form(
+        "html",
+        "people in a browser: one file, with pictures, shapes, contracts and targets",
+        document=True,
+        drawn=True,
+        facts=True,
+        suffixes=(".html", ".htm"),
     ),
     Form("markdown", "comments: a table, and all of it in full, folded", document=True, drawn=True, suffixes=(".md",)),
 )

@@ -87,6 +87,13 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
     return first, second, third, contents(entry["value"])
 
 
+def table(listing: dict[str, Any]) -> list[Row]:
+    """The name, the maker, the type and the contents of each value; one in a body is named after that, too."""
+    rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
+    graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
+    return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]
+
+
 def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
     """The rows with their columns under each other, on a page of ``columns`` within it."""
     widths = [min(max((display(row[column]) for row in rows), default=0), limit) for column, limit in enumerate(WIDEST)]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Shape, symbols
+from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING, replaced
@@ -27,7 +28,11 @@ def demanded(
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
     """What ``irlint contract --format json`` prints; raises as ``listing.listed`` does."""
-    known = worked_out(path, data, shapes, given_by)
+    return demanded_by(worked_out(path, data, shapes, given_by), path)
+
+
+def demanded_by(known: Known, path: str) -> dict[str, Any]:
+    """What ``irlint contract --format json`` prints of a model that was worked out."""
     contract = contract_of(known)
     found: dict[str, Any] = {
         "schema": "irlint-contract-1",

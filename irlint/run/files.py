@@ -30,8 +30,8 @@ class Settings:
     ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
     with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
     With ``silenced`` the entries of files hold what is not reported, with ``stamped`` their size and what changes when they are
-    written. A file may take ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not
-    to be reported.
+    written, with ``page`` what is known of the models; findings have their ``operands`` unless nobody asks for them. A file may take
+    ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to be reported.
     """
 
     shapes: Mapping[str, Shape]
@@ -48,6 +48,8 @@ class Settings:
     ignores: bool = True
     silenced: bool = False
     stamped: bool = False
+    page: bool = False
+    operands: bool = True
 
 
 @record
@@ -183,6 +185,8 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
         targets=settings.targets,
         ignores=settings.ignores,
         silenced=settings.silenced,
+        page=settings.page,
+        operands=settings.operands,
     )
     return Outcome(file, findings)
 

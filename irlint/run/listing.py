@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Set
+from itertools import islice
 
 from irlint import parsers
 from irlint.contracts.interface import as_fed
@@ -37,7 +38,13 @@ def listed(
     With ``marked`` each value says in ``marks`` whether it is an ``input``, a ``constant`` or an ``output`` of its graph. Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
     ``shapes`` names an input that the model does not have.
     """
-    known = worked_out(path, data, shapes, given_by)
+    return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
+
+
+def listed_of(
+    known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
+) -> dict[str, Any]:
+    """What ``irlint shapes --format json`` prints of a model that was worked out; of its values at most so many."""
     model = known.model
     shown = None
     if selection is not None:
@@ -45,7 +52,7 @@ def listed(
 
         shown = selected(model, selection)
     pairs = (pair for graph in graphs(model) for pair in _entries(graph, known, marked))
-    values = [entry for value, entry in pairs if shown is None or value in shown]
+    values = [entry for value, entry in islice(pairs, most) if shown is None or value in shown]
     mentioned = _mentioned(values)
     return {
         "schema": "irlint-shapes-1",

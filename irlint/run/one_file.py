@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint import parsers
 from irlint.checks import every_problem
 from irlint.dims import Shape
-from irlint.findings.report import CheckedFile, Finding, Related, Silenced, with_roots
+from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred, input_names
@@ -45,19 +45,22 @@ def inspected(
     targets: Sequence[str] = (),
     ignores: bool = True,
     silenced: bool = False,
+    page: bool = False,
+    operands: bool = True,
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
     text report shows of it, the first ones of each rule or, with ``every``, all of them.
 
     With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. Without ``ignores`` it
     does not count what the model lists as not to be reported. ``given_by`` says where the configuration states some of ``shapes``. Names
-    in these that the model has no input for stand in the file's entry, and with ``silenced`` what is not reported. Raises OSError where the file cannot be opened.
+    in these that the model has no input for stand in the file's entry, with ``silenced`` what is not reported, and with ``page`` what is known of the model. Findings have their ``operands`` unless
+    nobody asks for them. Raises OSError where the file cannot be opened.
     """
     model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
     known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
     found = _in_document_order(model, every_problem(known, targets))
-    findings = _findings(model, known, found, data)
+    findings = _findings(model, known, found, data, with_operands=operands)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
@@ -66,7 +69,11 @@ def inspected(
     if draw and findings:
         from irlint.pictures.finding import drawn
 
-        findings = drawn(model, known, found, findings, data, None if every else DRAWN)
+        findings = drawn(model, known, found, findings, data, None if every else DRAWN, around=page)
+    if page and model.graph is not None:
+        from irlint.run.facts import facts
+
+        checked = replaced(checked, facts=facts(known, path))
     return checked, tuple(findings)
 
 
@@ -147,23 +154,21 @@ def _graphs(model: Model) -> list[Graph]:
     return list(graphs(model))
 
 
-def _findings(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[Finding]:
+def _findings(
+    model: Model, known: Known, found: list[Problem], data: bytes | None, *, with_operands: bool
+) -> list[Finding]:
     if not found:
         return []
-    from irlint.pictures.finding import Pictures
-    from irlint.run.operands import clashing_axis, operands
-
     told = _related(known, found)
     places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
     positions = positions_of(model, places, data)
-    pictures = Pictures(model, known, data)
+    given = _operands(model, known, found, data) if with_operands else [()] * len(found)
     counts: dict[str, int] = {}
     fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
-    for problem, pairs in zip(found, told):
+    for problem, pairs, operands in zip(found, told, given):
         fault, node = problem.fault, problem.node
         line, column, end_line, end_column = positions.get(problem.place, NOWHERE)
-        given = operands(pictures, problem)
         result.append(
             Finding(
                 path=model.path.replace(os.sep, "/"),
@@ -186,13 +191,29 @@ def _findings(model: Model, known: Known, found: list[Problem], data: bytes | No
                 because=fingerprints[id(problem.because)] if problem.because is not None else "",
                 target=problem.target,
                 index=node.index if node is not None else None,
-                axis=clashing_axis(given, fault.input),
-                operands=given,
+                axis=_axis(operands, fault.input),
+                operands=operands,
                 end_line=end_line,
                 end_column=end_column,
             )
         )
     return result
+
+
+def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
+    """What the node of each problem is given."""
+    from irlint.pictures.finding import Pictures
+    from irlint.run.operands import operands
+
+    pictures = Pictures(model, known, data)
+    return [operands(pictures, problem) for problem in found]
+
+
+def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
+    """The first clashing axis of the input at fault, else of the first one that has any."""
+    clashing = [each for each in operands if each.axes]
+    clashing.sort(key=lambda each: each.input != at_fault)
+    return clashing[0].axes[0] if clashing else None
 
 
 def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:

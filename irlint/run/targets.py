@@ -22,7 +22,11 @@ def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
-    known = worked_out(path, data)
+    return taken_of(worked_out(path, data), path)
+
+
+def taken_of(known: Known, path: str) -> dict[str, Any]:
+    """What ``irlint targets --format json`` prints of a model that was worked out."""
     wrong = [
         each for each in every_problem(known) if each.is_error and each.because is None and not _is_of_limits(each)
     ]

@@ -1,0 +1,185 @@
+"""The report as a page for a browser: one file that needs no network, and no script but to filter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from irlint.findings.faults import SEVERITIES
+from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.findings.wording import counted
+from irlint.pictures.drawing import Drawing
+from irlint.reporters.html.cards import Card, card
+from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.html.models import facts
+from irlint.reporters.html.rules import section
+from irlint.reporters.plain import summary
+
+#: A page draws so many findings, has so many, tells so many models in full, and lists so many values.
+PICTURES = 200
+FINDINGS = 10_000
+MODELS = 300
+VALUES = 20_000
+
+#: Of the files of a run so many are listed, and so many without being asked for.
+LISTED = 2_000
+FEW = 12
+
+
+def rendered(report: Report) -> str:
+    """The findings by model, each with its picture, and by rule; what may be fed, which releases take a model, and its values."""
+    cards = _cards(report.findings)
+    style, script = _part("style.css"), _part("script.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    body = "".join((_head(report), _controls(cards), _overview(report, cards), *_models(report, cards), _rules(cards)))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f"<title>irlint: {escaped(_result(report))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'<a class="skip" href="#findings">to the findings</a>\n{body}'
+        f"<footer>irlint {escaped(report.version)}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def _part(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
+
+
+def _hash(text: str) -> str:
+    """The source of a style or a script as a content security policy allows it: nothing else on the page runs."""
+    from base64 import b64encode
+    from hashlib import sha256
+
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _cards(findings: Sequence[Finding]) -> list[Card]:
+    """The findings, those that say the same of one file together."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for each in findings:
+        key = each.path, each.rule.code, each.severity, each.op, each.message, each.help
+        groups.setdefault(key, []).append(each)
+    return [Card(number, first, tuple(others)) for number, (first, *others) in enumerate(groups.values(), 1)]
+
+
+def _result(report: Report) -> str:
+    counts = [counted(report.count(each), each.value) for each in SEVERITIES if report.count(each)]
+    return f"{', '.join(counts) or 'no findings'} in {counted(report.models, 'model')}"
+
+
+def _head(report: Report) -> str:
+    tiles = [(each.value, report.count(each), f"{each.value}s") for each in SEVERITIES]
+    counts = "".join(
+        f'<li class="{kind}{"" if count else " none"}"><b>{count:,}</b> {name if count != 1 else kind}</li>'
+        for kind, count, name in tiles
+    )
+    counts += f'<li class="models"><b>{report.models:,}</b> {"model" if report.models == 1 else "models"}</li>'
+    told = "<br>".join(escaped(line) for line in summary(report).strip().split("\n"))
+    return f'<header><h1>irlint</h1><ul class="tiles">{counts}</ul><p>{told}</p></header>\n'
+
+
+def _controls(cards: Sequence[Card]) -> str:
+    """What filters the findings; without a script it is not shown."""
+    if not cards:
+        return ""
+    boxes = "".join(
+        f'<label class="toggle {each.value}"><input type="checkbox" value="{each.value}" checked> {each.value}s</label>'
+        for each in SEVERITIES
+        if any(one.finding.severity is each for one in cards)
+    )
+    rules = sorted({(each.finding.rule.code, each.finding.rule.name) for each in cards})
+    choices = "".join(f'<option value="{code}">{code} {escaped(name)}</option>' for code, name in rules)
+    paths = list(dict.fromkeys(each.finding.path for each in cards))
+    files = "".join(f'<option value="m{number}">{shown(path)}</option>' for number, path in enumerate(paths, 1))
+    return (
+        '<form class="controls" role="search" aria-label="Filter the findings"><p>'
+        '<label for="text">search the findings</label> <input type="search" id="text" placeholder="name, operator, words">'
+        f"{boxes}"
+        f'<label for="rule">rule</label> <select id="rule"><option value="">all rules</option>{choices}</select>'
+        f'<label for="model">model</label> <select id="model"><option value="">all models</option>{files}</select>'
+        '<output id="shown" aria-live="polite"></output></p></form>\n'
+    )
+
+
+def _overview(report: Report, cards: Sequence[Card]) -> str:
+    """A line for each file of the run."""
+    if len(report.files) < 2:
+        return ""
+    numbers = {path: at for at, path in enumerate(dict.fromkeys(each.finding.path for each in cards), 1)}
+    rows = [_line(file, report, numbers) for file in report.files[:LISTED]]
+    left = len(report.files) - len(rows)
+    caption = f"{left:,} more are not listed" if left else "what was found in each"
+    heads = ("file", "format", "nodes", "errors", "warnings", "notes")
+    inside = table(heads, rows, caption=caption, kind="files")
+    return folded("Files", inside, kind="fact", count=len(report.files), opened=len(report.files) <= FEW)
+
+
+def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[str]:
+    name = shown(file.path)
+    number = numbers.get(file.path)
+    mine = [each for each in report.findings if each.path == file.path] if number is not None else []
+    counts = [sum(each.severity is severity for each in mine) for severity in SEVERITIES]
+    cells = [f'<span class="{each.value}">{count:,}</span>' if count else "" for each, count in zip(SEVERITIES, counts)]
+    what = escaped(file.format or ("" if file.status != "skipped" else "no model"))
+    linked = f'<a href="#m{number}">{name}</a>' if number is not None else name
+    return [linked, what, f"{file.nodes:,}" if file.status == "checked" else escaped(file.status), *cells]
+
+
+def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
+    """The findings, by model, below what is known of it."""
+    by_path: dict[str, list[Card]] = {}
+    for each in cards[:FINDINGS]:
+        by_path.setdefault(each.finding.path, []).append(each)
+    files = {file.path: file for file in report.files}
+    numbers = {path: at for at, path in enumerate(by_path, 1)}
+    clean = [path for path, file in files.items() if path not in by_path and file.facts is not None]
+    pictured = _pictured(cards)
+    room = VALUES
+    yield '<main id="findings">\n'
+    yield _cut(cards, pictured)
+    for at, path in enumerate((*by_path, *clean), 1):
+        told, used = facts(files[path], at, room) if path in files and at <= MODELS else ("", 0)
+        room -= used
+        if path in by_path or told:
+            yield _model(files.get(path), path, numbers.get(path), told, by_path.get(path, []), pictured)
+    yield "</main>\n"
+
+
+def _pictured(cards: Sequence[Card]) -> frozenset[int]:
+    """The cards that have their pictures."""
+    drawn = [each for each in cards if isinstance(each.finding.detail, Drawing)]
+    worst = sorted(drawn, key=lambda each: -each.finding.severity.rank)
+    return frozenset(each.number for each in worst[:PICTURES])
+
+
+def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
+    """What the page leaves out, in words."""
+    notes = []
+    if len(cards) > FINDINGS:
+        notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the forms for programs have all.")
+    if len(cards) > len(pictured) >= PICTURES:
+        notes.append(f"{len(pictured):,} findings have a picture, the worst first; `irlint check` draws the others.")
+    return "".join(f'<p class="cut">{escaped(note)}</p>\n' for note in notes)
+
+
+def _model(
+    file: CheckedFile | None, path: str, number: int | None, told: str, mine: Sequence[Card], pictured: frozenset[int]
+) -> str:
+    form = f"{file.format or ''} {file.format_version or ''}".strip() if file is not None else ""
+    nodes = f" · {counted(file.nodes, 'node')}" if file is not None and file.status == "checked" else ""
+    anchor = f' id="m{number}"' if number is not None else ""
+    articles = "".join(card(each, pictured=each.number in pictured) for each in mine)
+    return (
+        f'<section class="model"{anchor} aria-label="{shown(path)}"><h2>{shown(path)} <small>{escaped(form)}{nodes}</small></h2>\n'
+        f"{told}{articles or '<p>No findings.</p>'}</section>\n"
+    )
+
+
+def _rules(cards: Sequence[Card]) -> str:
+    if not cards:
+        return ""
+    return f'<section class="rules" aria-labelledby="rules"><h2 id="rules">Rules</h2>\n{section(cards[:FINDINGS])}</section>\n'

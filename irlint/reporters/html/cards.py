@@ -1,0 +1,146 @@
+"""A finding on a page: its headline, its picture, the shapes, where they come from, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.findings.report import Finding
+from irlint.findings.wording import counted
+from irlint.pictures.drawing import Drawing, Line, Row, Table
+from irlint.records import record
+from irlint.reporters.headlines import place_in_graph
+from irlint.reporters.html.graph import drawn
+from irlint.reporters.html.markup import escaped, folded, shown, table
+
+#: Of the nodes at which a finding is repeated, and of what follows from it, so many are named.
+NAMED = 50
+
+
+@record
+class Card:
+    """A finding with those that say the same of other nodes; ``number`` is its place on the page, from 1."""
+
+    number: int
+    finding: Finding
+    others: tuple[Finding, ...] = ()
+
+
+def card(each: Card, *, pictured: bool) -> str:
+    """An article on a finding, with its picture where it may have one."""
+    finding = each.finding
+    severity, code = finding.severity.value, finding.rule.code
+    drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing()
+    inside = "".join(_inside(each, drawing, pictured))
+    where = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
+    at = drawing.place or where
+    return (
+        f'<article class="finding {severity}" id="f{each.number}" data-rule="{code}" data-severity="{severity}">\n'
+        f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> {headline(finding)}</h3>\n'
+        f'<p class="place">{" ".join(f"<span>{shown(each)}</span>" for each in (_line_of(finding), at) if each)}</p>\n'
+        f"{inside}</article>\n"
+    )
+
+
+def _line_of(finding: Finding) -> str:
+    return "" if finding.line is None else f"line {finding.line}, column {finding.column or 1}"
+
+
+def headline(finding: Finding) -> str:
+    """What is wrong, in a line."""
+    op = f"{shown(finding.op)}: " if finding.op else ""
+    return f"{op}{shown(finding.message)}"
+
+
+def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
+    finding = each.finding
+    facts = "".join(_facts(drawing))
+    help = f'<p class="help"><b>help</b> {shown(finding.help)}</p>\n' if finding.help else ""
+    if pictured and drawing.around is not None:
+        figure = f'<figure class="scroll">{drawn(drawing.around, each.number)}</figure>\n'
+        yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
+    else:
+        yield facts + help
+    if each.others:
+        names = _names(each.others)
+        yield folded(f"the same at {counted(len(each.others), 'more place')}", names)
+    following = [one for root in (finding, *each.others) for one in root.following]
+    if following:
+        lines = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
+        verb = "follows" if len(following) == 1 else "follow"
+        yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{lines}{_and_more(following)}</ul>\n")
+    if drawing.lines and pictured:
+        yield folded("in the model's own text", _lines(drawing.lines))
+
+
+def _names(others: Sequence[Finding]) -> str:
+    return f"<ul>\n{''.join(f'<li>{_at(one)}</li>' for one in others[:NAMED])}{_and_more(others)}</ul>\n"
+
+
+def _at(finding: Finding) -> str:
+    name = place_in_graph(finding.graph, finding.node if finding.node is not None else finding.value)
+    line = f", line {finding.line}" if finding.line is not None else ""
+    return f"<code>{shown(name or 'the file')}</code>{line}"
+
+
+def _and_more(entries: Sequence[Finding]) -> str:
+    return f"<li>and {len(entries) - NAMED:,} more</li>\n" if len(entries) > NAMED else ""
+
+
+def _facts(drawing: Drawing) -> Iterator[str]:
+    if drawing.table is not None:
+        yield _shapes(drawing.table)
+    if drawing.notes:
+        yield f'<ul class="notes">{"".join(f"<li>{shown(note)}</li>" for note in drawing.notes)}</ul>\n'
+
+
+def _shapes(found: Table) -> str:
+    """The shapes under each other, clashing sizes marked."""
+    rank = max((len(row.dims) for row in found.rows if row.dims is not None), default=0)
+    named = any(row.name for row in found.rows)
+    heads = [
+        "<span>value</span>",
+        *(["name"] if named else []),
+        *(f"axis {axis}" for axis in range(rank)),
+        "type",
+        "from",
+    ]
+    rows = [
+        [escaped(row.label), *([f"<code>{shown(row.name)}</code>"] if named else []), *_cells(row, found, rank)]
+        for row in found.rows
+    ]
+    remark = f" <em>{escaped(found.remark)}</em>" if found.remark else ""
+    more = f"; {found.hidden} more inputs are not shown" if found.hidden else ""
+    return table(heads, rows, caption=f"shapes{more}{remark}", kind="shapes")
+
+
+def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
+    dims = row.dims
+    offset = row.offset if row.offset is not None else rank - len(dims or ()) if found.aligned == "right" else 0
+    for axis in range(rank):
+        at = axis - offset
+        if dims is None or not 0 <= at < len(dims):
+            yield escaped(row.instead or "?") if dims is None and not axis else ""
+        else:
+            yield f'<mark class="clash">{shown(dims[at])}</mark>' if at in row.marked else shown(dims[at])
+    yield escaped(row.dtype)
+    line = f", line {row.line}" if row.line is not None else ""
+    yield f"{shown(row.origins[0]) if row.origins else ''}{line}"
+
+
+def _lines(lines: Sequence[Line]) -> str:
+    """Lines of the model with marks in them, and behind each what the marks say."""
+    result = []
+    for line in lines:
+        text = "".join(
+            f'<mark class="{piece.mark}">{escaped(piece.text)}</mark>' if piece.mark else escaped(piece.text)
+            for piece in line.pieces
+        )
+        said = [
+            f'<span class="said {piece.mark}">{escaped(piece.label)}</span>' for piece in line.pieces if piece.label
+        ]
+        comment = f' <span class="said">{escaped(line.comment)}</span>' if line.comment else ""
+        gap = "…\n" if line.gap else ""
+        result.append(
+            f'{gap}<span class="gutter">{escaped(line.gutter):>5}</span> {text}{comment}{"".join(f"  {each}" for each in said)}\n'
+        )
+    return f'<pre class="lines">{"".join(result)}</pre>\n'

@@ -1,0 +1,112 @@
+"""What is known of a model beside its findings, on a page: its contract, the releases that take it, and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from irlint.findings.report import CheckedFile
+from irlint.lazy_typing import Any
+from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.listing import type_of
+from irlint.reporters.targets import LISTED
+
+#: Verdicts as a sign and in words.
+VERDICTS = {"runs": ("✓", "runs"), "refused": ("✗", "refused"), "unknown": ("?", "not known")}
+
+#: Of the reasons for which a release refuses a model so many are told.
+REASONS = 6
+
+
+def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
+    """The folded parts on one model, and how many of its values they list: at most so many."""
+    if file.facts is None:
+        return "", 0
+    values = file.facts["values"][:room]
+    parts = [
+        folded("Contract: what may be fed", _contract(file.facts["contract"]), kind="fact"),
+        folded("Targets: which releases take it", _targets(file.facts["targets"]), kind="fact"),
+        folded("Values", _values(file, values, number), kind="fact", count=len(values)),
+    ]
+    return f'<div class="known">{"".join(parts)}</div>\n', len(values)
+
+
+def _contract(contract: dict[str, Any]) -> str:
+    parts = [_typed("takes", contract["inputs"])]
+    if not contract.get("satisfiable", True):
+        parts.append(_conditions("fits no sizes", contract["contradiction"]))
+    for when, entries in groupby(contract["requires"], key=lambda each: each.get("when", "")):
+        title = f"and where {shown(when)} runs" if when else "as long as"
+        parts.append(_conditions(title, list(entries)) if contract.get("satisfiable", True) or when else "")
+    return "".join([*parts, _typed("returns", contract["outputs"])])
+
+
+def _typed(title: str, entries: list[dict[str, Any]]) -> str:
+    rows = [(f"<code>{shown(each['name'])}</code>", f"<code>{shown(type_of(each))}</code>") for each in entries]
+    return table(("name", "type"), rows, caption=title)
+
+
+def _conditions(title: str, entries: list[dict[str, Any]]) -> str:
+    rows = [
+        (
+            f"<code>{shown(each['condition'])}</code>",
+            shown(each["why"]),
+            f"{escaped(each['op'])} <code>{shown(each['node'])}</code>",
+        )
+        for each in entries
+    ]
+    return table(("condition", "why", "first demanded by"), rows, caption=title)
+
+
+def _targets(found: dict[str, Any]) -> str:
+    parts = []
+    for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
+        releases = list(entries)
+        told = f"{escaped(name)}{' (by its vendor’s list: not measured)' if name == LISTED else ''}"
+        chips = "".join(_chip(each) for each in releases)
+        parts.append(f'<h4>{told}</h4>\n<ul class="releases">{chips}</ul>\n{"".join(_reasons(releases))}')
+    return "".join(parts)
+
+
+def _chip(entry: dict[str, Any]) -> str:
+    sign, word = VERDICTS[entry["verdict"]]
+    verdict = escaped(entry["verdict"])
+    return f'<li class="{verdict}"><span aria-hidden="true">{sign}</span> {escaped(entry["release"])} <span class="hidden">{word}</span></li>'
+
+
+def _reasons(releases: list[dict[str, Any]]) -> Iterator[str]:
+    """Why releases do not take the model, of those that say the same once."""
+    said: dict[str, list[str]] = {}
+    for each in releases:
+        for reason in each.get("reasons", ())[:REASONS]:
+            text = shown(reason["message"]) + (f" <em>{shown(reason['help'])}</em>" if reason.get("help") else "")
+            said.setdefault(text, []).append(each["release"])
+    if said:
+        lines = "".join(f"<li>{_span(names)}: {text}</li>\n" for text, names in said.items())
+        yield f'<ul class="notes">{lines}</ul>\n'
+
+
+def _span(names: list[str]) -> str:
+    return escaped(names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}")
+
+
+def _values(file: CheckedFile, values: list[Any], number: int) -> str:
+    rows = (
+        (
+            f"<code>{shown(name)}</code>",
+            shown(maker),
+            f"<code>{shown(type_text)}</code>",
+            f"<code>{shown(held)}</code>" if held else "",
+        )
+        for name, maker, type_text, held in values
+    )
+    whole = len(values) == len(file.facts["values"]) and file.facts["all"]
+    more = "" if whole else f" <p>The first {len(values):,}; <code>irlint shapes</code> lists all.</p>\n"
+    search = (
+        f'<p class="search"><label for="v{number}">search the values</label> '
+        f'<input type="search" id="v{number}" data-table="t{number}" placeholder="name, operator or type"></p>\n'
+    )
+    made = table(
+        ("value", "made by", "type", "contents"), rows, caption="values with their inferred shapes", kind="values"
+    )
+    return f'{more}{search}<div id="t{number}">{made}</div>'

@@ -1,0 +1,45 @@
+"""The rules that a report's findings break, on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.faults import Rule
+from irlint.findings.wording import counted
+from irlint.reporters.html.cards import Card
+from irlint.reporters.html.markup import escaped, folded, shown
+
+#: Of the findings of a rule so many are linked.
+LINKED = 20
+
+
+def section(cards: Sequence[Card]) -> str:
+    """Each rule with what it is about and where it is broken, the worst first."""
+    by_code: dict[str, list[Card]] = {}
+    for each in cards:
+        by_code.setdefault(each.finding.rule.code, []).append(each)
+    rules = sorted(by_code.values(), key=lambda mine: (-mine[0].finding.severity.rank, mine[0].finding.rule.code))
+    return "".join(_rule(mine[0].finding.rule, mine) for mine in rules)
+
+
+def _rule(rule: Rule, mine: Sequence[Card]) -> str:
+    severity = mine[0].finding.severity.value
+    count = sum(1 + len(each.others) for each in mine)
+    paths = len({each.finding.path for each in mine})
+    inside = f"<p>{escaped(rule.summary)}</p>\n"
+    inside += f"<p><b>Why.</b> {escaped(rule.why)}</p>\n" if rule.why else ""
+    inside += f"<p><b>How to mend it.</b> {escaped(rule.mend)}</p>\n" if rule.mend else ""
+    links = "".join(_link(each) for each in mine[:LINKED])
+    more = f"<li>and {len(mine) - LINKED:,} more</li>" if len(mine) > LINKED else ""
+    inside += f'<ul class="links">{links}{more}</ul>\n'
+    title = (
+        f'<span class="badge {severity}">{severity}</span> <b class="code">{rule.code}</b> {escaped(rule.name)} '
+        f'<span class="count">{counted(f"{count:,}", "finding") if count > 1 else "1 finding"} in {counted(paths, "model")}</span>'
+    )
+    return f'<div class="rule" id="{rule.code}">{folded(title, inside)}</div>\n'
+
+
+def _link(each: Card) -> str:
+    finding = each.finding
+    name = finding.node if finding.node is not None else finding.value
+    return f'<li><a href="#f{each.number}">{shown(finding.path)}{f": {shown(name)}" if name else ""}</a></li>\n'
