@@ -8,7 +8,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Demand
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor, Type
 from irlint.records import record
 
 FAILING_CALL = Rule(
@@ -36,6 +36,20 @@ g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (
 g (float[2] x) => (float[n] y) <int64[1] r = {4}> { y = Tile (x, r) }""",
 )
 
+RANK_TOO_LARGE = Rule(
+    "IRL304",
+    "rank-too-large",
+    Severity.WARNING,
+    "A list that has an entry for each axis is so long that irlint does not work out the shape that it leads to.",
+    why="""irlint keeps lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO take more axes than that, while NumPy has
+arrays of at most 64: a longer list is more likely a mistake, and no node behind it is judged by its shape.""",
+    mend="Look where the list comes from: its length is the number of axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[6] x, int64[300] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[6] x, int64[3] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
+)
+
 #: The largest size.
 LARGEST = 2**63 - 1
 
@@ -52,6 +66,25 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
                     f"axis {axis} of output {index} is {told}; a size has to be at most {LARGEST}",
                     help="look where the size comes from",
                 )
+    return None
+
+
+def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
+    """The fault of a node of which an output has no known rank because a list of its inputs is too long to be kept."""
+    for port, made in enumerate(outputs):
+        if not isinstance(made, Tensor) or made.shape is not None:
+            continue
+        for index, given in enumerate(inputs):
+            match given:
+                case Tensor(shape=None):
+                    return None
+                case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
+                    return RANK_TOO_LARGE.fault(
+                        f"input {index} has {count} entries, one for each axis; irlint works out shapes of at most "
+                        f"{CONTENTS_LIMIT} axes, and takes output {port} as the file declares it",
+                        help="look where the list comes from",
+                        input=index,
+                    )
     return None
 
 

@@ -15,7 +15,7 @@ from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
-from irlint.inference.sightings import Said, Sighting, milder, once, too_large
+from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
 from irlint.model.order import live, ordered
@@ -381,6 +381,8 @@ class _Walk:
         if large is not None:
             outputs = None
             faults = (*faults, large)
+        elif outputs is not None and not node.bodies and (long := too_many_axes(inputs, outputs)) is not None:
+            faults = (*faults, long)
         if faults:
             self._say(graph, frame, node, faults, said)
         if answer.requirements and not frame.quiet and frame.worst is Severity.ERROR:

@@ -59,6 +59,7 @@ RULES = {
     "IRL300": "ops.kernels.axes",
     "IRL301": "ops.kernels.axes",
     "IRL303": "inference.sightings",
+    "IRL304": "inference.sightings",
     "IRL310": "ops.kernels.filters",
     "IRL311": "ops.kernels.filters",
     "IRL312": "ops.kernels.filters",
