@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 
 from irlint.dims import Expr, Shape
 from irlint.findings.faults import Fault, Rule, Severity
@@ -74,6 +75,7 @@ def _terms(known: Known) -> Terms | None:
 
 def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     roots: dict[Value, Problem] = {}
+    used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
     misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
     for node in graph.nodes:
         if node in known.faulted or node in misread or node not in known.calls:
@@ -84,7 +86,7 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
         for port, value in enumerate(node.outputs):
             for declaration in value.declared if value is not None else ():
                 assert value is not None
-                fault = _fault(value, declaration, known, terms, node=node, port=port, graph=graph)
+                fault = _fault(value, declaration, known, terms, node=node, port=port, graph=graph, used=used)
                 if fault is None:
                     continue
                 root = roots.get(value) or _root(node, port, declaration, roots, known, terms)
@@ -148,6 +150,7 @@ def _fault(
     node: Node,
     port: int,
     graph: Graph,
+    used: Callable[[], Collection[Value | None]],
 ) -> Fault | None:
     """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
     fault = _contradiction(known.types.get(value), declaration, known, terms, port=port, within=graph.path)
@@ -155,14 +158,10 @@ def _fault(
         return None
     if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
         fault = fault.lowered(Severity.WARNING)
-    if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and not _is_used(value, graph):
+    if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and value not in used():
         fault = fault.lowered(Severity.NOTE)
     lax = known.model.format_version == known.format.lax_version
     return _of_an_old_writer(fault, graph) if lax else fault
-
-
-def _is_used(value: Value, graph: Graph) -> bool:
-    return any(value in node.inputs for node in graph.nodes)
 
 
 def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:

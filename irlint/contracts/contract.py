@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from irlint.contracts.conditions import conditions
-from irlint.contracts.implied import without_implied
-from irlint.contracts.simplified import decided, key_of, replaced_in, simplified, text_of, within, without_extremes
+from irlint.contracts.implied import symbols_in, without_implied
+from irlint.contracts.simplified import (
+    decided,
+    has_extremes,
+    key_of,
+    replaced_in,
+    simplified,
+    text_of,
+    within,
+    without_extremes,
+)
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, symbol, symbols
 from irlint.findings.statements import Relation
@@ -17,6 +27,9 @@ from irlint.records import NOTHING, record
 
 #: So often equalities are put into the other demands.
 ROUNDS = 4
+
+#: At most so many demands beside one are asked what they tell about it.
+MOST_BESIDE = 100
 
 
 @record
@@ -66,15 +79,15 @@ class _Open:
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset[str]().union(*(symbols(side) for each in self.relations for side in (each.left, each.right)))
+        return symbols_in(self.relations)
 
 
 def contract_of(known: Known) -> Contract:
     """What the operators of a model demand, taken together."""
     graph = known.model.graph
-    inputs: list[str] = []
+    inputs: dict[str, None] = {}
     for value in graph.inputs if graph is not None else ():
-        inputs += sorted(names_in([known.types.get(value)]).difference(inputs))
+        inputs.update(dict.fromkeys(sorted(names_in([known.types.get(value)]))))
     always = _Group(inputs)
     always.add(demand for demand in known.requires if not demand.when)
     found = always.conditions()
@@ -99,7 +112,7 @@ def contract_of(known: Known) -> Contract:
 class _Group:
     """The demands that hold together."""
 
-    def __init__(self, inputs: Sequence[str], values: Mapping[str, Dim] | None = None) -> None:
+    def __init__(self, inputs: Iterable[str], values: Mapping[str, Dim] | None = None) -> None:
         self.inputs = {name: at for at, name in enumerate(inputs)}
         #: What a symbol is, where that is one number or another symbol.
         self.values: dict[str, Dim] = dict(values or {})
@@ -122,8 +135,7 @@ class _Group:
             self.nodes.setdefault(key, set()).add(demand.node)
             if seen:
                 continue
-            names = frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
-            if names - self.inputs.keys():
+            if symbols_in(relations) - self.inputs.keys():
                 self.unknown.append(demand)
             else:
                 waiting.append(_Open(demand, relations))
@@ -152,7 +164,8 @@ class _Group:
         """What is left of a demand; None where it is proven, or cannot hold."""
         left: list[Relation] = []
         for relation in each.relations:
-            relation = simplified(without_extremes(replaced_in(relation, self.values), self.facts(each)))
+            relation = replaced_in(relation, self.values)
+            relation = simplified(without_extremes(relation, self._facts_about(relation, each)))
             holds = decided(relation)
             if holds:
                 return None
@@ -163,20 +176,17 @@ class _Group:
             return None
         return _Open(each.demand, tuple(left))
 
-    def facts(self, apart: _Open | None = None) -> list[Dim]:
-        """What the demands, but for one, say is at least 0."""
-        facts = []
-        for each in self.joint:
-            if (
-                (apart is None or each.demand is not apart.demand)
-                and len(each.relations) == 1
-                and each.relations[0].kind in ("==", ">=")
-            ):
-                relation = each.relations[0]
-                facts.append(relation.left - relation.right)
-                if relation.kind == "==":
-                    facts.append(relation.right - relation.left)
-        return facts
+    def _facts_about(self, relation: Relation, apart: _Open) -> list[Dim]:
+        """Of the facts that other demands say those that may tell which part a "min" or "max" of a relation is."""
+        if not has_extremes(relation.left) and not has_extremes(relation.right):
+            return []
+        names = symbols_in([relation])
+        beside = (each for each in self.joint if each.demand is not apart.demand and not names.isdisjoint(each.names))
+        return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
+
+    def facts(self) -> list[Dim]:
+        """What the demands say is at least 0."""
+        return [fact for each in self.joint for fact in _facts_of(each)]
 
     def _taken(self, each: _Open) -> bool:
         """Whether a demand says what one size is, or can be."""
@@ -253,6 +263,15 @@ class _Group:
         for text, demand in stated:
             demands.setdefault(text, []).append(demand)
         return [Condition(text, each[0], self._count(each), when) for text, each in demands.items()]
+
+
+def _facts_of(each: _Open) -> list[Dim]:
+    """What a demand says is at least 0."""
+    if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
+        return []
+    (relation,) = each.relations
+    facts = [relation.left - relation.right]
+    return [*facts, relation.right - relation.left] if relation.kind == "==" else facts
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:

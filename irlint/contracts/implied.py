@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 
 from irlint.contracts.simplified import decided, replaced_in
@@ -12,6 +12,9 @@ from irlint.findings.statements import Relation
 #: Of more demands no two are looked at together.
 MOST_IN_PAIRS = 12
 
+#: So often one demand is held against another: of a great many some may then be said that follow from others.
+MOST_COMPARED = 2000
+
 #: The alternatives of a demand, one of which has to hold.
 Alternatives = tuple[Relation, ...]
 
@@ -19,18 +22,43 @@ Alternatives = tuple[Relation, ...]
 def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None]:
     """The demands with the alternatives that are needed; None for one that follows from the others."""
     left: list[Alternatives | None] = list(demands)
+    places = related([symbols_in(each) for each in demands])
+    compared = 0
+
+    def others_of(at: int) -> list[Alternatives]:
+        few = len(left) - left.count(None) <= MOST_IN_PAIRS + 1
+        beside = range(len(left)) if few else places(at)
+        return [other for place in beside if place != at and (other := left[place]) is not None]
+
     for at, each in enumerate(demands):
-        left[at] = _shortened(each, [other[0] for other in _others(left, at) if len(other) == 1])
+        certain = [other[0] for other in others_of(at) if len(other) == 1] if len(each) > 1 else []
+        compared += len(certain)
+        if compared <= MOST_COMPARED:
+            left[at] = _shortened(each, certain)
     for at in range(len(left) - 1, -1, -1):
-        each, others = left[at] or (), _others(left, at)
-        together = combinations(others, 2) if len(others) <= MOST_IN_PAIRS else ()
-        if any(_follows(each, [other]) for other in others) or any(_follows(each, pair) for pair in together):
+        alternatives, others = left[at] or (), others_of(at)
+        compared += len(others)
+        if compared > MOST_COMPARED:
+            break
+        together = combinations(others, 2) if len(left) - left.count(None) <= MOST_IN_PAIRS + 1 else ()
+        follows = any(_follows(alternatives, [other]) for other in others)
+        if follows or any(_follows(alternatives, pair) for pair in together):
             left[at] = None
     return left
 
 
-def _others(demands: Sequence[Alternatives | None], at: int) -> list[Alternatives]:
-    return [other for place, other in enumerate(demands) if other is not None and place != at]
+def symbols_in(relations: Iterable[Relation]) -> frozenset[str]:
+    """The symbols that relations are about."""
+    return frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
+
+
+def related(names: Sequence[Iterable[str]]) -> Callable[[int], list[int]]:
+    """The places, in order, that have a name in common with one: what shares no symbol tells nothing about each other."""
+    places: dict[str, list[int]] = {}
+    for at, each in enumerate(names):
+        for name in each:
+            places.setdefault(name, []).append(at)
+    return lambda at: sorted({place for name in names[at] for place in places[name]})
 
 
 def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alternatives:

@@ -8,7 +8,7 @@ from math import gcd
 
 from irlint.dims import Dim, TooComplex, at_least, divisible, floordiv, same, substituted, symbol, symbols
 from irlint.dims.extremes import extreme
-from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, lone_atom, terms_of, without
+from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, atoms_of, canonical, lone_atom, terms_of, without
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
@@ -60,9 +60,15 @@ def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
 def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
     """A size where symbols are what ``values`` says, and each of the ``facts`` is at least 0."""
     try:
-        return _chosen(_settled(a, values), [_settled(fact, values) for fact in facts])
+        settled = _settled(a, values)
+        return _chosen(settled, [_settled(fact, values) for fact in facts] if has_extremes(settled) else ())
     except (TooComplex, ZeroDivisionError):
         return a
+
+
+def has_extremes(a: Dim) -> bool:
+    """Whether a "min" or "max" is part of a size: only of these facts tell more."""
+    return any(atom.kind in ("min", "max") or any(map(has_extremes, atom.parts)) for atom in atoms_of(a))
 
 
 def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:

@@ -30,11 +30,7 @@ def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
     if len(name) > COMPARED:
         return None
     letters = _letters(name)
-    like = [
-        each
-        for each in candidates
-        if len(each) <= COMPARED and 2 * _shared(letters, _letters(each)) >= cutoff * (len(name) + len(each))
-    ]
+    like = [each for each in candidates if len(each) <= COMPARED and _may_be_like(letters, each, cutoff)]
     if not like:
         return None
     from difflib import get_close_matches
@@ -47,6 +43,13 @@ def _letters(name: str) -> bytes:
     return name.encode("latin-1", "replace")
 
 
-def _shared(a: bytes, b: bytes) -> int:
-    """At least as many letters as two names have in common: told in a fraction of the time of comparing them."""
-    return min(len(a) - len(a.translate(None, b)), len(b) - len(b.translate(None, a)))
+def _may_be_like(letters: bytes, candidate: str, cutoff: float) -> bool:
+    """Whether two names have enough letters in common: told in a fraction of the time of comparing them."""
+    least = cutoff * (len(letters) + len(candidate)) / 2
+    if min(len(letters), len(candidate)) < least:
+        return False
+    own = _letters(candidate)
+    return (
+        len(letters) - len(letters.translate(None, own)) >= least
+        and len(own) - len(own.translate(None, letters)) >= least
+    )

@@ -141,8 +141,8 @@ def names_in(types: Sequence[Type | None]) -> frozenset[str]:
 
 def identifier(text: str) -> str:
     """A Python identifier for a name of the model, of the first characters of a very long one."""
-    text = text[:LONGEST]
-    name = "".join(character if character.isalnum() and character.isascii() else "_" for character in text)
+    name = text[:LONGEST]
+    name = name.translate({ord(each): "_" for each in set(name) if not (each.isalnum() and each.isascii())})
     while "__" in name:
         name = name.replace("__", "_")
     return f"d{name}" if name[:1].isdigit() else name or "_"

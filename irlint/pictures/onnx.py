@@ -35,6 +35,7 @@ class Painter:
         self.known = known
         self.makers = makers
         self.graphs = {graph.path: graph for graph in graphs(model)}
+        self._parts: dict[Graph, tuple[frozenset[Value], frozenset[Node]]] = {}
 
     # --- how things are called ----------------------------------------------------------------------------------------
 
@@ -129,8 +130,14 @@ class Painter:
             value for index in indices if 0 <= index < len(node.inputs) and (value := node.inputs[index]) is not None
         ]
 
+    def _parts_of(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
+        """The inputs of a graph, and its nodes."""
+        if graph not in self._parts:
+            self._parts[graph] = frozenset(graph.inputs), frozenset(graph.nodes)
+        return self._parts[graph]
+
     def _declaring(self, graph: Graph, values: Iterable[Value]) -> list[Line]:
-        inputs = set(graph.inputs)
+        inputs, _ = self._parts_of(graph)
         wanted = [value for value in dict.fromkeys(values) if value in inputs and value.type is not None]
         if not wanted:
             return []
@@ -159,7 +166,7 @@ class Painter:
         for each in trails:
             for kept in reversed(each.kept):
                 add(Maker(graph, kept) if graph is not None and kept.index < len(graph.nodes) else None)
-        own = set(graph.nodes) if graph is not None and len(found) > 1 else set(found)
+        own = self._parts_of(graph)[1] if graph is not None and len(found) > 1 else found
         return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
 
     def _comment(self, node: Node) -> str:

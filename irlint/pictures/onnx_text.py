@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from irlint.model import Attribute, Constant, Graph, Node, Value
 from irlint.model.tensor import Tensor, Type, type_text
@@ -13,8 +14,18 @@ from irlint.records import NOTHING
 ENTRIES = 12
 CHARACTERS = 48
 
+#: Of the entries of a list in a line the first so many are written, and so many of those with marks: more fit on no page.
+LISTED = 48
+
 #: Of a node with more inputs than this, they are left out before its attributes are.
 MANY = 6
+
+#: A mark and its label; and an entry of a list, with the name in it and its mark.
+Mark = tuple[str, str]
+Entry = tuple[str, str, "Mark | None"]
+
+#: What stands for entries that are not written.
+OMITTED: Entry = ("...", "", None)
 
 _NAMES = {
     "float32": "float",
@@ -53,40 +64,42 @@ def named(name: str) -> str:
 
 def node_pieces(
     node: Node,
-    operands: Mapping[int, tuple[str, str]] | None = None,
+    operands: Mapping[int, Mark] | None = None,
     attribute: str | None = None,
     *,
-    op: tuple[str, str] = ("", ""),
-    outputs: Mapping[int, tuple[str, str]] | None = None,
+    op: Mark = ("", ""),
+    outputs: Mapping[int, Mark] | None = None,
 ) -> tuple[Piece, ...]:
     """``y = Conv <pads = [1,1,1,1]> (x, w)``; ``operands``, ``outputs`` and ``op`` give the marks and their labels."""
     marks, made = operands or {}, outputs or {}
-    pieces = _listed([_operand(value, made.get(index)) for index, value in enumerate(node.outputs)])
+    pieces = _listed(_operands(node.outputs, made))
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
-        written = [
-            (f"{key} = {_attribute_text(each)}", "", ("primary", "") if key == attribute else None)
-            for key, each in node.attributes.items()
-        ]
-        pieces += [Piece(" <"), *_listed(written, 2), Piece(">")]
+        pieces += [Piece(" <"), *_listed(_attributes(node, attribute), 2), Piece(">")]
     pieces += [Piece(" (")]
     spare = 1 if len(node.inputs) <= MANY else 3
-    pieces += _listed([_operand(value, marks.get(index)) for index, value in enumerate(node.inputs)], spare)
+    pieces += _listed(_operands(node.inputs, marks), spare)
     return (*pieces, Piece(")"))
 
 
 def signature_pieces(
-    graph: Graph, marked: Mapping[Value, tuple[str, str]], title: str, given: Mapping[Value, Type | None] = NOTHING
+    graph: Graph, marked: Mapping[Value, Mark], title: str, given: Mapping[Value, Type | None] = NOTHING
 ) -> tuple[Piece, ...]:
     """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out; inputs that are ``given``
     another type have that one."""
-    written = [
-        (f"{onnx_type(given.get(value, value.type))} {named(value.name)}", named(value.name), marked.get(value))
-        for value in graph.inputs
-        if value not in graph.constants or value in marked
-    ]
-    return (name_piece(title), Piece(" ("), *_listed(written, 3), Piece(")"))
+    fed = (value for value in graph.inputs if value not in graph.constants or value in marked)
+    shown: list[Value | None] = list(islice(fed, LISTED))
+    later = [value for value in marked if value not in shown]
+    if later or (len(graph.inputs) > LISTED and next(fed, None) is not None):
+        shown += [None, *later]
+
+    def written(value: Value) -> Entry:
+        name = named(value.name)
+        return f"{onnx_type(given.get(value, value.type))} {name}", name, marked.get(value)
+
+    entries = (OMITTED if value is None else written(value) for value in shown)
+    return (name_piece(title), Piece(" ("), *_listed(entries, 3), Piece(")"))
 
 
 def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
@@ -94,11 +107,40 @@ def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> 
     return Piece(before + named(name), mark, label, name=named(name))
 
 
-def _operand(value: Value | None, mark: tuple[str, str] | None) -> tuple[str, str, tuple[str, str] | None]:
+def _operands(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
+    """The names of the first values, and of those with marks."""
+    last = -1
+    later = islice(sorted(index for index in marks if LISTED <= index < len(values)), LISTED)
+    for index in (*range(min(LISTED, len(values))), *later):
+        if index > last + 1:
+            yield OMITTED
+        yield _operand(values[index], marks.get(index))
+        last = index
+    if last + 1 < len(values):
+        yield OMITTED
+
+
+def _operand(value: Value | None, mark: Mark | None) -> Entry:
     return ('""', "", mark) if value is None else (named(value.name), named(value.name), mark)
 
 
-def _listed(texts: Iterable[tuple[str, str, tuple[str, str] | None]], spare: int = 1) -> list[Piece]:
+def _attributes(node: Node, marked: str | None) -> Iterator[Entry]:
+    """The first attributes, and the one that has a mark."""
+    names = list(islice(node.attributes, LISTED))
+    for name in names:
+        yield _attribute(node, name, marked)
+    if len(names) == len(node.attributes):
+        return
+    yield OMITTED
+    if marked is not None and marked in node.attributes and marked not in names:
+        yield _attribute(node, marked, marked)
+
+
+def _attribute(node: Node, name: str, marked: str | None) -> Entry:
+    return f"{name} = {_attribute_text(node.attributes[name])}", "", ("primary", "") if name == marked else None
+
+
+def _listed(texts: Iterable[Entry], spare: int = 1) -> list[Piece]:
     pieces: list[Piece] = []
     for text, name, mark in texts:
         if pieces:

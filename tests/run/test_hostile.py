@@ -195,8 +195,12 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
 
 #: Files that are small, and what each has to be told of; "" stands for anything but that it has not been checked.
 SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
-    "million-axes.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [10**6], TensorProto.INT64))), ""),
-    "axes-past-memory.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [2**31], TensorProto.INT64))), ""),
+    "million-axes.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [10**6], TensorProto.INT64))), "IRL304"),
+    "axes-past-memory.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [2**31], TensorProto.INT64))), "IRL304"),
+    "rank.onnx": (
+        lambda: model([helper.make_node("Reshape", ["x", "s"], ["y"])], constants=(ints("s", [2, 3] + [1] * 300),)),
+        "IRL304",
+    ),
     "axes-elsewhere.onnx": (lambda: model([UNSQUEEZE], constants=(external([2**31]),)), "IRL701"),
     "opset-below-0.onnx": (lambda: model([RELU], opset=-1), "IRL"),
     "opset-past-32-bits.onnx": (lambda: model([RELU], opset=2**31), "IRL"),
@@ -258,6 +262,15 @@ def taken(path: Path, *options: str) -> tuple[float, str]:
     return float(usage.read_text()), " ".join(sorted(codes))
 
 
+def spent(folder: Path, name: str, made: bytes, *options: str) -> float:
+    """The CPU seconds that a run of text takes within limits."""
+    path, usage = folder / name, folder / "usage"
+    path.write_bytes(made)
+    result = ran(*options, path, prelude=LIMITED, USAGE=str(usage))
+    assert result.returncode in (0, 1), result.stderr
+    return float(usage.read_text())
+
+
 @pytest.mark.parametrize("name", GROWING)
 def test_time_grows_with_size(name: str, tmp_path: Path) -> None:
     made, count = GROWING[name]
@@ -267,6 +280,29 @@ def test_time_grows_with_size(name: str, tmp_path: Path) -> None:
         path.write_bytes(made(size))
         seconds.append(taken(path)[0])
     assert seconds[1] < 8 * seconds[0] + 0.1
+
+
+@pytest.mark.parametrize("name", ["refused-outputs.onnx", "attributes.onnx", "inputs.onnx", "errors.onnx"])
+def test_time_of_pictures_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, count = GROWING[name]
+    seconds = [spent(tmp_path, f"{size}-{name}", made(size), "-v") for size in (count // 8, count // 2)]
+    assert seconds[1] < 8 * seconds[0] + 0.1
+
+
+def test_time_of_contracts_grows_with_size(tmp_path: Path) -> None:
+    seconds = [spent(tmp_path, f"{size}.onnx", sums(size), "contract") for size in (15, 60)]
+    assert seconds[1] < 8 * seconds[0] + 0.1
+
+
+def sums(count: int) -> bytes:
+    """Sums of what is put together of two inputs each, all of open sizes."""
+    names = [[f"x{at}_{part}" for part in range(4)] for at in range(count)]
+    nodes = []
+    for at, (a, b, c, d) in enumerate(names):
+        nodes.append(helper.make_node("Concat", [a, b], [f"left{at}"], axis=0))
+        nodes.append(helper.make_node("Concat", [c, d], [f"right{at}"], axis=0))
+        nodes.append(helper.make_node("Add", [f"left{at}", f"right{at}"], [f"y{at}"]))
+    return model(nodes, tuple(value(each, [f"N{each}"]) for four in names for each in four))
 
 
 @pytest.mark.parametrize("name", SMALL)
