@@ -140,7 +140,7 @@ def test_report() -> None:
     assert bad.errors[0].severity is irlint.Severity.ERROR and isinstance(bad.errors[0], irlint.Finding)
     assert isinstance(bad, irlint.Report) and {"Report", "check", "assert_valid"} <= set(dir(irlint))
     assert repr([bad, good]) == "[<Report: 1 error in 1 model>, <Report: no findings in 1 model>]"
-    place = f"{BAD.as_posix()}: Add y: input 0 is [1, 64, 56, 56] and input 1"
+    place = f"{BAD.as_posix()}: Add y: axis 1 is 64 against 32: input 0 is"
     assert repr(bad.errors[0]).startswith(f"<Finding error[IRL201] {place}")
     assert repr(bad.errors[0].rule) == "<Rule IRL201 broadcast-mismatch>"
     with pytest.raises(AttributeError, match="no attribute 'chek'"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
-from irlint.dims import Expr, Shape
+from irlint.dims import Expr, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
@@ -183,13 +183,31 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         text = _clash(given.shape, port.type.shape, known, terms)
         if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
             continue
+        both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
         fault = SHAPE_CONTRADICTED.fault(
-            f"input port {port.id} is declared as {shape_text(port.type.shape)}; what comes there is {shape_text(given.shape)}: "
-            f"{text}",
+            _port_text(
+                given.shape, port.type.shape, text, "both ports declare" if both else f"input port {port.id} declares"
+            ),
             help=f"declare {shape_text(given.shape)}",
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, port.place)
+
+
+def _port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
+    """What comes in, and what is declared: the one size that differs, or the whole shapes."""
+    axis = _only_axis(given, declared)
+    if axis is not None and given is not None and declared is not None:
+        return f"{given[axis]} comes in on axis {axis}, and {port} {declared[axis]}"
+    return f"{shape_text(given)} comes in, and {port} {shape_text(declared)}"
+
+
+def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
+    """The axis on which two shapes cannot be equal, where they are equal on all others."""
+    if one is None or other is None or len(one) != len(other):
+        return None
+    axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if a != b]
+    return axes[0] if len(axes) == 1 and same(one[axes[0]], other[axes[0]]) is False else None
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
@@ -246,8 +264,13 @@ def _contradiction(
     text = _clash(held.shape, stated_type.shape, known, terms)
     if not text:
         return None
+    axis = None if what else _only_axis(held.shape, stated_type.shape)
+    if axis is not None and held.shape is not None and stated_type.shape is not None:
+        told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; the operator gives {held.shape[axis]}"
+    else:
+        told = f"{where} is declared as {what}{shape_text(stated_type.shape)}; the operator gives {shape_text(held.shape)}: {text}"
     return SHAPE_CONTRADICTED.fault(
-        f"{where} is declared as {what}{shape_text(stated_type.shape)}; the operator gives {shape_text(held.shape)}: {text}",
+        told,
         help=f"declare {shape_text(held.shape)}, or change what leads here",
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )

@@ -232,7 +232,7 @@ class _Group:
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
             return False
         kept, gone = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
-        self.equal.append((f"{kept} == {gone}", each.demand))
+        self.equal.append((f"{kept!s} == {gone!s}", each.demand))
         self.values[str(gone)] = kept
         if str(gone) in self.sizes:
             sizes = self.sizes.pop(str(gone))

@@ -168,9 +168,9 @@ def decided(relation: Relation) -> bool | None:
 def text_of(relation: Relation) -> str:
     """The relation with a number on its right side, and with a divisor that is not 0."""
     if relation.kind == "%" and at_least(relation.right, 1) is not True:
-        return f"{relation.right} >= 1 and {relation}"
+        return f"{relation.right!s} >= 1 and {relation}"
     if relation.kind == ">=" and isinstance(relation.left, int):
-        return f"{relation.right} <= {relation.left}"
+        return f"{relation.right!s} <= {relation.left!s}"
     if relation.kind == "==" and isinstance(relation.left, int):
-        return f"{relation.right} == {relation.left}"
+        return f"{relation.right!s} == {relation.left!s}"
     return str(relation)

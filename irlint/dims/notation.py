@@ -1,54 +1,99 @@
-"""The text of a polynomial, in Python's notation."""
+"""The text of a polynomial: in Python's notation, and as people read it."""
 
 from __future__ import annotations
 
-from irlint.dims.polynomials import Dim, Expr, Monomial, lone_atom, rank, terms_of
+from irlint.dims.polynomials import Atom, Dim, Expr, Monomial, lone_atom, rank, terms_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Written = Callable[[Dim], str]
 
 
 def text(a: Expr) -> str:
     """Python's notation for `a`: terms by falling degree and then by name, the constant last."""
-    short = _short_text(a)
+    return _text(a, str)
+
+
+def told(a: Expr) -> str:
+    """The same, but ``broadcast(a, b)`` for ``max(a, b)*min(a, b, 1)``."""
+    return _text(a, "{}".format)
+
+
+def _text(a: Expr, written: Written) -> str:
+    short = _short_text(a, written)
     if short is not None:
         return short
     ordered = sorted(a.terms, key=lambda monomial: (-sum(atom.degree for atom in monomial), rank(monomial)))
     first = next((monomial for monomial in ordered if monomial and a.terms[monomial] > 0), ordered[0])
     ordered.remove(first)
-    joined = _term_text(first, a.terms[first])
+    joined = _term_text(first, a.terms[first], written)
     for monomial in ordered:
         factor = a.terms[monomial]
-        joined += (" + " if factor > 0 else " - ") + _term_text(monomial, abs(factor))
+        joined += (" + " if factor > 0 else " - ") + _term_text(monomial, abs(factor), written)
     return joined
 
 
-def _short_text(a: Expr) -> str | None:
+def _short_text(a: Expr, written: Written) -> str | None:
     """`a` as one quotient or one remainder, if it is one."""
     alone = lone_atom(a, "//")
     if alone:
         (numerator, divisor), constant = alone[0].parts, alone[1]
-        return quotient_text(numerator + constant * divisor, divisor)
+        return quotient_text(numerator + constant * divisor, divisor, written)
     for monomial, factor in a.terms.items():
         if len(monomial) == 1 and monomial[0].kind == "//" and monomial[0].parts[1] == -factor:
             numerator = monomial[0].parts[0]
             if a - Expr({monomial: factor}) == numerator:
-                return f"{_operand_text(numerator)} % {-factor}"
+                return f"{_operand_text(numerator, written)} % {-factor}"
     return None
 
 
-def _term_text(monomial: Monomial, factor: int) -> str:
-    if factor == 1 and len(monomial) == 1:
-        return str(monomial[0])
-    names = [f"({atom})" if atom.kind == "//" else str(atom) for atom in monomial]
+def _term_text(monomial: Monomial, factor: int, written: Written) -> str:
+    names = _joined(monomial, written) if written is not str else [_atom_text(atom, written) for atom in monomial]
+    if factor == 1 and len(names) == 1:
+        return names[0][1:-1] if len(monomial) == 1 and monomial[0].kind == "//" else names[0]
     if factor == -1 and names:
         return "-" + "*".join(names)
     return "*".join(names if factor == 1 and names else [str(factor), *names])
 
 
-def quotient_text(numerator: Dim, divisor: Dim) -> str:
+def _joined(monomial: Monomial, written: Written) -> list[str]:
+    """The texts of the atoms, of each maximum and the minimum of the same sizes and 1 as one."""
+    left = list(monomial)
+    names = []
+    for atom in monomial:
+        if atom not in left:
+            continue
+        left.remove(atom)
+        limit = next((each for each in left if _is_limit(each, atom)), None)
+        if limit is None:
+            names.append(_atom_text(atom, written))
+        else:
+            left.remove(limit)
+            names.append(f"broadcast({', '.join(map(written, atom.parts))})")
+    return names
+
+
+def _is_limit(limit: Atom, atom: Atom) -> bool:
+    """Whether an atom is the minimum of 1 and of what another one is the maximum of."""
+    return atom.kind == "max" and limit.kind == "min" and {*atom.parts, 1} == {*limit.parts}
+
+
+def _atom_text(atom: Atom, written: Written) -> str:
+    if atom.kind == "//":
+        numerator, divisor = atom.parts
+        return f"({quotient_text(numerator, divisor, written)})"
+    return f"{atom.kind}({', '.join(map(written, atom.parts))})" if atom.parts else atom.name
+
+
+def quotient_text(numerator: Dim, divisor: Dim, written: Written = str) -> str:
     """The text of numerator // divisor."""
-    bare = isinstance(divisor, int) or str(divisor).isidentifier()
-    return f"{_operand_text(numerator)}//{divisor if bare else f'({divisor})'}"
+    below = written(divisor)
+    bare = isinstance(divisor, int) or below.isidentifier()
+    return f"{_operand_text(numerator, written)}//{below if bare else f'({below})'}"
 
 
-def _operand_text(a: Dim) -> str:
+def _operand_text(a: Dim, written: Written) -> str:
     """`a` as the left operand of // or %."""
-    return f"({a})" if len(terms_of(a)) > 1 or lone_atom(a, "//") else str(a)
+    return f"({written(a)})" if len(terms_of(a)) > 1 or lone_atom(a, "//") else written(a)

@@ -45,7 +45,8 @@ class Atom:
         if self.kind == "//":
             from irlint.dims.notation import quotient_text
 
-            return quotient_text(*self.parts)
+            numerator, divisor = self.parts
+            return quotient_text(numerator, divisor)
         return f"{self.kind}({', '.join(map(str, self.parts))})" if self.parts else self.name
 
 
@@ -53,15 +54,17 @@ class Expr:
     """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
 
     `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, never zero. The operators return
-    an int where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms.
+    an int where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms. `str` is what Python can
+    evaluate.
     """
 
-    __slots__ = ("_hash", "_text", "terms")
+    __slots__ = ("_hash", "_text", "_told", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._hash: int | None = None
         self._text: str | None = None
+        self._told: str | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return Expr, (self.terms,)
@@ -116,6 +119,14 @@ class Expr:
         return self._text
 
     __repr__ = __str__
+
+    def __format__(self, specification: str) -> str:
+        """As people read it, in messages: ``broadcast(a, b)`` for the size that a and b are broadcast to."""
+        if self._told is None:
+            from irlint.dims.notation import told
+
+            self._told = told(self)
+        return format(self._told, specification)
 
 
 Dim = int | Expr

@@ -22,7 +22,7 @@ class Relation:
                 text if text.replace("_", "").isalnum() else f"({text})" for text in map(str, (self.left, self.right))
             )
             return f"{left} % {right} == 0"
-        return f"{self.left} {self.kind} {self.right}"
+        return f"{self.left!s} {self.kind} {self.right!s}"
 
 
 @record

@@ -208,7 +208,7 @@ def shape_text(shape: Shape | None) -> str:
     """``[1, 3, H, ?]``; ``[...]`` for an unknown rank."""
     if shape is None:
         return "[...]"
-    return f"[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"
+    return f"[{', '.join('?' if dim is None else f'{dim}' for dim in shape)}]"
 
 
 def size_text(dim: MaybeDim) -> str:

@@ -109,7 +109,7 @@ class Drawing:
     """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be.
 
     ``name`` is the whole name of what stands there, and ``unnamed`` the place without it. ``around`` are the nodes around it, where a
-    form shows them.
+    form shows them. ``letters`` are symbols with the letter that stands for each.
     """
 
     place: str = ""
@@ -119,3 +119,12 @@ class Drawing:
     name: str = ""
     unnamed: str = ""
     around: Neighbourhood | None = None
+    letters: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> dict[str, None]:
+        """The names in its lines and its table, each once."""
+        found = dict.fromkeys(piece.name for line in self.lines for piece in line.pieces if piece.name)
+        if self.table is not None:
+            found.update(dict.fromkeys(row.name for row in self.table.rows if row.name))
+        return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
+from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
@@ -21,6 +22,9 @@ from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.pictures.neighbourhood import Surroundings
+
+#: Long symbols are looked for in the shapes of so many inputs and outputs.
+MANY = 64
 
 #: At most so many sizes of a finding are explained, and so many of its inputs named as related.
 REASONS = 4
@@ -130,7 +134,20 @@ class Pictures:
         table = painter.table(problem) if current else None
         notes = dict.fromkeys((*reasons(trails, painter), *self._given(trails), *problem.fault.notes))
         place, name, unnamed = painter.place(problem)
-        return Drawing(place, lines, table, tuple(notes), name, unnamed)
+        drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
+        return self._lettered(drawing, problem, trails)
+
+    def _lettered(self, drawing: Drawing, problem: Problem, trails: Sequence[Trail]) -> Drawing:
+        """The picture with letters for long symbols, where there are any."""
+        node = problem.node
+        values = [*node.inputs[:MANY], *node.outputs[:MANY]] if node is not None else []
+        shapes = (shape_of(value, self.known) for value in (*values, *(each.value for each in trails)))
+        dims = [dim for shape in shapes if shape is not None for dim in shape if isinstance(dim, Expr)]
+        if not dims:
+            return drawing
+        from irlint.pictures.letters import letters_for, with_letters
+
+        return with_letters(drawing, letters_for(dims, drawing.names))
 
     def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
         """Where the clashing sizes come from."""

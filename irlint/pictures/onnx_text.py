@@ -52,7 +52,7 @@ def onnx_type(known: Type | None) -> str:
     name = element(known.dtype)
     if known.shape is None:
         return f"{name}[...]"
-    return f"{name}[{','.join('?' if dim is None else str(dim) for dim in known.shape)}]" if known.shape else name
+    return f"{name}[{','.join('?' if dim is None else f'{dim}' for dim in known.shape)}]" if known.shape else name
 
 
 def named(name: str) -> str:

@@ -106,7 +106,7 @@ def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Re
 
 
 def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
-    dim, node, known = "?" if found.dim is None else str(found.dim), maker.node, naming.known
+    dim, node, known = "?" if found.dim is None else f"{found.dim}", maker.node, naming.known
     if maker.constant is not None:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
     if node is not None and node.op == known.format.constant_node:

@@ -80,13 +80,13 @@ def _row(
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
     contents = known.ints
     if contents is not None and known.shape != () and len(contents) <= ENTRIES:
-        more = f"contents [{', '.join('?' if entry is None else str(entry) for entry in contents)}]"
+        more = f"contents [{', '.join('?' if entry is None else f'{entry}' for entry in contents)}]"
         origins = (*(f"{origin}, {more}" for origin in origins), more)
     return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked)
 
 
 def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
-    return None if shape is None else tuple("?" if dim is None else str(dim) for dim in shape)
+    return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
 
 
 def declared(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from irlint.reporters import ansi
@@ -101,6 +102,11 @@ class Canvas:
     def alone(self, text: str) -> None:
         """A text in a line of its own under the place, unbroken."""
         self.lines.append(" " * (self.gutter + 4) + text)
+
+    def legend(self, texts: Iterable[str]) -> None:
+        """What signs stand for, under the place."""
+        indent = self.gutter + 4
+        self.lines += [" " * indent + line for line in wrapped(", ".join(texts), self.columns - indent)]
 
     def bar(self) -> None:
         self.row("", [])

@@ -73,17 +73,9 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
     return replaced(drawing, lines=tuple(map(line, drawing.lines)), table=table, notes=tuple(map(short, drawing.notes)))
 
 
-def names_in(drawing: Drawing) -> dict[str, None]:
-    """The names that a picture shows in its lines and its table, each once."""
-    found = dict.fromkeys(piece.name for line in drawing.lines for piece in line.pieces if piece.name)
-    if drawing.table is not None:
-        found.update(dict.fromkeys(row.name for row in drawing.table.rows if row.name))
-    return found
-
-
 def with_cut_names(drawing: Drawing, limit: int) -> Drawing:
     """A picture whose names take at most ``limit`` columns, the same name the same way throughout, and no two names the same."""
-    texts = told_apart(names_in(drawing), limit)
+    texts = told_apart(drawing.names, limit)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
         return drawing

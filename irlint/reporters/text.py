@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from irlint.findings.report import Finding, Report
 from irlint.findings.wording import bounded
@@ -125,10 +124,20 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
-    scope = names.scope_of(map(safe, names.names_in(drawing)), page.intact)
-    short = partial(names.without_scope, scope=scope)
+    scope = names.scope_of(map(safe, drawing.names), page.intact)
+    letters = {safe(symbol): letter for symbol, letter in drawing.letters}
+
+    def short(text: str) -> str:
+        if letters:
+            from irlint.pictures.letters import lettered
+
+            text = lettered(text, letters)
+        return names.without_scope(text, scope)
+
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", short(_headline(finding)))
     _place(drawing, place(finding), page, scope)
+    if letters:
+        page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
     drawing = _fitting(names.named_shortly(drawing, scope), page)
     if drawing.lines or drawing.table:
         page.bar()

@@ -81,7 +81,7 @@ REPORTS = {
             finding(
                 "models/detector v2.xml",
                 CLASH,
-                "input 0 is [1, 64, 56, 56] and input 1 is [32, 1, 1]: axis 1 is 64 against 32",
+                "axis 1 is 64 against 32: input 0 is [1, 64, 56, 56] and input 1 is [32, 1, 1]",
                 help="make axis 1 equal in both inputs, or 1 in one of them",
                 node="add_12",
                 op="Add",
@@ -582,7 +582,7 @@ def test_command_writes_every_form_at_once(repository: Path) -> None:
     ended = run("m.onnx", "--format", "github", *outputs)
     assert (ended.returncode, ended.stderr) == (1, b"")
     assert ended.stdout == (repository / "out.github").read_bytes()
-    assert ended.stdout.startswith(b"::error file=m.onnx,title=IRL201 broadcast-mismatch::Add: input 0 is [2]")
+    assert ended.stdout.startswith(b"::error file=m.onnx,title=IRL201 broadcast-mismatch::Add: axis 0 is 2 in input 0")
     assert json.loads((repository / "out.sarif").read_bytes())["runs"][0]["results"][0]["ruleId"] == "IRL201"
     assert json.loads((repository / "out.gitlab").read_bytes())[0]["location"]["path"] == "m.onnx"
     assert etree.parse(repository / "out.junit").getroot().get("failures") == "1"

@@ -9,7 +9,7 @@ from irlint.dims import Dim, MaybeDim, Shape, bounds, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, require, warn
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import shape_text, size_text
+from irlint.model.tensor import shape_text
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
 from irlint.ops.kernels.sizes import narrower
 from irlint.ops.signatures import group
@@ -122,10 +122,12 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         if not fits:
             clashes.append((wide, position))
     if clashes:
+        from irlint.ops.kernels.facts import clash_text
+
         wide, own = clashes[0]
         raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
-            f"axis {wide} is {size_text(a[wide])} against {size_text(b[own])}",
+            clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
+            + f"; input 1 lies on input 0 from axis {start} on",
             help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,

@@ -9,7 +9,7 @@ from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import shape_text, size_text
+from irlint.model.tensor import shape_text
 from irlint.ops.kernels.sizes import narrower
 
 BROADCAST_MISMATCH = Rule(
@@ -55,14 +55,6 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
 g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 )
-
-
-def _clash_text(clashes: Sequence[tuple[int, int, Dim, int, Dim]]) -> str:
-    return "; ".join(f"axis {axis} is {size_text(a)} against {size_text(b)}" for axis, _, a, _, b in clashes)
-
-
-def _shapes_text(shapes: Sequence[Shape | None], indices: Sequence[int]) -> str:
-    return " and ".join(f"input {index} is {shape_text(shapes[index])}" for index in indices)
 
 
 def _room_for(small: Shape, large: Shape) -> str:
@@ -122,15 +114,18 @@ def _mismatch(
 ) -> Fault:
     axis, left, _, right, _ = clashes[0]
     padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
-    marks = []
-    for clash_axis, a, _, b, _ in clashes:
-        for index in (a, b):
-            marks.append((index + first, clash_axis - rank + len(shapes[index] or ())))
+
+    from irlint.ops.kernels.facts import clash_text
+
+    def own(index: int, axis: int) -> tuple[int, int]:
+        return index + first, axis - rank + len(shapes[index] or ())
+
+    pairs = [(own(a, clash_axis), own(b, clash_axis)) for clash_axis, a, _, b, _ in clashes]
     return BROADCAST_MISMATCH.fault(
-        f"{_shapes_text(padded, (left + first, right + first))}: {_clash_text(clashes)}",
+        clash_text(padded, pairs, aligned=True),
         help=_mismatch_help(padded, left + first, right + first, axis=axis),
         input=right + first,
-        marks=tuple(marks),
+        marks=tuple(mark for pair in pairs for mark in pair),
         remark="differ, and neither is 1",
     )
 
@@ -201,8 +196,8 @@ def stretched(
         ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
         severity = Severity.WARNING if ones and not strict else None
         fault = UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')} and cannot be stretched onto "
-            f"{shape_text(target)}, which has {len(target)}",
+            f"{what} has {counted(len(shape), 'axis', 'axes')}, what it is stretched onto has {len(target)}: "
+            f"{shape_text(shape)} onto {shape_text(target)}",
             help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
             input=index,
             severity=severity,
@@ -219,9 +214,9 @@ def stretched(
     if clashes:
         axis, own = clashes[0]
         allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
+        onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} is {shape_text(shape)} and cannot be stretched onto {shape_text(target)}: "
-            f"axis {axis} is {shape[own]}, which has to be {allowed}",
+            f"axis {own} of {what} is {shape[own]}; stretched onto axis {axis} it has to be {allowed}{onto_whole}",
             help=f"make axis {own} of {what} {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
@@ -269,14 +264,14 @@ def merged(
             if not agree(a, b, f"axis {axis} of input {first} and of input {index} are one size")
         ]
         if clashes:
-            text = "; ".join(
-                f"axis {axis} is {size_text(result[axis])} against {size_text(shape[axis])}" for axis in clashes
-            )
+            from irlint.ops.kernels.facts import clash_text
+
+            pairs = [((first, axis), (index, axis)) for axis in clashes]
             raise rule.fault(
-                f"input {first} is {shape_text(result)} and input {index} is {shape_text(shape)}: {text}, and {why}",
+                f"{clash_text({first: result, index: shape}, pairs)}, and {why}",
                 help=f"make axis {clashes[0]} equal in both inputs",
                 input=index,
-                marks=tuple((row, axis) for axis in clashes for row in (first, index)),
+                marks=tuple(mark for pair in pairs for mark in pair),
                 remark="differ",
             )
         result = tuple(map(narrower, result, shape))

@@ -103,8 +103,8 @@ def expect_channels(
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
     hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"feed {wanted} channels"
     raise CHANNELS_MISMATCH.fault(
-        f"input 0 is {shape_text(x)} with {x[axis]} channels on axis {axis}, and input {weights}, {shape_text(w)}, "
-        f"takes {wanted}{text}",
+        f"{counted(x[axis], 'channel')} {'comes' if x[axis] == 1 else 'come'} in (axis {axis} of input 0), "
+        f"the weights{f' (input {weights})' * (weights != 1)} take {wanted}{text}",
         help=f"{hint}, or use weights for {x[axis]}",
         input=0,
         marks=((0, axis),),
@@ -124,7 +124,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
         )
     if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
         raise GROUPS_MISMATCH.fault(
-            f"axis {axis} of input {index} is {dim}, the {what}, and `{name}` is {group}, which does not divide it",
+            f"the {dim} {what} (axis {axis} of input {index}) are no multiple of `{name}`, {group}",
             help=f"use a `{name}` that divides {dim}",
             input=index,
             marks=((index, axis),),
@@ -157,8 +157,7 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
     for position, (written, dim) in enumerate(zip(kernel_shape, own)):
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
-                f"`kernel_shape` is {list(kernel_shape)} and input {weights} is {shape_text(w)}: "
-                f"axis {position + 2} is {dim} against {written}",
+                f"axis {position + 2} of input {weights} is {dim}, and entry {position} of `kernel_shape` says {written}",
                 help=f"remove `kernel_shape`, or write {shape_text(own)}",
                 input=weights,
                 marks=((weights, position + 2),),
@@ -174,10 +173,10 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
     """
     expect_spatial_rank(x)
     if x is not None:
-        expect_axes(w, len(x), weights, axes=f"as input 0, {shape_text(x)}, has them")
+        expect_axes(w, len(x), weights, axes="as many as input 0 has")
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
-            f"input {weights} is {shape_text(w)} with {counted(len(w), 'axis', 'axes')}: expected are at least 3, two for channels",
+            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected are at least 3, two for channels",
             help=f"give input {weights} two channel axes and the spatial ones",
             input=weights,
         )
@@ -224,7 +223,7 @@ def ov_spatial_count(
     """The number of spatial axes; filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
     expect_spatial_rank(x, highest=5)
     if x is not None:
-        axes = f"{extra} more than input 0, {shape_text(x)}" if extra else f"as input 0, {shape_text(x)}, has them"
+        axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
         expect_axes(w, len(x) + extra, weights, axes=axes)
         return len(x) - 2
     if w is not None:

@@ -48,7 +48,7 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
-        f"input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {rank}, {axes}",
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected are {rank}, {axes}",
         help=f"give input {index} {counted(rank, 'axis', 'axes')}",
         input=index,
     )
@@ -60,8 +60,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
     raise RANK_MISMATCH.fault(
-        f"input 0 is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: expected are {allowed}, "
-        "batch, channels and spatial ones",
+        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected are {allowed}, batch, channels and spatial ones",
         help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
         input=0,
     )

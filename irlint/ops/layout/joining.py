@@ -91,8 +91,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
     for index, shape in known[1:]:
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
-                f"input {first} is {shape_text(base)} and input {index} is {shape_text(shape)}: "
-                f"{counted(len(base), 'axis', 'axes')} against {len(shape)}",
+                f"input {first} has {counted(len(base), 'axis', 'axes')} and input {index} has {len(shape)}",
                 help=f"give input {index} {counted(len(base), 'axis', 'axes')}",
                 input=index,
                 aligned="left",

@@ -89,16 +89,16 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
     rests = [axis for axis, entry in enumerate(target) if entry == -1]
     if len(rests) > 1:
         raise RESHAPE_TARGET.fault(
-            f"the target is {text}: entries {rests[0]} and {rests[1]} are both -1", help="leave one -1 at most", input=1
+            f"entries {rests[0]} and {rests[1]} of the target {text} are both -1", help="leave one -1 at most", input=1
         )
     for axis, entry in enumerate(target):
         if isinstance(entry, int) and entry < -1:
             raise RESHAPE_TARGET.fault(
-                f"the target is {text}: entry {axis} is {entry}; the least is -1", help="use -1, 0 or a size", input=1
+                f"entry {axis} of the target {text} is {entry}; the least is -1", help="use -1, 0 or a size", input=1
             )
         if entry == 0 and copies and data is not None and axis >= len(data):
             raise RESHAPE_TARGET.fault(
-                f"the target is {text}: entry {axis} is 0 and input 0, {shape_text(data)}, has no axis {axis} to copy",
+                f"entry {axis} of the target {text} is 0, and input 0 has no axis {axis} to copy",
                 help=f"write the size of axis {axis}",
                 input=1,
             )
@@ -123,8 +123,8 @@ def _expect_count(
         require(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
         raise RESHAPE_COUNT.fault(
-            f"input 0 is {shape_text(data)} with {counted(product(data) if None not in data else before, 'element')} and the target "
-            f"is {shape_text(tuple(target))}{_count_text(data, target, after, copies=copies)}",
+            f"{_coming(product(data) if None not in data else before)}, the target {shape_text(tuple(target))} has "
+            f"{_count_text(data, target, after, copies=copies)}; input 0 is {shape_text(data)}",
             help=_count_help(data, target),
             input=0,
         )
@@ -135,7 +135,11 @@ def _count_text(data: Shape, target: Sequence[MaybeDim], after: MaybeDim, *, cop
         data[axis] if copies and entry == 0 and axis < len(data) else entry for axis, entry in enumerate(target)
     )
     count = product(meant)
-    return f" with {after if count is None else count}"
+    return f"{after if count is None else count}"
+
+
+def _coming(count: MaybeDim) -> str:
+    return f"{counted(count, 'element')} {'comes' if count == 1 else 'come'} in"
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
@@ -165,8 +169,8 @@ def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDi
     if same(before, 0) is None:
         return None
     raise RESHAPE_COUNT.fault(
-        f"input 0 is {shape_text(data)} and the target is {shape_text(tuple(target))}: "
-        f"{counted(before, 'element')} are no multiple of {known}",
+        f"{_coming(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is {shape_text(data)}, the target "
+        f"{shape_text(tuple(target))}",
         help="give a target of the same number of elements",
         input=0,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
-from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Contents, Tensor, shape_text
+from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Contents, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.axes import Ints, axes_of
@@ -35,6 +35,10 @@ def _named_once(rank: int) -> str:
     return f"name each of the axes 0 to {rank - 1} once"
 
 
+def _called(input: int | None) -> str:
+    return "perm" if input is None else f"the order (input {input})"
+
+
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
     """``x`` with its axes in the order ``perm``, backwards if None; ``input`` is the index of the input that states it.
 
@@ -48,9 +52,10 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
     if len(order) != rank:
         raise PERM_LENGTH.fault(
-            f"the order is {list(order)} with {counted(len(order), 'axis', 'axes')} and input 0 is {shape_text(x.shape)} with {rank}",
+            f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has {counted(rank, 'axis', 'axes')}",
             help=_named_once(rank),
             input=0 if input is None else input,
+            attribute="perm" if input is None else None,
         )
     axes_of(order, rank, "the order", negative=False)
     shape = tuple(x.shape[axis] for axis in order)
@@ -85,7 +90,7 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         count = input_order.shape[0]
     if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
-            f"the order has {counted(count, 'axis', 'axes')} and input 0 is {shape_text(arg.shape)} with {len(arg.shape)}",
+            f"{_called(1)} has {counted(count, 'entry', 'entries')}, input 0 has {counted(len(arg.shape), 'axis', 'axes')}",
             help=_named_once(len(arg.shape)),
             input=1,
         )

@@ -89,9 +89,11 @@ def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple
         help = f"transpose the last two axes of input {right}: then it fits"
     elif len(a) > 1 and same(b[inner_b], a[-1 if inner_a != len(a) - 1 else -2]):
         help = f"transpose the last two axes of input {left}: then it fits"
+    from irlint.ops.kernels.facts import clash_text
+
+    shapes = {left: a, right: b}
     raise MATMUL_MISMATCH.fault(
-        f"axis {inner_a} of input {left}, {shape_text(a)}, is {a[inner_a]} and axis {inner_b} of input {right}, "
-        f"{shape_text(b)}, is {b[inner_b]}: the product sums over both, so they have to be equal",
+        f"{clash_text(shapes, [((left, inner_a), (right, inner_b))])}: the product sums over both",
         help=help,
         input=right,
         marks=((left, inner_a), (right, inner_b)),
@@ -107,10 +109,7 @@ def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
     try:
         batch = broadcast(shapes)
     except Fault as fault:
-        text = (
-            f"input {left} is {shape_text(a)} and input {right} is {shape_text(b)}; of the axes before the matrices, "
-        )
-        raise fault.changed(message=text + fault.message) from None
+        raise fault.changed(message=f"of the axes before the matrices, {fault.message}") from None
     assert batch is not None
     return batch
 

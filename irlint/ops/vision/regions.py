@@ -9,7 +9,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import INTEGERS, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
@@ -308,7 +308,7 @@ def ov_ps_roi_pooling(
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
-        f"axis 1 of input 0 ({shape_text(x.shape)}) is {x.shape[1]}; expected is {formula} = {numbers} = {wanted}",
+        f"{counted(x.shape[1], 'channel')} {'comes' if x.shape[1] == 1 else 'come'} in (axis 1 of input 0); expected is {formula} = {numbers} = {wanted}",
         help="correct the attributes, or connect the feature map that they describe",
         input=0,
         marks=((0, 1),),
