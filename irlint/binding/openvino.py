@@ -23,7 +23,10 @@ from irlint.ops.signatures import Signature, signature
 NEWEST_OPSET = 17
 
 #: What a layer's ``version`` says where an extension registers the operation.
-EXTENSIONS = frozenset(["extension", "experimental", "custom", "ie_internal_opset", "type_relaxed_opset", "util"])
+EXTENSIONS = frozenset(["extension", "experimental"])
+
+#: What it says of operations that OpenVINO makes within a compiled model, and reads from no IR.
+INTERNAL = frozenset(["ie_internal_opset", "type_relaxed_opset", "util"])
 
 
 def opset_number(node: Node) -> int | None:
@@ -71,6 +74,11 @@ def _unknown_opset(node: Node) -> Fault:
         return CUSTOM_OPERATOR.fault(
             f'no rule for this operation of "{node.version}": its outputs are taken as the file declares them',
             help="give OpenVINO the extension that registers this operation",
+        )
+    if label in INTERNAL:
+        return UNKNOWN_OPERATOR.fault(
+            f'the operation is of "{label}", which OpenVINO keeps for operations that it makes itself and reads from no IR',
+            help="write the opset that has the operation",
         )
     return UNKNOWN_OPERATOR.fault(
         f'the operation is of "{node.version}"; OpenVINO knows opset1 to opset{NEWEST_OPSET}',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
@@ -10,10 +10,10 @@ from irlint.inference.known import Known
 from irlint.inference.sightings import place_of_fault
 from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.order import graphs, live, ordered
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.ops.flow.state import VARIABLE_MISMATCH
 from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import stored_type
@@ -24,8 +24,8 @@ def problems(known: Known) -> list[Problem]:
     """One problem for each layer of the main graph that is read and not compiled."""
     graph = known.model.graph
     assert graph is not None
-    untyped = [problem for each in graphs(known.model) for problem in _untyped_constants(known, each)]
-    return untyped + _refusals(known, graph)
+    constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
+    return constants + list(_open_variables(known, graph)) + _refusals(known, graph)
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
@@ -82,7 +82,8 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
             for values in (node.inputs, node.outputs)
         )
         used = frozenset(index for index, value in enumerate(node.outputs) if value in sources.used)
-        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, stored, used)
+        shared = frozenset(index for index, value in enumerate(node.inputs) if sources.users.get(value, 0) > 1)
+        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, stored, used, shared)
         fault: Fault | None = operator.compiles(layer)
         if fault is not None:
             return fault
@@ -93,7 +94,8 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
                 help=f"convert input {index} to a type that it has, such as f32 or i32",
                 input=index,
             )
-    return _without_rank(known, node, sources) if _may_lack_rank(known, node) else None
+    late = any(sources.is_late(value) for value in node.inputs[1:])
+    return _without_rank(known, node, sources) if late or _may_lack_rank(known, node) else None
 
 
 def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
@@ -120,8 +122,39 @@ def _arguments(call: Call) -> dict[str, object]:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
+def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
+    yield from _untyped_constants(known, graph)
+    yield from _unstored_constants(known, graph)
+
+
+def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
+    """Lists of no elements, of which OpenVINO has not even a place where the file of the weights is empty."""
+    unstored = {
+        value: stored.file
+        for value, constant in graph.constants.items()
+        if (stored := constant.stored) is not None and (stored.size, stored.offset, stored.available) == (0, 0, 0)
+    }
+    if not unstored:
+        return
+    alive = live(graph, known.format.keeps_alive)
+    for node in graph.nodes:
+        call = known.calls.get(node)
+        lists = call.operator.lists if call is not None and call.operator is not None else ()
+        for index in lists if node in alive else ():
+            value = node.inputs[index] if index < len(node.inputs) else None
+            if value not in unstored or all(each is None or each in graph.constants for each in node.inputs[:index]):
+                continue
+            fault = INVALID_CONST.fault(
+                f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO asks where the elements "
+                "lie, however few they are, and refuses the layer",
+                help=f"write at least one byte into {unstored[value]}",
+                input=index,
+            )
+            yield Problem(fault, graph.path, node, place=place_of_fault(node, fault))
+
+
 def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """What is wrong with constants of a dynamic type: an error where a layer wants to know what they hold."""
+    """What is wrong with constants of a dynamic type: an error where more of them is needed than their shape."""
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
@@ -131,10 +164,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
         attribute = None if node is None else node.attributes.get("element_type")
         if node is None or attribute is None or not _is_dynamic(attribute.value):
             continue
-        wanted = not graph.path and any(
-            value in each.inputs and sources.is_needed(each) and _wants(known, each, value, sources)
-            for each in graph.nodes
-        )
+        wanted = any(value in each.inputs and sources.is_needed(each) for each in graph.nodes)
         fault = INVALID_CONST.fault(
             f'{node.label} has the element type "{attribute.value}", which no contents can have',
             help="write the element type that its bytes are of",
@@ -151,19 +181,42 @@ def _is_dynamic(text: object) -> bool:
         return False
 
 
-def _wants(known: Known, node: Node, value: Value, sources: _Sources) -> bool:
-    """Whether a layer of constants alone is worked out, or takes only whole numbers at the input."""
-    call = known.calls.get(node)
-    if node.op == known.format.output_node or call is None or call.operator is None or call.operator.of_shape:
-        return False
-    if all(sources.is_fixed(each) for each in node.inputs):
-        return True
-    given = [None if each is None else known.types.get(each) for each in node.inputs]
-    constant = known.types.get(value)
-    shape = constant.shape if isinstance(constant, Tensor) else None
-    floats = [Tensor("float32", shape) if each == value else kept for each, kept in zip(node.inputs, given)]
-    answer = asked_again(known, node, floats)
-    return answer is not None and any(fault.rule is ELEMENT_TYPE_REFUSED for fault in answer.faults)
+# --- variables --------------------------------------------------------------------------------------------------------
+
+
+def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
+    """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
+    readers = [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
+    if len(readers) < 2:
+        return
+    roots: dict[Value, Node] = {}
+    for node in ordered(graph).nodes:
+        root = next((roots[value] for value in node.inputs if value in roots), None)
+        if root is None and node not in readers:
+            continue
+        given = [_without_shape(known, value, roots) for value in node.inputs]
+        answer = asked_again(known, node, given)
+        if answer is None or answer.outputs is None:
+            continue
+        made = [
+            each for each, type in zip(node.outputs, answer.outputs) if isinstance(type, Tensor) and type.shape is None
+        ]
+        roots.update((value, root or node) for value in made if value is not None)
+        if root is None or node not in readers or made:
+            continue
+        stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
+        fault = VARIABLE_MISMATCH.fault(
+            f'the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "{stated.value}": '
+            "OpenVINO refuses a shape that is not known to cover its initial value",
+            help="write `variable_shape` here too",
+            attribute="variable_shape",
+        )
+        yield Problem(fault, graph.path, root, place=(attribute or root).place)
+
+
+def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
+    type = None if value is None else known.types.get(value)
+    return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
 
 
 # --- ranks ------------------------------------------------------------------------------------------------------------
@@ -186,17 +239,24 @@ def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
     """The fault of a result whose rank only the contents of the model's inputs tell."""
     given = [None if value is None else known.types.get(value) for value in node.inputs]
     direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
+    late = []
     for index, each in enumerate(given[1:], 1):
-        if index not in direct and not (isinstance(each, Tensor) and each.value is not None):
+        if index in direct:
+            continue
+        if isinstance(each, Tensor) and sources.is_late(node.inputs[index]):
+            given[index] = Tensor(each.dtype, each.shape)
+            late.append(index)
+        elif not isinstance(each, Tensor) or each.value is None:
             return None
-    answer = asked_again(known, node, given) if direct else None
+    answer = asked_again(known, node, given) if direct or late else None
     if answer is None or answer.outputs is None or answer.faults:
         return None
     if not any(isinstance(each, Tensor) and each.shape is None for each in answer.outputs):
         return None
-    last = direct[-1]
+    last = (late or direct)[-1]
+    whose = "is worked out when the model runs" if late else "is an input of the model"
     return not_compiled(
-        f"the rank of the result depends on what input {last} holds, which is an input of the model",
+        f"the rank of the result depends on what input {last} holds, which {whose}",
         help=f"let input {last} be a constant, or write its size where that tells the rank",
         input=last,
     )
@@ -213,11 +273,13 @@ class _Sources:
         form = known.format
         self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
         self.constants = set(graph.constants)
-        self.used = {value for node in graph.nodes for value in node.inputs if value is not None}
+        self.users: dict[Value | None, int] = {}
+        for value in (value for node in graph.nodes for value in node.inputs if value is not None):
+            self.users[value] = self.users.get(value, 0) + 1
         self.inputs = {value for value, node in self.producers.items() if node.op == form.input_node}
         self.needed = self._needed(graph)
         self.used = {value for node in self.needed for value in node.inputs if value is not None}
-        self.origins: dict[Value, tuple[bool, bool]] = {}
+        self.origins: dict[Value, tuple[bool, bool, bool]] = {}
 
     def _needed(self, graph: Graph) -> set[Node]:
         form = self.known.format
@@ -238,6 +300,10 @@ class _Sources:
         call = self.known.calls.get(node)
         return call is not None and call.operator is not None and call.operator.of_shape
 
+    def _is_kept(self, node: Node) -> bool:
+        call = self.known.calls.get(node)
+        return call is not None and call.operator is not None and call.operator.kept
+
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs what the layer makes, and not only its shape."""
         return node in self.needed
@@ -247,11 +313,15 @@ class _Sources:
         return value is not None and self._origin(value)[0]
 
     def is_varying(self, value: Value | None) -> bool:
-        """Whether the elements of a value follow from the model's inputs."""
+        """Whether the elements of a value are worked out when the model runs."""
         return value is not None and self._origin(value)[1]
 
-    def _origin(self, value: Value) -> tuple[bool, bool]:
-        """Whether a value is fixed, and whether it is varying; of some layers neither is known."""
+    def is_late(self, value: Value | None) -> bool:
+        """Whether a value follows from constants alone, and OpenVINO works it out only when the model runs."""
+        return value is not None and self._origin(value)[2]
+
+    def _origin(self, value: Value) -> tuple[bool, bool, bool]:
+        """Whether a value is fixed, whether it is varying, and whether it is late; of some layers nothing is known."""
         if value in self.origins:
             return self.origins[value]
         waiting, met = [value], {value}
@@ -261,9 +331,9 @@ class _Sources:
             if last in self.origins:
                 waiting.pop()
             elif last in self.constants or node is None or last in self.inputs or self._tells_shape_only(node):
-                self.origins[last] = (last in self.constants, last in self.inputs)
+                self.origins[last] = (last in self.constants, last in self.inputs, False)
             elif not node.inputs or any(node.bodies):
-                self.origins[last] = (False, False)
+                self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
                 open_ones = [each for each in used if each not in self.origins and each not in met]
@@ -271,6 +341,8 @@ class _Sources:
                     waiting += open_ones
                     met.update(open_ones)
                     continue
-                known = [self.origins.get(each, (False, False)) for each in used]
-                self.origins[last] = (all(fixed for fixed, _ in known), any(varying for _, varying in known))
+                known = [self.origins.get(each, (False, False, False)) for each in used]
+                fixed, varying = all(each[0] for each in known), any(each[1] for each in known)
+                late = all(each[0] or each[2] for each in known) and (self._is_kept(node) or not fixed)
+                self.origins[last] = (fixed and not late, varying or late, late)
         return self.origins[value]

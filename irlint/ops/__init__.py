@@ -69,6 +69,8 @@ class Operator:
     fills_in: bool = False
     spellings: tuple[str, ...] = ()
     of_shape: bool = False
+    kept: bool = False
+    lists: tuple[int, ...] = ()
     compiles: Callable[..., Fault | None] | None = None
 
 
@@ -174,6 +176,8 @@ def openvino(
     fills_in: bool = False,
     spellings: tuple[str, ...] = (),
     of_shape: bool = False,
+    kept: bool = False,
+    lists: tuple[int, ...] = (),
     compiles: Callable[..., Fault | None] | None = None,
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
@@ -191,6 +195,8 @@ def openvino(
     Of the operation:
 
     * ``of_shape``: its result tells the shape of its input, and nothing of the elements.
+    * ``kept``: the library does not work it out where all inputs are constants.
+    * ``lists``: inputs whose elements the library asks for when it reads the layer, even where they are none.
     * ``compiles(layer)``: the fault of a layer that the library reads and refuses to compile for the CPU, None where it
       compiles it; the layer is a ``kernels.compiling.Layer``.
 
@@ -227,6 +233,8 @@ def openvino(
                 fills_in=fills_in,
                 spellings=spellings,
                 of_shape=of_shape,
+                kept=kept,
+                lists=lists,
                 compiles=compiles,
             )
             _openvino.setdefault(name.lower(), []).append(operator)

@@ -55,14 +55,14 @@ def test_the_names_of_a_layer(old, new, accepted, tmp_path):
     assert (Severity.ERROR in {severity(fault) for fault in faults}) is not accepted
 
 
-@pytest.mark.parametrize("label", ["Opset1", "1", "", "opset01", "mine"])
+@pytest.mark.parametrize("label", ["Opset1", "1", "", "opset01", "mine", "custom", "util", "ie_internal_opset", "type_relaxed_opset"])
 def test_a_label_that_is_no_opset_is_an_error(label, tmp_path):
     path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
     assert refused(path)
     assert {severity(fault) for fault in irlint_types(path.read_bytes(), b"")[1]} == {Severity.ERROR}
 
 
-@pytest.mark.parametrize("label", ["extension", "experimental", "custom"])
+@pytest.mark.parametrize("label", ["extension", "experimental"])
 def test_the_label_of_an_extension_is_a_warning(label, tmp_path):
     path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
     assert refused(path)

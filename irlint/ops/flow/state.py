@@ -46,12 +46,19 @@ def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
 _KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 
+#: Types whose variable takes no shape from an initial value that other layers use as well.
+_SHARED = frozenset({"float32", "float16", "int32"})
+
+
 def _compiled_variable(layer: Layer) -> Fault | None:
     dtype, shape = layer.attributes["variable_type"], layer.attributes["variable_shape"]
     kept = 0 in layer.direct if dtype in _KEPT else False
-    if shape.strip(" []") == "..." and (not layer.inputs or kept or (dtype is not None and 0 in layer.fixed)):
+    shared = 0 in layer.shared and 0 not in layer.direct and dtype in _SHARED
+    open_rank = shape.strip(" []") == "..."
+    if open_rank and (not layer.inputs or kept or shared or (dtype is not None and 0 in layer.fixed)):
+        more = ", which it takes from no initial value that other layers use too" if shared else ""
         return not_compiled(
-            "the rank of the variable is open, and the CPU plugin needs to know it",
+            f"the rank of the variable is open, and the CPU plugin needs to know it{more}",
             help='write `variable_shape` with an entry for each axis, such as "?,3"',
             attribute="variable_shape",
         )
@@ -129,8 +136,12 @@ def _plain(shape: Shape) -> Shape:
     return tuple(None if isinstance(dim, Expr) else dim for dim in shape)
 
 
+#: What begins the names of sizes that variables leave open.
+_OF_VARIABLES = "_readvalue_"
+
+
 def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
-    if isinstance(dim, Expr) and all(name[:1] != "_" for name in symbols(dim)):
+    if isinstance(dim, Expr) and all(name[:1] != "_" or name.startswith(_OF_VARIABLES) for name in symbols(dim)):
         return _holds(bounds(stated) if isinstance(stated, Expr) else (stated, stated), bounds(dim))
     if isinstance(stated, Expr):
         return not isinstance(dim, int) or _holds(bounds(stated), (dim, dim))

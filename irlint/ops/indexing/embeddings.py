@@ -231,7 +231,7 @@ def _counted(count: MaybeDim) -> MaybeDim:
 FillMode = Literal["zero", "lowest"]
 
 
-@openvino("SegmentMax", since=16, absent={"fill_mode": "zero"}, fills_in=True)
+@openvino("SegmentMax", since=16, kept=True, absent={"fill_mode": "zero"}, fills_in=True)
 def segment_max(
     data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
 ) -> Tensor:

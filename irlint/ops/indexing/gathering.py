@@ -262,7 +262,7 @@ def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tens
     return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
 
 
-@openvino("GatherElements", since=6, absent={"axis": 0})
+@openvino("GatherElements", since=6, absent={"axis": 0}, kept=True)
 def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
     """OpenVINO GatherElements-6: equal sizes except along ``axis``."""
     expect_type(indices, 1, INDEX_TYPES)
@@ -393,7 +393,7 @@ def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
         warn(fault.lowered(Severity.WARNING))
 
 
-@openvino("GatherND", since=5, until=7)
+@openvino("GatherND", since=5, until=7, kept=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-5: the batch axes are one axis of the result."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
@@ -403,7 +403,7 @@ def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
     return Tensor(result.dtype, joined, result.value)
 
 
-@openvino("GatherND", since=8)
+@openvino("GatherND", since=8, kept=True)
 def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-8."""
     expect_type(indices, 1, INTEGERS, read=False)

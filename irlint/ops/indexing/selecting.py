@@ -346,7 +346,7 @@ def _stored_axis(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("Unique", since=10, fills_in=True, compiles=first_of(without_strings, _stored_axis))
+@openvino("Unique", since=10, fills_in=True, kept=True, compiles=first_of(without_strings, _stored_axis))
 def ov_unique(
     data: Tensor,
     axis: Tensor | None = None,
@@ -396,7 +396,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
 # --- sorted lists -----------------------------------------------------------------------------------------------------
 
 
-@openvino("Bucketize", since=3, refused_without={"output_type": "i64"})
+@openvino("Bucketize", since=3, kept=True, refused_without={"output_type": "i64"})
 def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
     """OpenVINO Bucketize-3; without ``output_type`` the library refuses it, though i64 is the documented default."""
     expect_type(data, 0, ARITHMETIC)
@@ -405,7 +405,7 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
     return Tensor(INDEX_NAMES[output_type], data.shape)
 
 
-@openvino("SearchSorted", since=15, compiles=without_strings)
+@openvino("SearchSorted", since=15, kept=True, compiles=without_strings)
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:

@@ -39,8 +39,9 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 @record
 class Layer:
     """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, which
-    inputs are ``fixed``, which follow from constants alone, which are ``varying``, which follow from the model's inputs, and
-    which ``direct``, which are inputs of the model, and which ``stored``, which are constants themselves; which outputs are ``used``.
+    inputs are ``fixed``, which follow from constants alone, which are ``varying``, which are worked out when the model runs, and
+    which ``direct``, which are inputs of the model, which ``stored``, which are constants themselves, and which ``shared``, which
+    other layers use too; which outputs are ``used``.
     """
 
     inputs: tuple[Type | None, ...]
@@ -51,6 +52,7 @@ class Layer:
     direct: frozenset[int]
     stored: frozenset[int]
     used: frozenset[int]
+    shared: frozenset[int]
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None where it is not known."""
@@ -104,7 +106,7 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
         for index in indices:
             if index in layer.varying:
                 return not_compiled(
-                    f"input {index} depends on the model's inputs, and the CPU plugin takes a constant there",
+                    f"input {index} is worked out when the model runs, and the CPU plugin takes a constant there",
                     help=f"let input {index} be a constant",
                     input=index,
                 )

@@ -17,6 +17,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Floats, Ints, result_axis
 from irlint.ops.kernels.compiling import (
     NEVER_HELD,
+    NOT_COMPILED,
     UNREADABLE,
     Layer,
     first_of,
@@ -51,9 +52,10 @@ STEP_ZERO = Rule(
     "IRL362",
     "range-step-zero",
     Severity.ERROR,
-    "A Range advances by 0 and never reaches its limit.",
-    why="The number of elements is the distance divided by the step; runtimes refuse a step of 0.",
-    mend="Use a step other than 0.",
+    "A Range advances by 0 and never reaches its limit, or begins, ends or advances with no finite number.",
+    why="The number of elements is the distance divided by the step; runtimes refuse a step of 0, and OpenVINO numbers that are "
+    "infinite or not a number.",
+    mend="Use a finite step other than 0, and finite ends.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64[N] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {0}> { y = Range (start, limit, delta) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -150,10 +152,22 @@ def _is_static(node: Node) -> bool:
     return shape is not None and all(isinstance(size, int) for size in shape)
 
 
+def _is_empty(shape: str) -> bool:
+    from irlint.parsers.openvino.types import EMPTY_INTERVAL, odd_size
+
+    return EMPTY_INTERVAL in odd_size(shape)
+
+
 def _compiled_parameter(layer: Layer) -> Fault | None:
     given = layer.outputs[0] if layer.outputs else None
     if not isinstance(given, Tensor):
         return None
+    if _is_empty(layer.attributes["shape"]):
+        return NOT_COMPILED.fault(
+            f'no size lies in an interval of "{layer.attributes["shape"]}": OpenVINO takes no tensor for the input',
+            help="write the smaller end first",
+            attribute="shape",
+        )
     if given.shape is None:
         return not_compiled(
             "the rank of the input is open, and the CPU plugin needs to know it",
@@ -339,6 +353,7 @@ def _sized_batch(layer: Layer) -> Fault | None:
     since=9,
     absent={"output_type": None},
     fills_in=True,
+    lists=(3,),
     compiles=first_of(given_type("output_type", _NO_EYE), _sized_batch),
 )
 def ov_eye(
@@ -429,6 +444,12 @@ def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -
     for index, x in enumerate((start, stop, step)):
         expect_type(x, index, ARITHMETIC)
         expect_one(x, index, names[index], scalar=True)
+        if isinstance(x.scalar, float) and not math.isfinite(x.scalar):
+            raise STEP_ZERO.fault(
+                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO takes finite numbers alone",
+                help=f"let input {index} hold a finite number",
+                input=index,
+            )
     if step.scalar is not None and not isinstance(step.scalar, Expr) and step.scalar == 0:
         range_size(None, None, 0)
     first, last, advance = (_truncated(x.scalar, dtype) for x in (start, stop, step))

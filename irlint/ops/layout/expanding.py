@@ -355,7 +355,12 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
 
 
 @openvino(
-    "Broadcast", until=2, spelled={"axis": "mode.auto_broadcast_axis"}, fills_in=True, compiles=_compiled_broadcast
+    "Broadcast",
+    until=2,
+    spelled={"axis": "mode.auto_broadcast_axis"},
+    fills_in=True,
+    lists=(1,),
+    compiles=_compiled_broadcast,
 )
 def ov_legacy_broadcast(
     data: Tensor,
@@ -397,7 +402,14 @@ def ov_legacy_broadcast(
     return _broadcast(data, target_shape, axes_mapping, mode=chosen, axis=axis)
 
 
-@openvino("Broadcast", since=3, spelled={"axis": "mode.mode.axis"}, fills_in=True, compiles=_compiled_broadcast)
+@openvino(
+    "Broadcast",
+    since=3,
+    spelled={"axis": "mode.mode.axis"},
+    fills_in=True,
+    lists=(1,),
+    compiles=_compiled_broadcast,
+)
 def ov_broadcast(
     data: Tensor,
     target_shape: Tensor,

@@ -148,7 +148,7 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
     return tiled(input, [stated_size(entry, 1, f"entry {axis} of the repeats") for axis, entry in enumerate(listed)])
 
 
-@openvino("Tile")
+@openvino("Tile", lists=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
     """OpenVINO Tile-1: the shorter of shape and repeats is filled up with 1s in front; the library takes less than 0 for 0."""
     expect_type(repeats, 1, INTEGERS)
@@ -209,7 +209,7 @@ def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) ->
 # --- turned around and shifted ----------------------------------------------------------------------------------------
 
 
-@openvino("Reverse", until=1, absent={"mode": "index"})
+@openvino("Reverse", until=1, absent={"mode": "index"}, lists=(1,))
 def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Tensor:
     """OpenVINO Reverse-1: axes by their numbers, or by a mask of one boolean for each."""
     expect_type(reversed_axes, 1, LOGICAL if mode == "mask" else INTEGERS)
@@ -296,7 +296,7 @@ def _shift_for_each(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("Roll", since=7, compiles=_shift_for_each)
+@openvino("Roll", since=7, kept=True, compiles=_shift_for_each)
 def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
     """OpenVINO Roll-7: one shift for all ``axes``, or one for each."""
     expect_type(shift, 1, INDEX_TYPES)

@@ -366,7 +366,7 @@ def ov_slice(
     return bounded(_sliced_by_inputs(data, lists, start, ends=stop, steps=step, axes=axes, step_index=3), data, context)
 
 
-@openvino("SliceScatter", since=15, fills_in=True)
+@openvino("SliceScatter", since=15, fills_in=True, kept=True)
 def slice_scatter(
     data: Tensor,
     updates: Tensor,

@@ -75,7 +75,7 @@ def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
     return transposed(data, perm)
 
 
-@openvino("Transpose")
+@openvino("Transpose", lists=(1,))
 def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
     """OpenVINO Transpose-1; an empty order turns the axes around."""
     expect_type(input_order, 1, INTEGERS)

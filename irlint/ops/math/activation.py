@@ -210,7 +210,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     )
 
 
-@openvino("PRelu", spellings=("PReLU",))
+@openvino("PRelu", spellings=("PReLU",), kept=True)
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
     """OpenVINO PRelu-1: a slope for each channel, or one that is stretched; the library looks only when it compiles."""
     if x.shape is None or slope.shape is None or _per_channel(x.shape, slope.shape):

@@ -62,7 +62,7 @@ def _sized_remainder(layer: Layer) -> Fault | None:
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
 @openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=_sized_remainder)
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
-@openvino("SquaredDifference", spelled=_AXIS, fold=_squared_difference)
+@openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
 def ov_arithmetic(
     a: Tensor,
     b: Tensor,
@@ -132,9 +132,9 @@ def ov_logical(
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("BitwiseAnd", since=13, spelled=_AXIS, fold=operator.and_)
-@openvino("BitwiseOr", since=13, spelled=_AXIS, fold=operator.or_)
-@openvino("BitwiseXor", since=13, spelled=_AXIS, fold=operator.xor)
+@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_)
+@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_)
+@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor)
 def ov_bitwise(
     a: Tensor,
     b: Tensor,

@@ -160,7 +160,7 @@ def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
 # --- OpenVINO DFT, IDFT, RDFT, IRDFT ----------------------------------------------------------------------------------
 
 
-@openvino("DFT", "IDFT", since=7, fills_in=True)
+@openvino("DFT", "IDFT", since=7, fills_in=True, lists=(1,))
 def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
     """OpenVINO DFT-7 and IDFT-7: complex numbers to complex numbers, on axes before the last one."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=True)

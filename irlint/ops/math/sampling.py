@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from irlint.dims import Shape
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import numbered_type
 from irlint.ops.kernels.axes import Ints
+from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_size
@@ -133,7 +134,23 @@ def multinomial(
     return Tensor(numbered_type(dtype, context), (batch, stated_size(sample_size, None, "`sample_size`")))
 
 
-@openvino("RandomUniform", since=8, absent={"output_type": None, "global_seed": 0, "op_seed": 0})
+def _compiled_uniform(layer: Layer) -> Fault | None:
+    """What is wrong with sizes that a constant leaves open: the plugin makes the numbers of a constant shape while it compiles."""
+    shape = layer.inputs[0]
+    listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
+    open_sizes = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]
+    if not open_sizes:
+        return None
+    return not_compiled(
+        f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is no size of a tensor",
+        help="write the size",
+        input=0,
+    )
+
+
+@openvino(
+    "RandomUniform", since=8, absent={"output_type": None, "global_seed": 0, "op_seed": 0}, compiles=_compiled_uniform
+)
 def ov_random_uniform(
     shape: Tensor,
     minval: Tensor,

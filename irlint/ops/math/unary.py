@@ -77,7 +77,8 @@ def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
 @openvino("Sign", fold=_sign)
 @openvino("Sqrt", fold=_square_root)
 @openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh")
-@openvino("Acosh", "Asinh", "Atanh", "HSwish", since=4)
+@openvino("Acosh", "Asinh", "Atanh", since=4)
+@openvino("HSwish", since=4, kept=True)
 @openvino("HSigmoid", since=5)
 def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """OpenVINO arithmetic on one tensor of numbers."""
@@ -100,7 +101,7 @@ def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
     return computed(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("BitwiseNot", since=13)
+@openvino("BitwiseNot", since=13, kept=True)
 def ov_bitwise_not(x: Tensor) -> Tensor:
     """OpenVINO BitwiseNot-13 on integers or booleans."""
     expect_type(x, 0, BITWISE)

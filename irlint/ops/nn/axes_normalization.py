@@ -79,7 +79,33 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
     return Tensor(x.dtype, x.shape)
 
 
-@openvino("LRN", absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0}, compiles=constants_at(1))
+def _compiled_lrn(layer: Layer) -> Fault | None:
+    """What is wrong with an LRN: the plugin has it across the channels, and across all spatial axes."""
+    data, axes = layer.inputs[0], layer.inputs[1]
+    listed = whole(axes) if isinstance(axes, Tensor) else None
+    if not isinstance(data, Tensor) or data.shape is None:
+        return None
+    rank = len(data.shape)
+    if not 2 <= rank <= 5:
+        return not_compiled(
+            f"input 0 has {counted(rank, 'axis', 'axes')}, and the CPU plugin takes 2 to 5",
+            help="reshape input 0 to 2 to 5 axes",
+            input=0,
+        )
+    if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
+        return None
+    return not_compiled(
+        f"input 1 (axes) is {list(listed)}; the CPU plugin takes [1], or all axes from 2 on, counted from 0",
+        help="write [1] for the channels, or every axis from 2 on",
+        input=1,
+    )
+
+
+@openvino(
+    "LRN",
+    absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0},
+    compiles=first_of(constants_at(1), _compiled_lrn),
+)
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
     """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
     expect_type(axes, 1, INTEGERS, read=False)
@@ -133,7 +159,7 @@ def _compiled_l2(layer: Layer) -> Fault | None:
     return _typed_axes((1,))(layer)
 
 
-@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, compiles=_compiled_l2)
+@openvino("NormalizeL2", absent={"eps": 0.0, "eps_mode": "add"}, lists=(1,), compiles=_compiled_l2)
 def normalize_l2(data: Tensor, axes: Tensor, *, eps: float, eps_mode: EpsMode) -> Tensor:
     """OpenVINO NormalizeL2-1: axes as a scalar or a list."""
     expect_rank(axes, 1, 0, 1, what="axes")
@@ -177,6 +203,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     "MVN",
     since=6,
     absent={"normalize_variance": False, "eps": 0.0, "eps_mode": "INSIDE_SQRT"},
+    lists=(1,),
     compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:

@@ -88,7 +88,18 @@ def _adaptive(data: Tensor, output_shape: Tensor) -> Shape | None:
     return (*x[:2], *(None if same(size, -1) else 0 if at_least(size, 0) is False else size for size in sizes))
 
 
-@openvino("AdaptiveAvgPool", since=8, compiles=readable_constants(1))
+def _compiled_target(layer: Layer) -> Fault | None:
+    target = layer.inputs[1]
+    if not isinstance(target, Tensor) or target.shape is None or len(target.shape) == 1:
+        return None
+    return not_compiled(
+        f"input 1 (output_shape) is {shape_text(target.shape)}, where the CPU plugin takes a list",
+        help="make input 1 a list, with an entry for each spatial axis",
+        input=1,
+    )
+
+
+@openvino("AdaptiveAvgPool", since=8, compiles=first_of(readable_constants(1), _compiled_target))
 def adaptive_avg_pool(data: Tensor, output_shape: Tensor) -> Tensor:
     """OpenVINO AdaptiveAvgPool-8."""
     return Tensor(data.dtype, _adaptive(data, output_shape))
@@ -104,7 +115,7 @@ def _compiled_indices(layer: Layer) -> Fault | None:
     ).lowered(Severity.WARNING)
 
 
-@openvino("AdaptiveMaxPool", since=8, compiles=first_of(readable_constants(1), _compiled_indices))
+@openvino("AdaptiveMaxPool", since=8, compiles=first_of(readable_constants(1), _compiled_target, _compiled_indices))
 def adaptive_max_pool(
     data: Tensor, output_shape: Tensor, *, index_element_type: DType | None = "int64"
 ) -> tuple[Tensor, Tensor]:

@@ -106,6 +106,8 @@ def _leads_out(location: str, path: str | os.PathLike[str]) -> bool:
 def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     """The constant of a ``Const`` layer, with what of it can be read; complains of attributes that cannot."""
     place = layer.data or layer.place
+    if layer.type != "Const":
+        _complain_of_spelling(layer, reader)
     if layer.data is None:
         _complain(layer, reader, "has no <data>", place)
         return Constant(Tensor(), None, place)
@@ -201,6 +203,17 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
         message = f'has {name}="{attribute.value}", where a whole number of at least 0 is expected'
         _complain(layer, reader, message, attribute.place)
         return None
+
+
+def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
+    """Complains of a Const that OpenVINO creates without its contents: it looks for them at that type alone."""
+    fault: Fault = INVALID_CONST.fault(
+        f'{layer.text} is of type "{layer.type}": OpenVINO reads contents for type "Const" alone, and whatever takes the value '
+        "of this one reads memory that is not there",
+        help='write type="Const"',
+        severity=Severity.ERROR if layer.live else Severity.WARNING,
+    )
+    reader.complain(fault, Place(layer.place.element, "type"), layer)
 
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:

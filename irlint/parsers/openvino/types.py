@@ -148,6 +148,10 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     return tuple(_dimension(field, axis, name, text) for axis, field in enumerate(inner.split(",")))
 
 
+#: What ``odd_size`` says of ``5..1``.
+EMPTY_INTERVAL = "an empty interval"
+
+
 def odd_size(text: str) -> str:
     """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is none."""
     inner = text.strip(BLANKS).removeprefix("[").removesuffix("]")
@@ -161,7 +165,7 @@ def odd_size(text: str) -> str:
             taken = max(0, lower) if lower <= _LONGEST else 0
             return f'entry {axis} is "{field.strip(BLANKS)}", which OpenVINO reads as {taken}'
         if upper is not None and upper < lower:
-            return f'entry {axis} is "{field.strip()}", an empty interval, which OpenVINO reads as any size'
+            return f'entry {axis} is "{field.strip()}", {EMPTY_INTERVAL}, which OpenVINO reads as any size'
     return ""
 
 

@@ -1,0 +1,123 @@
+"""What only several layers of an IR together show that OpenVINO refuses: variables, lists of no elements, and constants that it does not work out."""
+
+import struct
+
+import pytest
+from cases.ir_documents import edge, net
+from oracles.openvino_worker import compiles
+
+from irlint.checks import compiling
+from irlint.inference.walk import inferred
+from irlint.parsers import openvino as parser
+
+LISTS = struct.pack("<4q", 1, 0, 2, 3)
+
+
+def layer(id, type, inputs=0, data="", version="opset1", outputs=1):
+    """A layer whose ports state no sizes; its inputs are 0 and on, its outputs 8 and 9."""
+    ins = "".join(f'<port id="{port}"/>' for port in range(inputs))
+    outs = "".join(f'<port id="{8 + port}" precision="dynamic"/>' for port in range(outputs))
+    return (
+        f'<layer id="{id}" name="{type}{id}" type="{type}" version="{version}"><data {data}/>'
+        + f"<input>{ins}</input><output>{outs}</output></layer>"
+    )
+
+
+def parameter(id, shape="2,3", type="f32"):
+    return layer(id, "Parameter", data=f'shape="{shape}" element_type="{type}"')
+
+
+def const(id, shape, offset, size, type="i64"):
+    return layer(id, "Const", data=f'element_type="{type}" shape="{shape}" offset="{offset}" size="{size}"')
+
+
+def read(id, variable, shape):
+    stated = f' variable_shape="{shape}"' if shape else ""
+    return layer(id, "ReadValue", 1, f'variable_id="{variable}" variable_type="f32"{stated}', "opset6")
+
+
+def assign(id, variable):
+    return layer(id, "Assign", 1, f'variable_id="{variable}"', "opset6", 0)
+
+
+def result(id):
+    return layer(id, "Result", 1, outputs=0)
+
+
+def document(layers, edges):
+    return net(layers, [edge(source, 8, target, port) for source, target, port in edges])
+
+
+def chained(first, second):
+    """Two variables, the initial value of the second made of the first."""
+    layers = [parameter(0), read(1, "u", first), layer(2, "Relu", 1), read(3, "v", second), result(4)]
+    return document(layers, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0)])
+
+
+def begun(*more, edges=()):
+    """A variable of open rank, whose initial value ``more`` may use too."""
+    layers = [parameter(0), layer(1, "Relu", 1), read(2, "v", ""), result(3), assign(4, "v"), *more]
+    return document(layers, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (2, 4, 0), *edges])
+
+
+def ordered(version, *lists):
+    """A layer whose second input is the list that other layers make of constants."""
+    return document([parameter(0, "1,3,4,4"), version, result(9), *lists[0]], [(0, 1, 0), (1, 9, 0), *lists[1]])
+
+
+LRN = layer(1, "LRN", 2, 'alpha="1" beta="1" bias="1" size="3"')
+TRANSPOSE = layer(1, "Transpose", 2)
+SQUEEZE = layer(1, "Squeeze", 2)
+ONE = const(2, "1", 0, 8)
+ROLLED = [ONE, const(3, "1", 8, 8), const(4, "1", 8, 8), layer(5, "Roll", 3, version="opset7")]
+BOTH = [const(2, "2", 8, 16), const(3, "1", 8, 8), const(4, "1", 8, 8), layer(5, "Roll", 3, version="opset7")]
+ABS = [ONE, layer(5, "Abs", 1)]
+FROM_ROLL = [(2, 5, 0), (3, 5, 1), (4, 5, 2), (5, 1, 1)]
+EMPTY = [const(2, "0", 0, 0)]
+
+#: IRs, their weights, and the codes of the errors, "" where OpenVINO compiles them.
+IRS = {
+    "both variables state their shape": (chained("2,3", "2,3"), b"", ""),
+    "the first states none": (chained("", "2,3"), b"", "IRL396 IRL525"),
+    "the first states the open rank": (chained("...", "2,3"), b"", "IRL396 IRL525"),
+    "the first leaves a size open": (chained("?,3", "2,3"), b"", "IRL396"),
+    "the first leaves a size open, and the second too": (chained("?,3", "?,3"), b"", ""),
+    "an initial value of its own": (begun(), b"", ""),
+    "an initial value that is a result too": (begun(result(5), edges=[(1, 5, 0)]), b"", "IRL525"),
+    "axes that are a constant": (ordered(LRN, [ONE], [(2, 1, 1)]), LISTS, ""),
+    "axes that OpenVINO works out": (ordered(LRN, ABS, [(2, 5, 0), (5, 1, 1)]), LISTS, ""),
+    "axes that it does not work out": (ordered(LRN, ROLLED, FROM_ROLL), LISTS, "IRL525"),
+    "a rank that it does not work out": (ordered(SQUEEZE, BOTH, FROM_ROLL), LISTS, "IRL525"),
+    "an empty list": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), LISTS, ""),
+    "an empty list in an empty file": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), b"", "IRL705"),
+    "an empty list of a layer that asks for none": (
+        ordered(layer(1, "Concat", 2, 'axis="0"'), [const(2, "0,3,4,4", 0, 0, "f32")], [(2, 1, 1)]),
+        b"",
+        "",
+    ),
+}
+
+
+@pytest.fixture
+def known(request, tmp_path):
+    xml, weights, _ = IRS[request.param]
+    path = tmp_path / "m.xml"
+    path.write_text(xml)
+    path.with_suffix(".bin").write_bytes(weights)
+    return inferred(parser.read(path))
+
+
+@pytest.mark.parametrize(
+    ("known", "codes"), [(name, each[2]) for name, each in IRS.items()], indirect=["known"], ids=list(IRS)
+)
+def test_what_openvino_refuses_is_an_error(known, codes):
+    found = (*known.model.problems, *known.problems, *compiling.problems(known))
+    errors = {problem.fault.rule.code for problem in found if problem.fault.severity.value == "error"}
+    assert errors == set(codes.split())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", IRS)
+def test_openvino_refuses_the_same(name):
+    xml, weights, codes = IRS[name]
+    assert compiles(xml.encode(), weights) == (not codes)
