@@ -76,7 +76,11 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 
     skip, excluded = config is not None and config.skips_pointers, settings.excluded(paths, options, config)
     with _failing():
-        found = models(_named(paths), excluded, options["force_exclude"], skip)
+        from irlint.run.files import apart, found_there
+
+        here, there = apart(_named(paths))
+        found = models(here, excluded, options["force_exclude"], skip)
+        found += map(str, found_there(there, excluded, options["force_exclude"]))
     if options["stdin_filename"] is not None:
         found = [*found, options["stdin_filename"]]
     if not found and not options["allow_empty"] and not excluded.unchanged:
@@ -163,10 +167,10 @@ def _given(name: str) -> bytes:
     return bytes(data)
 
 
-def _watched(bars: list[Any]) -> Callable[[int], Callable[[int], None]]:
+def _watched(bars: list[Any]) -> Callable[[int | None], Callable[[int], None]]:
     """Makes the progress bar, where somebody watches, and keeps it in ``bars``."""
 
-    def advance(total: int) -> Callable[[int], None]:
+    def advance(total: int | None) -> Callable[[int], None]:
         from irlint.command.progress import Bar, wanted
 
         if not wanted(sys.stderr):

@@ -28,9 +28,9 @@ def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -
 
 
 class Bar:
-    """A bar of ``total`` steps; it is taken away when it is closed."""
+    """A bar of ``total`` steps, None for a number that is not known; it is taken away when it is closed."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self.total = total
         self.due = time.monotonic() + DELAY
         self.shown: tuple[Progress, TaskID] | None = None
@@ -54,7 +54,7 @@ class Bar:
             self.shown = None
 
 
-def _started(total: int) -> tuple[Progress, TaskID]:
+def _started(total: int | None) -> tuple[Progress, TaskID]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

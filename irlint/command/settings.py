@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.command.options import TIMEOUT
 from irlint.command.streams import complain, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.parsers.opening import is_url
 from irlint.policy.keys import KEYS, LEVELS
 from irlint.reporters.forms import FORMS, Form, by_name
 
@@ -94,6 +95,8 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
         fail("- reads a model from standard input, and needs --stdin-filename NAME", "help: give both, or neither")
     if name is not None and sys.stdin is None:
         fail("standard input is closed")
+    if options["changed_since"] and any(map(is_url, paths)):
+        fail("--changed-since is for models in a git repository, and a URL leads to none")
     if options["update_baseline"] and not options["baseline"]:
         fail("--update-baseline needs a file to write", "help: give --baseline FILE, or `baseline` in irlint.toml")
 

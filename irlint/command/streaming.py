@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from irlint import __version__
 from irlint.command import results, settings
@@ -12,10 +13,12 @@ from irlint.command.streams import complain, emit, fail
 from irlint.findings.report import CheckedFile, Report
 from irlint.findings.tally import Tally, entry_of
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from irlint.parsers.opening import is_url
+from irlint.parsers.remote.locations import Located, shown
 from irlint.records import replaced
 from irlint.reporters import jsonl, statistics
 from irlint.run import journal
-from irlint.run.files import Outcome, files_named, judge_shapes, opened, outcomes
+from irlint.run.files import Outcome, apart, files_named, found_there, judge_shapes, opened, outcomes
 from irlint.run.search import Excluded, discovered
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 #: Options that change what is found.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-Advance = Callable[[int], Callable[[int], None]]
+Advance = Callable[[int | None], Callable[[int], None]]
 
 
 def wanted(options: Mapping[str, Any]) -> bool:
@@ -49,15 +52,20 @@ def check(
     """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as ``files.checked``."""
     _judge(options)
     chosen = replaced(settings.of_files(options, config, policy, ()), stamped=True)
-    head = jsonl.run(__version__, paths=list(paths), settings=_digest(options, config))
+    head = jsonl.run(
+        __version__, paths=[shown(path) if is_url(path) else path for path in paths], settings=_digest(options, config)
+    )
     sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
-    found = discovered(paths, excluded, options["force_exclude"])
-    heard = advance(len(found)) if advance is not None and len(found) > 1 else None
+    here, there = apart(paths)
+    local = discovered(here, excluded, options["force_exclude"])
+    remote = found_there(there, excluded, options["force_exclude"])
+    heard = advance(None if there else len(local)) if advance is not None and (there or len(local) > 1) else None
     kept: list[CheckedFile] = []
     passed: list[CheckedFile] = []
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
-    named = files_named(paths)
-    for number, each in enumerate(outcomes(sink.missing(found), chosen, options["jobs"], ordered=True), 1):
+    named = files_named(here)
+    found = chain(*(outcomes(sink.missing(files), chosen, options["jobs"], ordered=True) for files in (local, remote)))
+    for number, each in enumerate(found, 1):
         outcome = opened(each, named, policy)
         sink.add(outcome)
         if keeps:
@@ -131,7 +139,7 @@ class _Streamed:
         self.head = head
         self.tally = Tally()
 
-    def missing(self, files: Iterable[str]) -> Iterable[str]:
+    def missing(self, files: Iterable[str | Located]) -> Iterable[str | Located]:
         """The files that are to be checked: all of them."""
         return files
 
@@ -183,7 +191,7 @@ class _Resumed:
         if not end:
             self._write(head)
 
-    def missing(self, files: Iterable[str]) -> Iterator[str]:
+    def missing(self, files: Iterable[str | Located]) -> Iterator[str | Located]:
         """The files that are to be checked: those that were not, and those that are others now."""
         for file in files:
             key = _key(file)
@@ -251,7 +259,9 @@ def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
             )
 
 
-def _key(file: str) -> int | None:
+def _key(file: str | Located) -> int | None:
+    if not isinstance(file, str):
+        return None if file.size is None else journal.key(str(file), file.size, file.stamp)
     try:
         status = os.stat(file)
     except OSError:

@@ -12,9 +12,19 @@ from irlint.lazy_typing import Any, BinaryIO
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a URL: its scheme has more than the one letter of a drive."""
+    scheme, found, _ = os.fspath(path).partition("://")
+    return bool(found) and len(scheme) > 1 and scheme.replace("+", "").replace("-", "").isalnum()
+
+
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
-    """A regular file, to be read without a buffer; raises OSError where it cannot be opened, and with ``advice`` where it is a pipe
-    or a device."""
+    """A regular file, to be read without a buffer, or a remote one of which parts are; raises OSError where it cannot be opened, and
+    with ``advice`` where it is a pipe or a device."""
+    if is_url(path):
+        from irlint.parsers.remote import session
+
+        return session.opened(os.fspath(path))  # type: ignore[no-any-return]
     _judge(os.stat(path), path, advice)
     file: Any = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
     try:
@@ -28,10 +38,21 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
     """All bytes of a regular file, a key of MOST; raises OSError, also where it has more than are read of one."""
     with opened(path) as file:
-        data = file.read(MOST[what] + 1) if os.fstat(file.fileno()).st_size > MOST[what] else file.read()
+        data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
         if len(data) > MOST[what]:
             raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
         return data
+
+
+def size(file: BinaryIO) -> int:
+    """The bytes of a file that is open; raises OSError where that cannot be told of a remote one."""
+    known: int | None = getattr(file, "size", None)
+    return os.fstat(file.fileno()).st_size if known is None else known
+
+
+def beside(path: str, name: str) -> str:
+    """The path of a file that is named from the folder of another one on."""
+    return f"{path.rpartition('/')[0]}/{name}" if is_url(path) else os.path.join(os.path.dirname(path), name)
 
 
 def _judge(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.tensor import BITS, SIGNED, Contents
-from irlint.parsers.opening import opened
+from irlint.parsers.opening import beside, opened
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -138,11 +138,10 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
         for at in range(0, size, PIECE):
             yield data[offset + at : offset + min(at + PIECE, size)]
         return
-    path = model if file is None else os.path.join(os.path.dirname(model), file.partition("\0")[0])
-    with opened(path) as beside:
-        beside.seek(offset)
+    with opened(model if file is None else beside(model, file.partition("\0")[0])) as other:
+        other.seek(offset)
         left = size
-        while left > 0 and (piece := beside.read(min(PIECE, left))):
+        while left > 0 and (piece := other.read(min(PIECE, left))):
             left -= len(piece)
             yield piece
 

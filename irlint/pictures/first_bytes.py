@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from irlint.findings.faults import Rule
 from irlint.model import Model
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
-from irlint.parsers.opening import opened
+from irlint.parsers.opening import opened, size
 from irlint.pictures.drawing import Drawing, Line, Piece
 
 #: So many lines of a text are shown, each up to so many characters.
@@ -35,7 +33,7 @@ def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
     if data is not None:
         return data[:4096], len(data)
     with opened(path) as file:
-        return file.read(4096), os.fstat(file.fileno()).st_size
+        return file.read(4096), size(file)
 
 
 def _is_text(head: bytes) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 
+from irlint.parsers.opening import is_url
+
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
     """Whether a path, or one of the folders that it lies in, is named by a pattern.
@@ -20,7 +22,9 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 def relative(path: str, root: str) -> str:
-    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive."""
+    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive, and a URL as it is."""
+    if is_url(path):
+        return path
     try:
         return os.path.relpath(path, root or os.curdir).replace(os.sep, "/")
     except ValueError:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from time import monotonic
 
 from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.parsers.opening import is_url
 from irlint.records import record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
+    from irlint.parsers.remote.locations import Located
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
+
+#: How URLs begin of which the rest is a path on this machine.
+LOCAL = ("file://", "local://")
 
 #: The rule about files that a model needs and that are not there.
 MISSING_WEIGHTS = "IRL701"
@@ -70,7 +76,7 @@ def checked(
     excluded: Excluded | None = None,
     force_exclude: bool = False,
     jobs: int | None = 1,
-    advance: Callable[[int], Callable[[int], None]] | None = None,
+    advance: Callable[[int | None], Callable[[int], None]] | None = None,
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
@@ -81,18 +87,35 @@ def checked(
     from irlint import __version__
 
     settings = settings or Settings(shapes or {})
-    files = discovered(paths, excluded, force_exclude)
+    here, there = apart(paths)
+    files: list[str | Located] = [*discovered(here, excluded, force_exclude)]
+    files += found_there(there, excluded, force_exclude)
     found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     heard = advance(len(files)) if advance is not None and len(files) > 1 else None
     for each in outcomes(files, settings, jobs):
         found.append(each)
         if heard is not None:
             heard(len(found) - len(in_memory))
-    found = [opened(each, files_named(paths), settings.policy) for each in found]
+    found = [opened(each, files_named(here), settings.policy) for each in found]
     judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     return Report(tuple(each.file for each in found), tuple(findings), __version__, _text)
+
+
+def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The paths on this machine, and the URLs of files that are elsewhere."""
+    named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
+    return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
+
+
+def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: bool) -> Iterator[Located]:
+    """The models behind URLs. Raises MissingPaths, and ValueError where it cannot be told which there are."""
+    if not urls:
+        return iter(())
+    from irlint.run.remote import listed
+
+    return listed(urls, excluded or Excluded(), force_exclude)
 
 
 def files_named(paths: Sequence[str]) -> frozenset[str]:
@@ -120,17 +143,26 @@ def _alone(settings: Settings) -> Settings:
 PATIENCE = 1.0
 
 
-def outcomes(files: Iterable[str], settings: Settings, jobs: int | None, *, ordered: bool = False) -> Iterator[Outcome]:
+def outcomes(
+    files: Iterable[str | Located], settings: Settings, jobs: int | None, *, ordered: bool = False
+) -> Iterator[Outcome]:
     """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun first."""
     processes = _processors() if jobs is None else jobs
     until = monotonic() + PATIENCE
     rest = iter(files)
-    while processes == 1 or (jobs is None and monotonic() <= until):
-        file = next(rest, None)
-        if file is None:
-            return
+    for file in rest:
+        if processes > 1 and (jobs is not None or monotonic() > until or not isinstance(file, str)):
+            break
         yield outcome(settings, file)
+    else:
+        return
     from irlint.run.sharing import shared
+
+    rest = chain([file], rest)
+    if jobs is None and not isinstance(file, str):
+        from irlint.run.remote import AT_ONCE
+
+        processes = AT_ONCE
 
     yield from shared(rest, settings, processes, ordered=ordered)
 
@@ -140,8 +172,12 @@ def _processors() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def outcome(settings: Settings, path: str, data: bytes | None = None) -> Outcome:
+def outcome(settings: Settings, path: str | Located, data: bytes | None = None) -> Outcome:
     """One file, checked; a defect of irlint becomes a finding, and so does a check that takes too long."""
+    if not isinstance(path, str):
+        from irlint.run.remote import outcome_of
+
+        return outcome_of(settings, path)
     if settings.timeout is None:
         return _outcome(settings, path, data)
     from irlint.run.deadline import TimedOut, limited
@@ -242,7 +278,7 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
     error, path = found.error, found.file.path
     if error is None:
         return found
-    if os.path.realpath(path) in named:
+    if os.path.realpath(path) in named and not is_url(path):
         raise error
     from irlint.parsers.faults import UNREADABLE_FILE
 
@@ -273,17 +309,17 @@ def _lowered(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
-def died(path: str, ending: str) -> Outcome:
+def died(path: str | Located, ending: str) -> Outcome:
     """The outcome of a file whose process ended over it."""
-    return _crashed(path, f"the process that checked it {ending}")
+    return _crashed(str(path), f"the process that checked it {ending}")
 
 
-def timed_out(seconds: float, path: str) -> Outcome:
+def timed_out(seconds: float, path: str | Located) -> Outcome:
     """The outcome of a file whose check takes too long."""
     from irlint.parsers.faults import CHECK_TIMED_OUT
 
     message = f"the check of this file was broken off after {seconds:g} seconds (--timeout): nothing is known of it"
-    return _unread(path, CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
+    return _unread(str(path), CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
 
 
 def _crashed(path: str, reason: str) -> Outcome:

@@ -6,14 +6,18 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.run.deadline import GRACE
 from irlint.run.files import Outcome, Settings, died, outcome, timed_out
+
+if TYPE_CHECKING:
+    from irlint.parsers.remote.locations import Located
 
 #: Where outcomes are given in the order of the files, so many may wait for the first that is not known.
 AHEAD = 1000
 
 
-def shared(files: Iterable[str], settings: Settings, jobs: int, *, ordered: bool) -> Iterator[Outcome]:
+def shared(files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool) -> Iterator[Outcome]:
     """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are begun first."""
     from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
     from irlint.run.processes import results
@@ -43,7 +47,9 @@ def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
             following += 1
 
 
-def _size(file: str) -> int:
+def _size(file: str | Located) -> int:
+    if not isinstance(file, str):
+        return file.size or 0
     try:
         return os.stat(file).st_size
     except OSError:

@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value, bodies_among
 from irlint.model.formats import ONNX
+from irlint.parsers import opening
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf
@@ -81,8 +82,8 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
 def bytes_of(file: BinaryIO) -> Buffer:
     """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those that the parser
     looks at. Raises OSError where it shrinks while it is read."""
-    size = os.fstat(file.fileno()).st_size
-    if size > SMALL:
+    size = opening.size(file)
+    if size > getattr(file, "small", SMALL):
         from irlint.parsers.onnx.skeleton import copied
 
         return copied(file)

@@ -3,9 +3,8 @@ insides of its weights."""
 
 from __future__ import annotations
 
-import os
-
 from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
+from irlint.parsers import opening
 from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, Damage, varint
 from irlint.parsers.opening import shrunk
 
@@ -47,7 +46,7 @@ def copied(file: BinaryIO) -> mmap:
 
     Raises OSError where the file becomes shorter while it is read.
     """
-    size = os.fstat(file.fileno()).st_size
+    size = opening.size(file)
     copy = _Copy(file, size)
     copy.message(_MODEL, 0, size)
     return copy.data
@@ -69,6 +68,7 @@ class _Copy:
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file = file
         self.size = size
+        self.block: int = getattr(file, "block", BLOCK)
         self.data = _memory(size)
         self.known = 0
 
@@ -109,7 +109,7 @@ class _Copy:
         start = max(start, self.known)
         if start >= end:
             return
-        end = min(self.size, max(end, start + BLOCK))
+        end = min(self.size, max(end, start + self.block))
         self.file.seek(start)
         view = memoryview(self.data)[start:end]
         while view:

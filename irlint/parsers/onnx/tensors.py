@@ -11,6 +11,7 @@ from irlint.model import Constant, Stored
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, NUMBERED_TYPES, Contents, Tensor
 from irlint.parsers import weights
 from irlint.parsers.onnx import protobuf
+from irlint.parsers.opening import beside, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ class Files:
 
     def path(self, location: str) -> str:
         """The path of a file; what stands behind a NUL is not part of its name."""
-        return os.path.join(self.folder, location.partition("\0")[0])
+        return beside(self.model, location.partition("\0")[0])
 
     def size(self, location: str) -> tuple[int | None, str | None, str | None]:
         """The size of a file, None for a missing one, why its bytes cannot be had, and how it is reached where the ONNX checker
@@ -67,6 +68,10 @@ class Files:
     def _examined(self, location: str) -> tuple[int | None, str | None, str | None]:
         if not location:
             return None, "no location is given", None
+        if is_url(self.model):
+            from irlint.parsers.remote.session import examined
+
+            return examined(self.model, location)
         path = self.path(location)
         if _is_absolute(location) or not _within(
             os.path.abspath(path.replace("\\", "/")), [os.path.abspath(self.folder.replace("\\", "/"))]

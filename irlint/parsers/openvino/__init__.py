@@ -10,8 +10,8 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
-from irlint.parsers.opening import whole
-from irlint.parsers.openvino.constants import Weights, constant, weights_beside
+from irlint.parsers.opening import is_url, whole
+from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
 from irlint.parsers.openvino.edges import Edge, wired
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
 from irlint.parsers.openvino.outputs import RESULT_MISSING
@@ -48,6 +48,8 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         place = Place(0, "version" if "version" in root.attrib else None)
         return Model(name, OPENVINO, version, problems=(*problems, Problem(fault, place=place)))
     weights = weights_beside(path)
+    if is_url(name):
+        want_small_constants(root, weights)
     try:
         reader = _GraphReader(root, weights, int(version or 0), None if problems else sections(data))
         graph = reader.graph(root, "", root.get("name", ""), live=True)

@@ -11,8 +11,8 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
-from irlint.parsers.opening import opened
-from irlint.parsers.openvino.layers import Layer, LayerReader
+from irlint.parsers.opening import is_url, opened
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
 from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
 from irlint.records import record
@@ -72,6 +72,11 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
     """The file that OpenVINO looks for: the last extension of the IR's name replaced by ``.bin``."""
     location = os.path.splitext(os.fspath(path))[0] + ".bin"
     name = os.path.basename(location)
+    if is_url(location):
+        from irlint.parsers.remote import session
+
+        size, reason, _ = session.examined(os.fspath(path), name)
+        return Weights(name, size, reason, None if reason else opened(location))
     try:
         if not stat.S_ISREG(os.stat(location).st_mode):
             return Weights(name, reason=f"{name} is no regular file")
@@ -92,6 +97,21 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         file.close()
         return Weights(name, size=size)
     return Weights(name, size=size, file=file)
+
+
+def want_small_constants(root: Element, weights: Weights) -> None:
+    """Has the contents of all small constants read from a remote file, those that lie near each other at once."""
+    if weights.file is None or weights.size is None:
+        return
+    spans = []
+    for data in root.iter("data"):
+        offset, size = data.get("offset", ""), data.get("size", "")
+        if offset.isdecimal() and size.isdecimal() and 0 < int(size) <= 8 * CONTENTS_LIMIT:
+            spans.append((int(offset), int(offset) + int(size)))
+    try:
+        weights.file.want(spans)  # type: ignore[attr-defined]
+    except OSError:
+        return
 
 
 def _leads_out(location: str, path: str | os.PathLike[str]) -> bool:

@@ -1,0 +1,99 @@
+"""The remote files that one check may open: the model that somebody named, and those in its folder that it keeps contents in."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+from types import TracebackType
+from typing import Any
+
+from irlint.parsers.remote.locations import Located, shown, sibling
+from irlint.parsers.remote.ranges import Ranges
+from irlint.parsers.remote.stores import Store, store
+
+#: The stores that this process, and no other one, has asked, by its number and their scheme and host.
+_STORES: dict[tuple[int, str], Store] = {}
+
+_sessions: list[Session] = []
+
+
+class Session:
+    """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model says."""
+
+    def __init__(self, model: Located) -> None:
+        self.model = model
+        self.files: dict[str, Ranges] = {str(model): Ranges(store_of(model.url), model)}
+
+    def __enter__(self) -> Session:
+        _sessions.append(self)
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        _sessions.remove(self)
+        for file in self.files.values():
+            file.finish()
+
+    def admit(self, name: str) -> Ranges:
+        """A file in the folder of the model, or below, which can be opened from now on."""
+        found = Located(sibling(self.model.url, name))
+        key = beside(str(self.model), name)
+        if key not in self.files:
+            self.files[key] = Ranges(store_of(found.url), found)
+        return self.files[key]
+
+    @property
+    def ignores_ranges(self) -> bool:
+        """Whether the server sent more than it was asked for."""
+        return any(file.ignores_ranges for file in self.files.values())
+
+
+def store_of(url: str) -> Store:
+    """The store that a URL leads to. Raises NotInstalled."""
+    scheme, _, rest = url.partition("://")
+    key = os.getpid(), f"{scheme}://{rest.partition('/')[0]}"
+    if key not in _STORES:
+        _STORES[key] = store(url)
+    return _STORES[key]
+
+
+def opened(url: str) -> Any:
+    """A file that the check may open, from its beginning on. Raises OSError for any other, and where its size cannot be had."""
+    for session in reversed(_sessions):
+        if url in session.files:
+            file = session.files[url]
+            file.seek(0)
+            assert file.size >= 0
+            return file
+    raise OSError(errno.EACCES, "a URL is opened only where it was named for a check", shown(url))
+
+
+def beside(model: str, name: str) -> str:
+    """The URL, as it is shown, of a file beside a model."""
+    return f"{model.rpartition('/')[0]}/{name}"
+
+
+def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
+    """The size of a file that a model names, None for a missing one, and why its bytes cannot be had."""
+    if "://" in name or name.startswith(("//", "/", "\\")):
+        return None, f"{name} is a place of its own, which is not followed from within a model", None
+    inside = posixpath.normpath(name.replace("\\", "/"))
+    if inside.split("/")[0] == "..":
+        return None, f"{name} lies outside of the model's folder", None
+    session = next((each for each in reversed(_sessions) if str(each.model) == model), None)
+    if session is None:
+        return None, f"{name} is remote", None
+    file = session.admit(name)
+    try:
+        return size(file), None, None
+    except FileNotFoundError:
+        return None, f"{name} does not exist", None
+    except OSError as error:
+        return None, f"{name} cannot be read: {error.strerror}", None
+
+
+def size(file: Ranges) -> int:
+    """The size of a file of which nothing need be read, by what is told of it alone. Raises OSError."""
+    if file.known is None:
+        file.known = file.store.status(file.url)
+    return file.known.size

@@ -1,0 +1,200 @@
+"""A store that fsspec knows: what is told of a file in it, parts of its bytes, and how often it is asked again."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from time import sleep
+
+from irlint.lazy_typing import Any, TypeVar
+from irlint.parsers.remote.locations import is_web, shown, without_secrets
+from irlint.records import record
+
+Answer = TypeVar("Answer")
+
+#: What fails in passing is tried so often, after pauses that double from this one on, in seconds.
+TRIES = 5
+PAUSE = 0.4
+
+#: A server that asks for a longer pause gets at most so many seconds.
+LONGEST_PAUSE = 20.0
+
+#: Statuses of web servers that may be others when asked again, and what others mean.
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+MEANINGS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
+
+#: What is told of a file under these names changes when it is written; the first one that there is counts.
+STAMPS = (
+    "ETag",
+    "etag",
+    "blob_id",
+    "md5Hash",
+    "content_md5",
+    "Content-MD5",
+    "Last-Modified",
+    "LastModified",
+    "last_modified",
+)
+TIMES = ("updated", "mtime", "created")
+
+
+class NotInstalled(ValueError):
+    """A scheme for which a package is missing, or that nobody knows."""
+
+
+@record
+class Status:
+    """The size of a file, and a text that is another one when it has been written."""
+
+    size: int
+    stamp: str = ""
+
+
+class Passing(Exception):
+    """A failure that may be gone when it is tried again, after ``pause`` seconds if the server says so."""
+
+    def __init__(self, reason: str, pause: float = 0.0) -> None:
+        super().__init__(reason)
+        self.pause = pause
+
+
+def denied(number: int, reason: str, url: str) -> OSError:
+    """A failure that stays, and that is said as it is to be read."""
+    failure = OSError(number, reason, shown(url))
+    failure.stays = True  # type: ignore[attr-defined]
+    return failure
+
+
+class Refused(Exception):
+    """A redirect that is not followed."""
+
+
+class IgnoresRanges(Exception):
+    """A server sends the whole of a file where a part was asked for."""
+
+
+class Store:
+    """Any filesystem of fsspec but that of the web; ``tells_size`` says whether a part of a file comes with its status."""
+
+    tells_size = False
+
+    def __init__(self, filesystem: Any) -> None:
+        self.filesystem = filesystem
+
+    def status(self, url: str) -> Status:
+        """What is told of a file. Raises OSError."""
+        info = self._asked(url, lambda path: self.filesystem.info(path))
+        if info.get("type") == "directory" or info.get("size") is None:
+            raise denied(errno.EISDIR, "it is a folder, or nothing tells its size", url)
+        return Status(int(info["size"]), stamp(info))
+
+    def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
+        """The bytes from ``start`` to ``end``, fewer where the file ends before; and its status, where that comes with them.
+
+        Raises OSError.
+        """
+        return self._asked(url, lambda path: self.filesystem.cat_file(path, start=start, end=end)), None
+
+    def stream(self, url: str) -> Any:
+        """A file from its beginning on, where the store knows no ranges."""
+        raise denied(errno.EIO, "the store knows no ranges", url)
+
+    def _asked(self, url: str, ask: Callable[[str], Answer]) -> Answer:
+        return patiently(lambda: ask(self.filesystem._strip_protocol(url)), url)
+
+
+def stamp(info: Any) -> str:
+    """What changes when a file is written, of what a store tells of it."""
+    found = next((info[name] for name in STAMPS if info.get(name)), None)
+    if found is None:
+        found = next((info[name] for name in TIMES if info.get(name)), "")
+    return str(found).strip('"')
+
+
+def patiently(ask: Callable[[], Answer], url: str) -> Answer:
+    """What ``ask`` returns; what fails in passing is tried again. Raises OSError for what does not."""
+    pause = PAUSE
+    for left in reversed(range(TRIES)):
+        try:
+            return ask()
+        except IgnoresRanges:
+            raise
+        except Exception as error:
+            failure = judged(error, url)
+            if isinstance(failure, OSError):
+                raise failure from None
+            if not left:
+                raise denied(errno.EIO, f"{failure} ({TRIES} attempts)", url) from None
+            sleep(min(LONGEST_PAUSE, max(failure.pause, pause)))
+            pause *= 2
+    raise AssertionError
+
+
+def judged(error: Exception, url: str) -> Passing | OSError:
+    """What a failure is: of many libraries, so by their names for it."""
+    if isinstance(error, Passing) or (isinstance(error, OSError) and hasattr(error, "stays")):
+        return error
+    name, package = type(error).__name__, type(error).__module__.partition(".")[0]
+    said = without_secrets(str(error).partition("\n")[0], url)
+    if isinstance(error, Refused):
+        return denied(errno.EACCES, f"the server is not trusted: {error}", url)
+    if name == "InvalidURL":
+        return denied(errno.EINVAL, "this is no URL", url)
+    if isinstance(error, FileNotFoundError):
+        return denied(errno.ENOENT, "the store has no such file", url)
+    if isinstance(error, PermissionError):
+        return denied(errno.EACCES, "the store denies access", url)
+    if isinstance(error, IsADirectoryError):
+        return denied(errno.EISDIR, "it is a folder", url)
+    if "Timeout" in name:
+        return Passing("nothing came for too long")
+    if isinstance(status := getattr(error, "status", None), int):
+        return answered(status, getattr(error, "message", ""), "", url)
+    if isinstance(error, ConnectionError) or (package == "aiohttp" and "URL" not in name):
+        return Passing(f"the connection failed: {said or name}")
+    if "NoCredentials" in name:
+        return denied(errno.EACCES, "there are no credentials for the store", url)
+    if isinstance(error, OSError) and error.errno in (errno.EIO, errno.EBUSY, errno.EAGAIN):
+        return Passing(f"the store fails: {said}")
+    return denied(errno.EIO, f"{name}: {said}" if said else name, url)
+
+
+def answered(status: int, words: str, pause: str, url: str) -> Passing | OSError:
+    """What a status of a web server is that is none of success; ``pause`` is after how many seconds it wants to be asked again."""
+    told = f"the server answers {status} {words}".rstrip()
+    if status in PASSING:
+        return Passing(told, float(pause) if pause.isdigit() else 0.0)
+    return denied(MEANINGS.get(status, errno.EIO), told, url)
+
+
+def store(url: str) -> Store:
+    """The store that a URL leads to. Raises NotInstalled."""
+    try:
+        import fsspec
+    except ImportError:
+        raise NotInstalled(
+            f"{shown(url)} is read with fsspec, which is missing: pip install 'irlint[remote]'"
+        ) from None
+    scheme = url.partition("://")[0].lower()
+    if "::" in url and not is_web(url):
+        raise NotInstalled(f"{shown(url)} is a chain of filesystems, which is not read")
+    try:
+        if is_web(url):
+            from irlint.parsers.remote.web import Web
+
+            return Web(url)
+        return Store(fsspec.filesystem(scheme, **options(url)))
+    except ImportError as error:
+        raise NotInstalled(f"{scheme}:// needs another package: {str(error) or type(error).__name__}") from None
+    except ValueError as error:
+        raise NotInstalled(f"{shown(url)}: {without_secrets(str(error), url)}") from None
+    except Exception as error:
+        raise NotInstalled(f"{shown(url)}: {judged(error, url)}") from None
+
+
+def options(url: str) -> dict[str, Any]:
+    """What a URL itself says of its store, such as a host; nothing of listings is kept."""
+    import fsspec
+
+    scheme = url.partition("://")[0].lower()
+    return {"use_listings_cache": False, **fsspec.get_filesystem_class(scheme)._get_kwargs_from_urls(url)}

@@ -1,0 +1,208 @@
+"""Files on a web server, by ranges: its answers judged one by one, and no redirect followed to where nobody asked for."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from fsspec.asyn import sync
+from fsspec.implementations.http import HTTPFileSystem
+
+from irlint.parsers.remote.stores import IgnoresRanges, Passing, Refused, Status, Store, answered, denied, patiently
+
+Answer = TypeVar("Answer")
+
+#: After so many seconds without a byte an answer has stalled, and so many may pass until there is a connection.
+STALL = 30.0
+CONNECT = 20.0
+
+#: Compressed, a range is one of other bytes.
+HEADERS = {"Accept-Encoding": "identity"}
+
+_SIZES = "bytes "
+
+
+class Web(Store):
+    """Servers of HTTP."""
+
+    tells_size = True
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        #: The host and the port that somebody has named.
+        self.named = (parts.hostname or "").lower(), parts.port or _PORTS[parts.scheme.lower()]
+        super().__init__(HTTPFileSystem(get_client=self._client, skip_instance_cache=True))
+
+    async def _client(self, **options: Any) -> aiohttp.ClientSession:
+        timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
+        redirects = aiohttp.TraceConfig()
+        redirects.on_request_redirect.append(self._judge_redirect)
+        loop = options.pop("loop", None)
+        options = {"timeout": timeout, **options, "trace_configs": [redirects]}
+        if "connector" not in options:
+            options["connector"] = aiohttp.TCPConnector(resolver=_Resolver(self.named), limit=0)
+        return aiohttp.ClientSession(loop=loop, **options)
+
+    async def _judge_redirect(self, _: Any, __: Any, told: Any) -> None:
+        """Raises Refused for a redirect to another scheme, and to an address that is no public one."""
+        there = told.response.headers.get("Location") or told.response.headers.get("URI") or ""
+        target = urlsplit(urljoin(str(told.response.url), there))
+        scheme = told.response.url.scheme
+        if target.scheme != scheme:
+            raise Refused(f"it redirects from {scheme} to {target.scheme or 'nowhere'}")
+        place = (target.hostname or "").lower(), target.port or _PORTS[scheme]
+        if place != self.named and _is_private(place[0]):
+            raise Refused(f"it redirects to {place[0]}, which is no public address")
+
+    def status(self, url: str) -> Status:
+        """What the headers of a file tell."""
+        return self._sync(url, lambda session: _head(session, url))
+
+    def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
+        """As of any store. Raises IgnoresRanges as well."""
+        return self._sync(url, lambda session: _range(session, url, start, end))
+
+    def stream(self, url: str) -> Stream:
+        """A file from its beginning on."""
+        return Stream(self, url)
+
+    def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]]) -> Answer:
+        async def asked() -> Answer:
+            return await ask(await self.filesystem.set_session())
+
+        return patiently(lambda: sync(self.filesystem.loop, asked), url)  # type: ignore[no-any-return]
+
+
+class Stream:
+    """A file that is read from its beginning to its end, as it comes; ``status`` is None where its size is not told."""
+
+    def __init__(self, web: Web, url: str) -> None:
+        self.web = web
+        self.url = url
+        self.at = 0
+        self.response: Any = web._sync(url, lambda session: _whole(session, url))
+        length = self.response.headers.get("Content-Length", "")
+        self.status = Status(int(length), _stamp(self.response)) if length.isdigit() else None
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes, none at the end. Raises Passing."""
+        try:
+            data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
+        except Exception as error:
+            raise Passing(f"the connection failed: {type(error).__name__}") from None
+        self.at += len(data)
+        return data
+
+    def close(self) -> None:
+        """Lets go of the rest."""
+        self.web.filesystem.loop.call_soon_threadsafe(self.response.close)
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+async def _head(session: aiohttp.ClientSession, url: str) -> Status:
+    async with session.head(url, headers=HEADERS, allow_redirects=True) as response:
+        if response.status in (405, 501) or (response.ok and "Content-Length" not in response.headers):
+            return (await _range(session, url, 0, 1))[1] or Status(0)
+        _judge(response, url)
+        return Status(int(response.headers["Content-Length"]), _stamp(response))
+
+
+async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
+    asked = {**HEADERS, "Range": f"bytes={start}-{end - 1}"}
+    async with session.get(url, headers=asked) as response:
+        if response.status == 416:
+            return b"", Status(_total(response) or 0, _stamp(response))
+        _judge(response, url)
+        if response.status != 206:
+            return await _not_a_part(response, start, end)
+        total = _total(response)
+        first = response.headers.get("Content-Range", "").removeprefix(_SIZES).partition("-")[0]
+        if total is None or first != str(start):
+            raise denied(errno.EIO, "the server sends another range than was asked for", url)
+        data = await _all_of(response, end - start)
+        if len(data) < min(end, total) - start:
+            raise Passing(f"the connection was cut after {len(data)} of {min(end, total) - start} bytes")
+        return data[: end - start], Status(total, _stamp(response))
+
+
+async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
+    """What a server has sent that was asked for a part and sends the whole: that, where it is no more. Raises IgnoresRanges."""
+    length = response.headers.get("Content-Length", "")
+    if start or not length.isdigit() or int(length) > end:
+        response.close()
+        raise IgnoresRanges
+    data = await _all_of(response, int(length))
+    if len(data) < int(length):
+        raise Passing(f"the connection was cut after {len(data)} of {length} bytes")
+    return data, Status(int(length), _stamp(response))
+
+
+async def _all_of(response: Any, most: int) -> bytes:
+    """The body of an answer, and no more than a little past what it may have."""
+    data = bytearray()
+    while len(data) <= most and (piece := await response.content.read(most + 1 - len(data))):
+        data += piece
+    return bytes(data)
+
+
+async def _whole(session: aiohttp.ClientSession, url: str) -> Any:
+    response = await session.get(url, headers=HEADERS)
+    try:
+        _judge(response, url)
+    except BaseException:
+        response.close()
+        raise
+    return response
+
+
+def _judge(response: Any, url: str) -> None:
+    """Raises Passing or Denied for an answer that is none."""
+    if response.ok:
+        return
+    raise answered(response.status, response.reason or "", response.headers.get("Retry-After", ""), url)
+
+
+def _total(response: Any) -> int | None:
+    """The size of a file, by the header that says which part of it an answer is."""
+    text = response.headers.get("Content-Range", "").rpartition("/")[2]
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _stamp(response: Any) -> str:
+    found: str = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    return found.strip('"')
+
+
+class _Resolver(AbstractResolver):  # type: ignore[misc]
+    """Asks the system for addresses; hosts that nobody has named, to which a server redirects, have to be public."""
+
+    def __init__(self, named: tuple[str, int]) -> None:
+        self.named = named
+        self.system = aiohttp.ThreadedResolver()
+
+    async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
+        found = await self.system.resolve(host, port, family)
+        if (host.lower(), port) == self.named:
+            return found
+        if any(_is_private(each["host"]) for each in found):
+            raise Refused(f"it redirects to {host}, which has an address that is no public one")
+        return found
+
+    async def close(self) -> None:
+        await self.system.close()
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is an address of this machine, of its network, or of no network; a name is not."""
+    try:
+        return not ip_address(host.partition("%")[0]).is_global
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,141 @@
+"""Models in stores and on servers: which there are behind a URL, a glob or a folder, and the check of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from irlint.parsers.opening import is_url
+from irlint.parsers.remote.locations import Located, is_web, shown
+from irlint.parsers.remote.session import Session, store_of
+from irlint.parsers.remote.stores import Store, judged, patiently, stamp
+from irlint.records import replaced
+from irlint.run.files import Outcome, Settings, outcome
+from irlint.run.search import SUFFIXES, Excluded, MissingPaths
+
+#: So many remote files are read at once where nobody says otherwise: each waits for its server most of the time.
+AT_ONCE = 16
+
+
+class NotListed(ValueError):
+    """A folder or a glob of a store of which it cannot be told what is in it."""
+
+
+def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
+    """The models behind URLs, each once: a file as named, in folders and of globs those whose names end as models' do.
+
+    Raises MissingPaths, NotListed, and NotInstalled.
+    """
+    seen: set[int] = set()
+    for url in urls:
+        is_file = _is_named(url)
+        for file in [Located(url)] if is_file else _found(url):
+            key = hash(file.url)
+            if key not in seen and not ((force_exclude or not is_file) and excluded(str(file))):
+                seen.add(key)
+                yield file
+
+
+def _is_named(url: str) -> bool:
+    """Whether a URL is one of a file, and not of a folder or several files."""
+    path = url.partition("?")[0] if is_web(url) else url
+    if _is_glob(path) or path.endswith("/"):
+        return False
+    return is_web(url) or path.lower().endswith(SUFFIXES)
+
+
+def _is_glob(path: str) -> bool:
+    """Whether a path has wildcards; what stands in brackets on the web is an address."""
+    return "*" in path or ("[" in path and not is_web(path))
+
+
+def _found(url: str) -> Iterator[Located]:
+    store = store_of(url)
+    path = store.filesystem._strip_protocol(url)
+    if _is_glob(path):
+        yield from _models(url, path, _asked(url, lambda: store.filesystem.glob(path, detail=True)))
+        return
+    if is_web(url):
+        yield from _models(url, path, _asked(url, lambda: store.filesystem.find(path, detail=True)))
+        return
+    entry = _asked(url, lambda: store.filesystem.info(path))
+    if entry.get("type") != "directory":
+        yield _located(url, entry["name"], entry)
+        return
+    yield from _in_folder(store, url, path)
+
+
+def _in_folder(store: Store, url: str, folder: str) -> Iterator[Located]:
+    """The models of a folder: its own, and those below, the listing of one folder in it at a time."""
+    entries = _asked(url, lambda: store.filesystem.ls(folder, detail=True))
+    for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
+        if entry["type"] != "directory":
+            yield from _models(url, folder, {entry["name"]: entry})
+        elif not _is_hidden(entry["name"], folder):
+            found = _asked(url, lambda inside=entry["name"]: store.filesystem.find(inside, detail=True))
+            yield from _models(url, folder, found)
+
+
+def _models(url: str, folder: str, entries: Mapping[str, Any]) -> Iterator[Located]:
+    for path in sorted(entries):
+        if (
+            path.lower().endswith(SUFFIXES)
+            and not _is_hidden(path, folder)
+            and entries[path].get("type") != "directory"
+        ):
+            yield _located(url, path, entries[path])
+
+
+def _is_hidden(path: str, folder: str) -> bool:
+    """Whether a path from a folder on has a part that begins with a dot."""
+    return any(part.startswith(".") for part in path.removeprefix(folder.rstrip("*")).split("/"))
+
+
+def _located(url: str, path: str, entry: Mapping[str, Any]) -> Located:
+    """A file of a listing by its URL, which has the user info and the query of the one that was listed."""
+    size = entry.get("size")
+    return Located(_with_path(url, path), None if size is None else int(size), "" if size is None else stamp(entry))
+
+
+def _with_path(url: str, path: str) -> str:
+    scheme, _, rest = url.partition("://")
+    if is_url(path):
+        return path
+    host = rest.partition("/")[0]
+    user, at, bare = host.rpartition("@")
+    query = url.partition("?")[1] + url.partition("?")[2]
+    inside = path.lstrip("/")
+    if at and not inside.startswith(f"{bare}/"):
+        inside = f"{bare}/{inside}"
+    return f"{scheme}://{user}{at}{inside}{query if '*' not in url else ''}"
+
+
+def _asked(url: str, ask: Any) -> Any:
+    try:
+        return patiently(ask, url)
+    except FileNotFoundError:
+        raise MissingPaths([shown(url)]) from None
+    except OSError as error:
+        raise NotListed(f"{shown(url)} cannot be listed: {error.strerror}") from None
+    except Exception as error:
+        raise NotListed(f"{shown(url)} cannot be listed: {judged(error, url)}") from None
+
+
+def outcome_of(settings: Settings, file: Located) -> Outcome:
+    """One remote file, checked, as one on this machine is."""
+    with Session(file) as session:
+        found = outcome(replaced(settings, stamped=False), str(file))
+        model = session.files[str(file)]
+        notices = found.file.notices
+        if session.ignores_ranges:
+            host = "/".join(str(file).split("/")[:3])
+            notices = (
+                *notices,
+                f"{host} knows no ranges: of each model there is read all up to the end of what is needed",
+            )
+        entry = replaced(found.file, notices=notices)
+        if settings.stamped and model.known is not None and found.error is None:
+            known = model.known
+            stamp = known.stamp or file.stamp
+            entry = replaced(entry, size=known.size, stamp=stamp)
+        return replaced(found, file=entry)
