@@ -17,6 +17,7 @@ from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, shown
 from irlint.records import replaced
 from irlint.reporters import jsonl, statistics
+from irlint.reporters.forms import FORMS
 from irlint.run import journal
 from irlint.run.files import Outcome, apart, files_named, found_there, judge_shapes, opened, outcomes
 from irlint.run.search import Excluded, discovered
@@ -33,8 +34,6 @@ Advance = Callable[[int | None], Callable[[int], None]]
 
 def wanted(options: Mapping[str, Any]) -> bool:
     """Whether a check keeps no report: all that it writes can be written file by file."""
-    from irlint.reporters.forms import FORMS
-
     if options["resume"]:
         return True
     kept = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
@@ -51,7 +50,7 @@ def check(
 ) -> NoReturn:
     """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as ``files.checked``."""
     _judge(options)
-    chosen = replaced(settings.of_files(options, config, policy, ()), stamped=True)
+    chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
     head = jsonl.run(
         __version__, paths=[shown(path) if is_url(path) else path for path in paths], settings=_digest(options, config)
     )
