@@ -96,7 +96,7 @@ class Makers:
         if dim is None or node in self.known.faulted:
             return None
         for positions in self._groups(node, output, dim):
-            if not self._comes_out(node, positions, output):
+            if not self.comes_out(node, positions, output):
                 continue
             for position in self._fewest(node, positions, output):
                 if same(_size(self._type(node.inputs[position.port]), position), dim):
@@ -119,7 +119,7 @@ class Makers:
             yield tuple(each for each in possible if each.index == output.index)
         everywhere = (*equal, *(position for position, each in _entries(types) if same(each, dim)))[:MOST_POSITIONS]
         for position in everywhere:
-            if not (position.in_contents and self._is_constant(node.inputs[position.port])):
+            if not (position.in_contents and self.is_constant(node.inputs[position.port])):
                 yield (position,)
         yield everywhere
 
@@ -132,8 +132,7 @@ class Makers:
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
         types = [
-            None if self._is_constant(value) else known
-            for value, known in zip(node.inputs, inputs_of(node, self.known))
+            None if self.is_constant(value) else known for value, known in zip(node.inputs, inputs_of(node, self.known))
         ]
         positions = [position for position, each in (*_axes(types), *_entries(types)) if each is not None]
         if len(positions) > MOST_POSITIONS:
@@ -179,7 +178,8 @@ class Makers:
     def _type(self, value: Value | None) -> Type | None:
         return None if value is None else self.known.types.get(value, UNKNOWN)
 
-    def _is_constant(self, value: Value | None) -> bool:
+    def is_constant(self, value: Value | None) -> bool:
+        """Whether the file holds a value."""
         maker = self.of(value) if value is not None else None
         if maker is None or maker.node is None:
             return maker is not None and maker.constant is not None
@@ -189,11 +189,11 @@ class Makers:
         """Those of the positions without which the size does not come out."""
         for position in reversed(positions):
             fewer = tuple(each for each in positions if each is not position)
-            if self._comes_out(node, fewer, output):
+            if self.comes_out(node, fewer, output):
                 positions = fewer
         return positions
 
-    def _comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
+    def comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
         """Whether another size in all of ``positions`` is the size of the output."""
         if not positions:
             return False
@@ -295,6 +295,34 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
             value, axis = at, source.index
             kept += passed
             passed.clear()
+    return None
+
+
+def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
+    """Where a position in the contents of a value comes from unchanged: back to a constant or a node that makes the number, or to
+    the axis that a node such as Shape reads."""
+    at = value
+    for _ in range(farthest):
+        maker = makers.of(at)
+        node = maker.node if maker is not None and maker.constant is None else None
+        if node is None or not position.in_contents:
+            break
+        source = makers.source(node, Position(node.outputs.index(at), position.index, True))
+        given = node.inputs[source.port] if source is not None else None
+        if source is None or given is None:
+            break
+        at, position = given, source
+    return at, position
+
+
+def held_by(node: Node, output: Position, makers: Makers) -> Value | None:
+    """The constant among the inputs of a node whose contents an entry of an output is."""
+    known = inputs_of(node, makers.known)
+    dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
+    for position, entry in _entries(known):
+        value = node.inputs[position.port]
+        if makers.is_constant(value) and same(entry, dim) and makers.comes_out(node, (position,), output):
+            return value
     return None
 
 

@@ -132,7 +132,9 @@ class Pictures:
         trails = self.trails(problem, current=current)
         lines = painter.lines(problem, trails, current=current)
         table = painter.table(problem) if current else None
-        notes = dict.fromkeys((*reasons(trails, painter), *self._given(trails), *problem.fault.notes))
+        notes = dict.fromkeys(
+            (*reasons(trails, painter), *self._given(trails), *self._entries(problem, current), *problem.fault.notes)
+        )
         place, name, unnamed = painter.place(problem)
         drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
         return self._lettered(drawing, problem, trails)
@@ -161,6 +163,14 @@ class Pictures:
             *_, last = chain(each.value, each.axis, self.makers)
             if last.value in self.known.overridden and last.value is not each.value:
                 yield told(last, self.painter)
+
+    def _entries(self, problem: Problem, current: bool) -> list[str]:
+        """Where the entries of lists that nodes compute come from."""
+        if problem.node is None or not current:
+            return []
+        from irlint.pictures.entries import entry_notes
+
+        return entry_notes(problem.fault, problem.node, self.makers, self.painter)
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
         node = problem.node

@@ -48,6 +48,9 @@ class Painter:
     def at(self, node: Node) -> str:
         return ""
 
+    def called(self, value: Value) -> str:
+        return f"`{value.name}`"
+
     def declared(self, value: Value, maker: Maker) -> str:
         path = maker.graph.path
         if not path:

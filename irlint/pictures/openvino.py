@@ -62,6 +62,10 @@ class Painter:
             return ""
         return f"{self.model.path}:{position[0]}:{position[1]}" if self.model.path else f"line {position[0]}"
 
+    def called(self, value: Value) -> str:
+        maker = self.makers.of(value)
+        return layer_text(maker.node) if maker is not None and maker.node is not None else "an input of the body"
+
     def declared(self, value: Value, maker: Maker) -> str:
         node = maker.node
         if node is None:

@@ -29,6 +29,9 @@ class Naming(Protocol):
     def at(self, node: Node) -> str:
         """Where the node stands: ``m.xml:52:3``; "" in a file without lines."""
 
+    def called(self, value: Value) -> str:
+        """```x```, or ``layer 3 "x"``."""
+
     def declared(self, value: Value, maker: Maker) -> str:
         """What declares an input of a graph: ``graph input `x```."""
 

@@ -146,12 +146,15 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
         if _clash(data[own], target[own + offset], both):
             clashes.append((own + offset, own))
     texts = "; ".join(
-        f"axis {own} of input 0 is {data[own]}, axis {axis} of the target {target[axis]}" for axis, own in clashes
+        f"axis {own} of input 0 is {data[own]}, and entry {axis} of the target {target[axis]}" for axis, own in clashes
     )
     axis, own = clashes[0] if clashes else (0, 0)
+    whole = f"{shape_text(data)} to {shape_text(target)}"
     return BROADCAST_TARGET.fault(
-        f"input 0 is {shape_text(data)} and the target is {shape_text(target)}: {texts}",
-        help=f"make axis {own} of input 0 1 or {target[axis]}" if clashes else "make the sizes equal, or 1",
+        texts if len(clashes) == 1 else f"{texts}: {whole}" if texts else whole,
+        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 1 or {target[axis]}"
+        if clashes
+        else "make the sizes equal, or 1",
         input=0,
         marks=tuple((0, own) for _, own in clashes),
         remark="neither 1 nor the target's size",
@@ -194,8 +197,7 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         assert data is not None
         if not _fits(data[own], target[axis], f"axis {own} of input 0 goes to axis {axis} of the target"):
             raise BROADCAST_TARGET.fault(
-                f"axis {own} of input 0, {shape_text(data)}, goes to axis {axis} of the target, {shape_text(target)}: "
-                f"{data[own]} against {target[axis]}",
+                f"axis {own} of input 0 is {data[own]}, and entry {axis} of the target, where it goes, {target[axis]}",
                 help=f"make axis {own} of input 0 1 or {target[axis]}, or map it to another axis",
                 input=0,
                 marks=((0, own),),

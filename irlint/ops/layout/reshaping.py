@@ -143,13 +143,37 @@ def _coming(count: MaybeDim) -> str:
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    static = product(dim for dim in data if isinstance(dim, int))
-    for axis, entry in enumerate(target):
-        others = product(other for place, other in enumerate(target) if place != axis)
-        if isinstance(entry, int) and isinstance(others, int) and isinstance(static, int) and others > 1:
-            if static % others == 0:
-                return f"put -1 in the place of {entry} (entry {axis}): then it follows from the number of elements"
-    return "give a target of the same number of elements"
+    """Which entry of the target was meant to be another number, where only one can be."""
+    meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
+    if len(meant) != 1:
+        return "give a target of the same number of elements"
+    axis, wanted = meant[0]
+    told = f"was the {target[axis]} (entry {axis} of the target) meant to be {wanted}?"
+    if -1 in target:
+        return told
+    kept, factors = list(data), []
+    for place, each in enumerate(target):
+        if each in kept and place != axis:
+            kept.remove(each)
+        elif isinstance(each, int) and place != axis and each != 1:
+            factors.append(each)
+    count = product((wanted, *factors))
+    sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
+    return f"{sum_text}{told} -1 there follows from the number of elements"
+
+
+def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
+    """The number in the place of an entry with which the target fits; beside a -1 only the size of the same axis."""
+    entry, before = target[axis], product(data)
+    others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
+    if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
+        return None
+    if -1 in target:
+        own = data[axis] if axis < len(data) else None
+        fits = isinstance(own, int) and own != entry and quotient(before, own * others) is not None
+        return own if fits and isinstance(own, int) else None
+    wanted = quotient(before, others)
+    return wanted if isinstance(wanted, int) and wanted > 0 else None
 
 
 def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, rest: Sequence[Dim]) -> MaybeDim:
@@ -171,7 +195,7 @@ def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDi
     raise RESHAPE_COUNT.fault(
         f"{_coming(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is {shape_text(data)}, the target "
         f"{shape_text(tuple(target))}",
-        help="give a target of the same number of elements",
+        help=_count_help(data, target),
         input=0,
     )
 
