@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
@@ -10,9 +10,8 @@ from irlint.inference.known import Known
 from irlint.inference.sightings import place_of_fault
 from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, live, ordered
-from irlint.model.tensor import INTEGERS, Tensor, Type
-from irlint.ops.flow.state import VARIABLE_MISMATCH
+from irlint.model.order import graphs, live
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
@@ -25,7 +24,7 @@ def problems(known: Known) -> list[Problem]:
     graph = known.model.graph
     assert graph is not None
     constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
-    return constants + list(_open_variables(known, graph)) + _refusals(known, graph)
+    return constants + _refusals(known, graph)
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
@@ -179,44 +178,6 @@ def _is_dynamic(text: object) -> bool:
         return stored_type(str(text)) is None
     except ValueError:
         return False
-
-
-# --- variables --------------------------------------------------------------------------------------------------------
-
-
-def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
-    readers = [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
-    if len(readers) < 2:
-        return
-    roots: dict[Value, Node] = {}
-    for node in ordered(graph).nodes:
-        root = next((roots[value] for value in node.inputs if value in roots), None)
-        if root is None and node not in readers:
-            continue
-        given = [_without_shape(known, value, roots) for value in node.inputs]
-        answer = asked_again(known, node, given)
-        if answer is None or answer.outputs is None:
-            continue
-        made = [
-            each for each, type in zip(node.outputs, answer.outputs) if isinstance(type, Tensor) and type.shape is None
-        ]
-        roots.update((value, root or node) for value in made if value is not None)
-        if root is None or node not in readers or made:
-            continue
-        stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
-        fault = VARIABLE_MISMATCH.fault(
-            f'the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "{stated.value}": '
-            "OpenVINO refuses a shape that is not known to cover its initial value",
-            help="write `variable_shape` here too",
-            attribute="variable_shape",
-        )
-        yield Problem(fault, graph.path, root, place=(attribute or root).place)
-
-
-def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
-    type = None if value is None else known.types.get(value)
-    return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
 
 
 # --- ranks ------------------------------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
-"""Variables of an IR that are written and never read."""
+"""Variables of an IR that are written and never read, and those whose rank stays open where another one needs it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
-from irlint.model import Graph, Node, Problem
-from irlint.model.order import live
+from irlint.inference.walk import asked_again
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import live, ordered
+from irlint.model.tensor import Tensor, Type
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
@@ -40,9 +42,10 @@ _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each Assign whose variable no layer reads that OpenVINO creates."""
+    """One problem for each Assign whose variable no layer reads that OpenVINO creates, and for each variable that leaves another open."""
     assert known.model.graph is not None
-    return list(_unread(known.model.graph, known.format.keeps_alive))
+    graph = known.model.graph
+    return [*_unread(graph, known.format.keeps_alive), *_open_variables(known, graph)]
 
 
 def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
@@ -86,3 +89,40 @@ def _follows(writer: Node, id: str | None, graph: Graph) -> bool:
 def _variable(node: Node) -> str | None:
     attribute = node.attributes.get("variable_id")
     return None if attribute is None else attribute.value
+
+
+def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
+    """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
+    readers = [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
+    if len(readers) < 2:
+        return
+    from irlint.ops.flow.state import VARIABLE_MISMATCH
+
+    roots: dict[Value, Node] = {}
+    for node in ordered(graph).nodes:
+        root = next((roots[value] for value in node.inputs if value in roots), None)
+        if root is None and node not in readers:
+            continue
+        given = [_without_shape(known, value, roots) for value in node.inputs]
+        answer = asked_again(known, node, given)
+        if answer is None or answer.outputs is None:
+            continue
+        made = [
+            each for each, type in zip(node.outputs, answer.outputs) if isinstance(type, Tensor) and type.shape is None
+        ]
+        roots.update((value, root or node) for value in made if value is not None)
+        if root is None or node not in readers or made:
+            continue
+        stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
+        fault = VARIABLE_MISMATCH.fault(
+            f'the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "{stated.value}": '
+            "OpenVINO refuses a shape that is not known to cover its initial value",
+            help="write `variable_shape` here too",
+            attribute="variable_shape",
+        )
+        yield Problem(fault, graph.path, root, place=(attribute or root).place)
+
+
+def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
+    type = None if value is None else known.types.get(value)
+    return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type

@@ -6,7 +6,7 @@ import pytest
 from cases.ir_documents import edge, net
 from oracles.openvino_worker import compiles
 
-from irlint.checks import compiling
+from irlint.checks import compiling, variables
 from irlint.inference.walk import inferred
 from irlint.parsers import openvino as parser
 
@@ -111,7 +111,7 @@ def known(request, tmp_path):
     ("known", "codes"), [(name, each[2]) for name, each in IRS.items()], indirect=["known"], ids=list(IRS)
 )
 def test_what_openvino_refuses_is_an_error(known, codes):
-    found = (*known.model.problems, *known.problems, *compiling.problems(known))
+    found = (*known.model.problems, *known.problems, *compiling.problems(known), *variables.problems(known))
     errors = {problem.fault.rule.code for problem in found if problem.fault.severity.value == "error"}
     assert errors == set(codes.split())
 

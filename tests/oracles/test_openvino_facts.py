@@ -55,7 +55,9 @@ def test_the_names_of_a_layer(old, new, accepted, tmp_path):
     assert (Severity.ERROR in {severity(fault) for fault in faults}) is not accepted
 
 
-@pytest.mark.parametrize("label", ["Opset1", "1", "", "opset01", "mine", "custom", "util", "ie_internal_opset", "type_relaxed_opset"])
+@pytest.mark.parametrize(
+    "label", ["Opset1", "1", "", "opset01", "mine", "custom", "util", "ie_internal_opset", "type_relaxed_opset"]
+)
 def test_a_label_that_is_no_opset_is_an_error(label, tmp_path):
     path = written(tmp_path, sound('type="Subtract" version="opset1"', f'type="Subtract" version="{label}"'))
     assert refused(path)
