@@ -27,7 +27,7 @@ def tried(texts: Sequence[str], options: Mapping[str, Any]) -> int:
     if options["format"] == "json":
         import json
 
-        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8", "json")
     else:
         from irlint.reporters.ansi import colored, width
         from irlint.reporters.broadcasting import rendered

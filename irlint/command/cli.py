@@ -318,7 +318,7 @@ def rules(**options: Any) -> None:
     if options["format"] == "json":
         from irlint.reporters.pages import document
 
-        emit(document(every_rule()), "utf-8")
+        emit(document(every_rule()), "utf-8", "json")
         return
     from irlint.reporters.ansi import colored
     from irlint.reporters.pages import table

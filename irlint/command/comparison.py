@@ -20,11 +20,11 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     if options["format"] == "json":
         import json
 
-        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8", "json")
     elif options["format"] == "markdown":
         from irlint.reporters.diff import markdown
 
-        emit(markdown(found), "utf-8")
+        emit(markdown(found), "utf-8", "markdown")
     else:
         from irlint.reporters.diff import rendered
 

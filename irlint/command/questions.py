@@ -22,7 +22,7 @@ def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model:
     if form == "json":
         import json
 
-        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8", "json")
         return
     emit(rendered(found, encoding()))
 
@@ -54,8 +54,8 @@ def summary(file: str, form: str) -> None:
     if not is_whole:
         notify(f"note: {file} is of a run that was cut off, or lasts; --resume {file} goes on with it")
     if form == "json":
-        emit(statistics.document(found), "utf-8")
+        emit(statistics.document(found), "utf-8", "json")
     elif form == "html":
-        emit(statistics.page(found, f"irlint: {os.path.basename(file)}"), "utf-8")
+        emit(statistics.page(found, f"irlint: {os.path.basename(file)}"), "utf-8", "xml")
     else:
         emit(statistics.headline(found) + statistics.rendered(found))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
     """Writes the report to standard output and to files."""
     form = FORMS[options["format"]]
-    emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None)
+    emit(_rendered(report, form, options, stream=True), "utf-8" if form.document else None, form.notation)
     if form.page:
         _append_page(report, form)
     for other, file in outputs:
         _make_folder(file)
-        write(file, _rendered(report, other, options), "--output")
+        write(file, _rendered(report, other, options), "--output", other.notation)
 
 
 def _make_folder(file: str) -> None:

@@ -145,13 +145,13 @@ class _Streamed:
     def add(self, outcome: Outcome) -> None:
         """Writes what was found of a file."""
         self.tally.add(entry_of(outcome.file), [each.as_dict() for each in outcome.findings])
-        emit(self.head + jsonl.of_file(outcome.file, outcome.findings), "utf-8")
+        emit(self.head + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
         self.head = ""
 
     def closed(self) -> Tally:
         """Writes the last line; what was counted."""
         if self.tally.files:
-            emit(jsonl.end(self.tally.summary()), "utf-8")
+            emit(jsonl.end(self.tally.summary()), "utf-8", "json")
         return self.tally
 
 

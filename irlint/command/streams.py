@@ -46,15 +46,15 @@ def complain(text: str) -> None:
         return
 
 
-def emit(text: str, encoding: str | None = None) -> None:
+def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
     """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends the
-    run quietly. A text without an ``encoding`` is for people, and steers no log."""
+    run quietly. What is written steers no terminal and no log, by the means of its ``notation``; where that is "", it is meant to."""
     if sys.stdout is None:
         return
-    if encoding is None and (COMMAND in text or OLD_COMMAND in text):
+    if notation and (COMMAND in text or OLD_COMMAND in text or notation == "json"):
         from irlint.reporters.plain import unheard
 
-        text = unheard(text)
+        text = unheard(text, notation)
     encoding = encoding or sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
@@ -81,12 +81,12 @@ def discard_output() -> None:
         return
 
 
-def write(file: str, text: str, option: str) -> None:
+def write(file: str, text: str, option: str, notation: str = "") -> None:
     """Writes a whole file, or none of it; devices and pipes are written to, and links are followed."""
     data = text.encode("utf-8", "backslashreplace")
     try:
         if _is_standard_output(file):
-            emit(text, "utf-8")
+            emit(text, "utf-8", notation)
         elif os.path.exists(file) and not os.path.isfile(file):
             _write_into(file, data)
         else:

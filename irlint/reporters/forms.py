@@ -16,7 +16,8 @@ class Form:
     from others, too, and what their nodes are given; the rest get the roots, with what follows from each. A ``document`` is for other
     programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows what findings carry of the model, one with ``silenced`` what
     is not reported, and one with ``facts`` what is known of the models. ``page`` is an environment variable with a file to
-    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. Of a ``streamed`` one on
+    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. ``notation`` is how names
+    in it are kept from steering a log, one of ``ESCAPED`` in ``plain``; "" where the module sees to that. Of a ``streamed`` one on
     standard output each file's part is written as soon as that is checked, and no report is kept.
     """
 
@@ -30,6 +31,7 @@ class Form:
     facts: bool = False
     page: str = ""
     suffixes: tuple[str, ...] = ()
+    notation: str = "text"
     streamed: bool = False
 
     def rendered(self, report: Report, **settings: Any) -> str:
@@ -59,20 +61,36 @@ ROWS = (
         suffixes=(".txt",),
     ),
     Form("concise", "people, and editors: a line for each finding", takes=("quiet",)),
-    Form("json", "scripts: the findings and the files of the run", document=True, whole=True, suffixes=(".json",)),
+    Form(
+        "json",
+        "scripts: the findings and the files of the run",
+        document=True,
+        notation="json",
+        whole=True,
+        suffixes=(".json",),
+    ),
     Form(
         "jsonl",
         "very many models: a line for each finding and each file, written as they come",
         document=True,
+        notation="json",
         whole=True,
         suffixes=(".jsonl",),
         streamed=True,
     ),
-    Form("sarif", "code scanning: SARIF 2.1.0", document=True, silenced=True, suffixes=(".sarif", ".sarif.json")),
+    Form(
+        "sarif",
+        "code scanning: SARIF 2.1.0",
+        document=True,
+        notation="json",
+        silenced=True,
+        suffixes=(".sarif", ".sarif.json"),
+    ),
     Form(
         "github",
         "GitHub's log: annotations, the findings in full, folded, and both in the summary of the step",
         document=True,
+        notation="",
         drawn=True,
         page="GITHUB_STEP_SUMMARY",
     ),
@@ -80,6 +98,7 @@ ROWS = (
         "gitlab",
         "GitLab's merge requests: a Code Quality report",
         document=True,
+        notation="json",
         drawn=True,
         suffixes=("gl-code-quality-report.json",),
     ),
@@ -88,6 +107,7 @@ ROWS = (
         "test reports: a suite for each model",
         takes=("fail_on",),
         document=True,
+        notation="xml",
         drawn=True,
         suffixes=(".xml",),
     ),
@@ -95,11 +115,19 @@ ROWS = (
         "html",
         "people in a browser: one file, with pictures, shapes, contracts and targets",
         document=True,
+        notation="xml",
         drawn=True,
         facts=True,
         suffixes=(".html", ".htm"),
     ),
-    Form("markdown", "comments: a table, and all of it in full, folded", document=True, drawn=True, suffixes=(".md",)),
+    Form(
+        "markdown",
+        "comments: a table, and all of it in full, folded",
+        document=True,
+        notation="markdown",
+        drawn=True,
+        suffixes=(".md",),
+    ),
 )
 
 FORMS = {form.name: form for form in ROWS}

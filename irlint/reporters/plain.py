@@ -26,16 +26,36 @@ def inert(text: str) -> str:
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-def unheard(text: str) -> str:
-    """A text of which continuous integration takes no line for a command: GitHub's begin with ``::``, or have ``##[`` in them."""
+#: What stands in a text of each notation in place of what continuous integration takes for a command: ``::`` at the beginning of a
+#: line, and ``##[`` anywhere. In JSON no line begins so.
+ESCAPED = {
+    "text": ("\\x3a:", "#\\x23["),
+    "json": ("::", "#\\u0023["),
+    "xml": ("&#58;:", "#&#35;["),
+    "markdown": ("\\::", "#\\#["),
+}
+
+
+def unheard(text: str, notation: str = "text") -> str:
+    """A text of which continuous integration takes no line for a command, and a JSON document without control characters; what it
+    means stays the same in its ``notation``."""
+    if notation == "json" and not (text.isascii() and "\x7f" not in text):
+        text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
     if "::" not in text and "##[" not in text:
         return text
-    return "\n".join(_unheard(line) for line in text.split("\n"))
+    begin, inside = ESCAPED[notation]
+    return "\n".join(
+        line.replace("::", begin, 1) if line.lstrip().startswith("::") else line
+        for line in text.replace("##[", inside).split("\n")
+    )
 
 
-def _unheard(line: str) -> str:
-    line = line.replace("##[", "#\\x23[")
-    return line.replace("::", "\\x3a:", 1) if line.lstrip().startswith("::") else line
+def _json_escaped(line: str) -> str:
+    def escaped(character: str) -> str:
+        digits = character.encode("utf-16-be", "surrogatepass").hex()
+        return "".join(f"\\u{digits[at : at + 4]}" for at in range(0, len(digits), 4))
+
+    return "".join(each if each.isprintable() else escaped(each) for each in line)
 
 
 def spelled(text: str, encoding: str) -> str:

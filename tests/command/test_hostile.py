@@ -207,7 +207,7 @@ def _runs(pid: int) -> bool:
 
 def test_names_steer_neither_a_terminal_nor_a_log(tmp_path: Path) -> None:
     model = onnx.load(BAD)
-    name = "\x1b[2J\n::error::x"
+    name = "\x1b[2J\n::error::x\x9b\x7f\u202e"
     model.graph.input[0].name = model.graph.node[0].input[0] = name
     model.graph.node[0].name = "##[error]y"
     model.graph.output[0].name = model.graph.node[0].output[0] = "::warning::z"
@@ -217,19 +217,26 @@ def test_names_steer_neither_a_terminal_nor_a_log(tmp_path: Path) -> None:
         ["check", "-v"],
         ["check", "--format", "concise"],
         ["check", "--format", "junit"],
+        ["check", "--format", "markdown"],
+        ["check", "--format", "json"],
+        ["check", "--format", "sarif"],
         ["check", "--baseline", name],
         ["shapes"],
+        ["shapes", "--format", "json"],
         ["contract"],
         ["why", name],
+        ["diff", "--textconv"],
     ):
         command, *options = arguments
         result = run(command, "::error::m.onnx", *options, cwd=tmp_path)
         told = result.stdout + result.stderr
         assert told
-        assert "\x1b" not in told
-        assert "##[" not in result.stderr
+        assert "##[" not in told, arguments
         for line in told.split("\n"):
+            assert line.isprintable(), arguments
             assert not line.lstrip().startswith("::"), arguments
+        if "json" in arguments:
+            assert json.dumps(name)[1:-1] in json.dumps(json.loads(result.stdout))
 
 
 @posix
