@@ -167,15 +167,15 @@ def _given(name: str) -> bytes:
     return bytes(data)
 
 
-def _watched(bars: list[Any]) -> Callable[[int | None], Callable[[int], None]]:
-    """Makes the progress bar, where somebody watches, and keeps it in ``bars``."""
+def _watched(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
+    """Makes what shows that a run lasts, where somebody watches, and keeps it in ``bars``."""
 
-    def advance(total: int | None) -> Callable[[int], None]:
-        from irlint.command.progress import Bar, wanted
+    def advance(total: int | None, name: str) -> Callable[[int], None]:
+        from irlint.command.progress import Bar, Checking, wanted
 
         if not wanted(sys.stderr):
             return lambda done: None
-        bars.append(Bar(total))
+        bars.append(Checking(name) if name else Bar(total))
         return bars[0]  # type: ignore[no-any-return]
 
     return advance

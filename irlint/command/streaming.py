@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Options that change what is found.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-Advance = Callable[[int | None], Callable[[int], None]]
+Advance = Callable[[int | None, str], Callable[[int], None]]
 
 
 def wanted(options: Mapping[str, Any]) -> bool:
@@ -58,7 +58,8 @@ def check(
     here, there = apart(paths)
     local = discovered(here, excluded, options["force_exclude"])
     remote = found_there(there, excluded, options["force_exclude"])
-    heard = advance(None if there else len(local)) if advance is not None and (there or len(local) > 1) else None
+    only = local[0] if len(local) == 1 and not there else ""
+    heard = advance(None if there else len(local), only) if advance is not None and (there or local) else None
     kept: list[CheckedFile] = []
     passed: list[CheckedFile] = []
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)

@@ -76,13 +76,13 @@ def checked(
     excluded: Excluded | None = None,
     force_exclude: bool = False,
     jobs: int | None = 1,
-    advance: Callable[[int | None], Callable[[int], None]] | None = None,
+    advance: Callable[[int | None, str], Callable[[int], None]] | None = None,
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
-    ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and what it
-    returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot be opened (one that was
-    found in a folder gets a finding), and ValueError where a shape is for an input that no model has.
+    ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and the name of
+    one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot
+    be opened (one that was found in a folder gets a finding), and ValueError where a shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -91,7 +91,8 @@ def checked(
     files: list[str | Located] = [*discovered(here, excluded, force_exclude)]
     files += found_there(there, excluded, force_exclude)
     found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
-    heard = advance(len(files)) if advance is not None and len(files) > 1 else None
+    only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
+    heard = advance(len(files), only) if advance is not None and files else None
     for each in outcomes(files, settings, jobs):
         found.append(each)
         if heard is not None:

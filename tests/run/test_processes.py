@@ -256,6 +256,15 @@ def test_bar_on_a_terminal(count: str, slow: Path) -> None:
 
 
 @posix
+def test_name_of_the_only_file_on_a_terminal(tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "slow\x1b.onnx")
+    shown, out, status = seen(tmp_path)
+    assert shown == "\rchecking slow\\x1b.onnx...\r\x1b[2K"
+    assert (out, status) == ("No findings.\nChecked 1 ONNX model.\n", 0)
+    assert seen(tmp_path, DELAY="1") == ("", out, 0)
+
+
+@posix
 @pytest.mark.parametrize(
     ("arguments", "env"),
     [
