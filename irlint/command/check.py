@@ -171,6 +171,8 @@ def _watched(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], Non
     """Makes what shows that a run lasts, where somebody watches, and keeps it in ``bars``."""
 
     def advance(total: int | None, name: str) -> Callable[[int], None]:
+        if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():
+            return lambda done: None
         from irlint.command.progress import Bar, Checking, wanted
 
         if not wanted(sys.stderr):
