@@ -35,7 +35,7 @@ class Line:
 @record
 class Row:
     """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show, and
-    ``instead`` then says why.
+    ``instead`` then says why. ``scalar`` is what a scalar holds.
 
     ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits. ``offset`` is the
     column of its first axis, where that does not follow from how the table is aligned.
@@ -50,6 +50,7 @@ class Row:
     name: str = ""
     instead: str = ""
     offset: int | None = None
+    scalar: str = ""
 
 
 @record
@@ -109,7 +110,8 @@ class Drawing:
     """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be.
 
     ``name`` is the whole name of what stands there, and ``unnamed`` the place without it. ``around`` are the nodes around it, where a
-    form shows them. ``letters`` are symbols with the letter that stands for each.
+    form shows them. ``letters`` are symbols with the letter that stands for each, ``types`` element types with what the format calls
+    them.
     """
 
     place: str = ""
@@ -120,6 +122,7 @@ class Drawing:
     unnamed: str = ""
     around: Neighbourhood | None = None
     letters: tuple[tuple[str, str], ...] = ()
+    types: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> dict[str, None]:

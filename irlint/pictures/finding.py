@@ -12,7 +12,7 @@ from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, 
 from irlint.inference.walk import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Place, Problem, Value
-from irlint.model.tensor import shape_text
+from irlint.model.tensor import BITS, shape_text
 from irlint.parsers.opening import whole
 from irlint.pictures.drawing import Drawing, Line, Table
 from irlint.pictures.first_bytes import first_lines
@@ -87,6 +87,9 @@ class Painter(Naming, Protocol):
     def table(self, problem: Problem) -> Table | None:
         """The shapes that the finding compares."""
 
+    def element(self, dtype: str | None) -> str:
+        """What the format calls an element type."""
+
 
 class Pictures:
     """Draws the findings of one model."""
@@ -137,7 +140,23 @@ class Pictures:
         )
         place, name, unnamed = painter.place(problem)
         drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
-        return self._lettered(drawing, problem, trails)
+        return self._lettered(self._with_types(drawing, problem), problem, trails)
+
+    def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
+        """The picture with what its sentences call the element types that the format calls otherwise."""
+        told = (problem.fault.message, problem.fault.help, *drawing.notes)
+        types = {
+            name: short
+            for name in BITS
+            if any(name in text for text in told) and (short := self.painter.element(name)) != name
+        }
+        if not types:
+            return drawing
+        from irlint.pictures.letters import lettered
+
+        return replaced(
+            drawing, notes=tuple(lettered(note, types) for note in drawing.notes), types=tuple(types.items())
+        )
 
     def _lettered(self, drawing: Drawing, problem: Problem, trails: Sequence[Trail]) -> Drawing:
         """The picture with letters for long symbols, where there are any."""

@@ -38,7 +38,7 @@ def lettered(text: str, letters: Mapping[str, str]) -> str:
     """A text with the letters for the symbols in it."""
     if not any(name in text for name in letters):
         return text
-    pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?![\w.:/])")
+    pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?!\w|[.:/]\w)")
     parts = _QUOTED.split(text)
     return "".join(
         part if at % 2 else pattern.sub(lambda found: letters[found[1]], part) for at, part in enumerate(parts)

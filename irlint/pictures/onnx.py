@@ -48,6 +48,9 @@ class Painter:
     def at(self, node: Node) -> str:
         return ""
 
+    def element(self, dtype: str | None) -> str:
+        return element(dtype)
+
     def called(self, value: Value) -> str:
         return f"`{value.name}`"
 
@@ -269,6 +272,11 @@ class Painter:
         verb = "declared: output of" if maker.node in self.known.faulted else "inferred:"
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
+    def _leading(self, node: Node) -> Value | None:
+        """The first input that is no constant, else the first."""
+        given = [each for each in node.inputs if each is not None]
+        return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
+
     def _chains(self, value: Value) -> tuple[str, ...]:
         """``images -> Conv[0] -> Relu[1]``, the way back along first inputs, and ever shorter parts of it."""
         parts: list[str] = []
@@ -280,7 +288,7 @@ class Painter:
                 current = None
                 break
             parts.append(self.short(maker.node))
-            current = next((each for each in maker.node.inputs if each is not None), None)
+            current = self._leading(maker.node)
         whole = len(parts) if current is None else 0
         return tuple(
             " -> ".join([*([] if count == whole else ["..."]), *reversed(parts[:count])])

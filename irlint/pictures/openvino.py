@@ -62,6 +62,9 @@ class Painter:
             return ""
         return f"{self.model.path}:{position[0]}:{position[1]}" if self.model.path else f"line {position[0]}"
 
+    def element(self, dtype: str | None) -> str:
+        return element(dtype)
+
     def called(self, value: Value) -> str:
         maker = self.makers.of(value)
         return layer_text(maker.node) if maker is not None and maker.node is not None else "an input of the body"

@@ -79,10 +79,13 @@ def _row(
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
     contents = known.ints
-    if contents is not None and known.shape != () and len(contents) <= ENTRIES:
+    scalar = ""
+    if known.shape == () and known.scalar is not None:
+        scalar = f"{known.scalar}"
+    elif contents is not None and len(contents) <= ENTRIES:
         more = f"contents [{', '.join('?' if entry is None else f'{entry}' for entry in contents)}]"
         origins = (*(f"{origin}, {more}" for origin in origins), more)
-    return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked)
+    return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked, scalar=scalar)
 
 
 def dims_text(shape: Shape | None) -> tuple[str, ...] | None:

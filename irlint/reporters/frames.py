@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.pictures.drawing import Line, Piece
 from irlint.records import record, replaced
-from irlint.reporters.canvas import Canvas, Run, cut, display
+from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 
 #: In a line without room, what is longer than so many columns and no name is cut.
 LONG = 48
@@ -42,15 +42,16 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
         _marks(pieces, canvas)
 
 
-def fits(lines: Sequence[Line], room: int, spare: int) -> bool:
-    """Whether the lines fit without what is spare from so much on, and with their names as they are."""
+def crowding(lines: Sequence[Line], room: int, spare: int) -> set[str]:
+    """The names in the lines that do not fit without what is spare from so much on, and with their names as they are."""
+    found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
         for each in range(3, spare - 1, -1):
             kept = _without(kept, each, room)
-        if _length(kept) > room and any(piece.name for piece in kept):
-            return False
-    return True
+        if _length(kept) > room:
+            found.update(piece.name for piece in kept if piece.name)
+    return found
 
 
 def _role(piece: Piece, canvas: Canvas) -> str:
@@ -200,17 +201,21 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """A bar for each mark, and behind them the label of the last one; a long label begins further to the left."""
-    label = cut(labelled.piece.label, canvas.room) if labelled is not None else ""
-    if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, display(label)):
-        marks = [mark for mark in marks if mark.column < canvas.room - display(label) - 1]
-    runs: list[Run] = []
+    """A bar for each mark, and behind them the label of the last one, in several lines where it takes that; a long label begins
+    further to the left."""
+    label = labelled.piece.label if labelled is not None else ""
+    wide = min(display(label), canvas.room)
+    if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):
+        marks = [mark for mark in marks if mark.column < canvas.room - wide - 1]
+    bars: list[Run] = []
     at = 0
     for mark in marks:
-        runs += [(" " * (mark.column - at), ""), ("|", _role(mark.piece, canvas))]
+        bars += [(" " * (mark.column - at), ""), ("|", _role(mark.piece, canvas))]
         at = mark.column + 1
-    if labelled is not None:
-        left = at + bool(marks)
-        column = min(labelled.column, max(left, canvas.room - display(label)))
-        runs += [(" " * (column - at), ""), (cut(label, canvas.room - column), _role(labelled.piece, canvas))]
-    canvas.row("", runs)
+    if labelled is None:
+        canvas.row("", bars)
+        return
+    left = at + bool(marks)
+    column = min(labelled.column, max(left, canvas.room - wide))
+    for line in wrapped(label, canvas.room - column):
+        canvas.row("", [*bars, (" " * (column - at), ""), (line, _role(labelled.piece, canvas))])

@@ -73,9 +73,10 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
     return replaced(drawing, lines=tuple(map(line, drawing.lines)), table=table, notes=tuple(map(short, drawing.notes)))
 
 
-def with_cut_names(drawing: Drawing, limit: int) -> Drawing:
-    """A picture whose names take at most ``limit`` columns, the same name the same way throughout, and no two names the same."""
-    texts = told_apart(drawing.names, limit)
+def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawing:
+    """A picture in which the ``wide`` ones of its names take at most ``limit`` columns, the same name the same way throughout, and
+    no two names the same."""
+    texts = told_apart(drawing.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
         return drawing
@@ -107,14 +108,14 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
     return text
 
 
-def told_apart(names: Iterable[str], limit: int) -> dict[str, str]:
-    """For each name a text of at most ``limit`` columns, where that is enough to tell it from the others."""
-    every = list(dict.fromkeys(names))
-    texts = {name: tail(name, limit) for name in every}
+def told_apart(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
+    """For each name a text of at most ``limit`` columns, where that is enough to tell it from the others; those that are not
+    ``wide``, where that is said, are whole."""
+    texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
     for alike in _alike(texts):
         common = _common_folder(alike)
         for name in alike:
-            texts[name] = name if display(name) <= limit else cut(f"...{name[common:]}", limit)
+            texts[name] = name if texts[name] == name else cut(f"...{name[common:]}", limit)
     taken = set(texts.values())
     for alike in _alike(texts):
         for number, name in enumerate(alike[1:], 2):
@@ -153,4 +154,6 @@ def tail(name: str, limit: int) -> str:
         if display(name[at:]) + 3 <= limit:
             return f"...{name[at:]}"
         at = name.find("/", at + 1)
-    return f"...{ending(name, max(1, limit - 3))}"
+    end = ending(name, max(1, limit - 3))
+    part = next((at for at in range(len(end) // 2) if end[at] in "._" and end[at + 1] not in "._"), -1)
+    return f"...{end[part + 1 :]}"

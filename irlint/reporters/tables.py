@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from irlint.pictures.drawing import Row, Table
 from irlint.records import record
-from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display
+from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrapped
 from irlint.reporters.plain import safe
 
 #: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the clash.
@@ -14,6 +14,9 @@ AXES = 12
 
 #: The last column of a table is at least so wide, or left out.
 NARROW = 12
+
+#: A remark in a line of its own has so many columns where it is longer.
+LONGEST_REMARK = 48
 
 #: What stands in place of a shape has at most so many columns.
 INSTEAD = 40
@@ -63,13 +66,14 @@ def table(found: Table, canvas: Canvas) -> None:
     for index, row in enumerate(found.rows):
         canvas.row("", grid.row(index, row))
         if index == last or (apart and grid.marked[index]):
-            canvas.row("", grid.underline(grid.marked[index], found.remark if index == last else ""))
+            for line in grid.underline(grid.marked[index], found.remark if index == last else ""):
+                canvas.row("", line)
     if found.hidden:
         canvas.row("", [(f"  ... {found.hidden} more inputs", "dim")])
     if last < 0 and found.remark:
-        canvas.row(
-            "", [(" " * (grid.labels + 4) + cut(safe(found.remark), canvas.room - grid.labels - 4), canvas.severity)]
-        )
+        before = min(grid.labels + 4, canvas.room // 2)
+        for text in wrapped(safe(found.remark), canvas.room - before):
+            canvas.row("", [(" " * before + text, canvas.severity)])
 
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
@@ -108,6 +112,7 @@ class _Grid:
         self.labels = max([5, *map(display, self.names)])
         self.body = sum(self.widths.values()) + 2 * max(0, len(self.shown) - 1) + 4
         self.body = max([self.body, *(display(_instead(row)) for row in found.rows if row.dims is None)])
+        self.body = max([self.body, *(display(_scalar(row)) for row in found.rows if row.dims == () and row.scalar)])
         self.dtypes = max((len(row.dtype) for row in found.rows), default=0)
         self.lines = max((3 + len(f"line {row.line}") for row in found.rows if row.line is not None), default=0)
         left = 2 + self.labels + 2 + self.body + (2 + self.dtypes) * bool(self.dtypes) + self.lines
@@ -171,7 +176,8 @@ class _Grid:
         if row.dims is None:
             return [(_instead(row) + " " * (self.body - display(_instead(row))), "dim")]
         if not row.dims:
-            return [("[ ]  a scalar".ljust(self.body) if self.body > 12 else "[ ]".ljust(self.body), "")]
+            told = _scalar(row)
+            return [(told.ljust(self.body) if self.body >= display(told) else "[ ]".ljust(self.body), "")]
         runs: list[Run] = []
         there = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
         first, last = there[0], there[-1]
@@ -189,8 +195,8 @@ class _Grid:
         length = sum(display(text) for text, _ in runs)
         return [*runs, (" " * (self.body - length), "")]
 
-    def underline(self, columns: Sequence[int], remark: str) -> list[Run]:
-        """``^^`` under the columns, then what they have in common."""
+    def underline(self, columns: Sequence[int], remark: str) -> list[list[Run]]:
+        """``^^`` under the columns, then what they have in common, in lines of its own where there is no room."""
         runs: list[Run] = []
         at = 0
         for column in sorted(set(columns)):
@@ -204,11 +210,15 @@ class _Grid:
             runs += [(" " * (start - at), ""), ("^" * length, self.canvas.severity)]
             at = start + length
         if not remark:
-            return runs
+            return [runs]
         text, before = safe(remark), display(runs[0][0]) if runs else 0
-        if at + 1 + display(text) > self.canvas.room and display(text) + 2 <= before:
-            return [(" " * (before - display(text) - 1), ""), (f"{text} ", self.canvas.severity), *runs[1:]]
-        return [*runs, (f" {cut(text, max(NARROW, self.canvas.room - at - 1))}", self.canvas.severity)]
+        if at + 1 + display(text) <= self.canvas.room:
+            return [[*runs, (f" {text}", self.canvas.severity)]]
+        if display(text) + 2 <= before:
+            return [[(" " * (before - display(text) - 1), ""), (f"{text} ", self.canvas.severity), *runs[1:]]]
+        start = max(0, min(before, self.canvas.room - min(display(text), LONGEST_REMARK)))
+        lines = wrapped(text, self.canvas.room - start)
+        return [runs, *([(" " * start, ""), (line, self.canvas.severity)] for line in lines)]
 
 
 def _offset(row: Row, end: int) -> int:
@@ -220,6 +230,10 @@ def _offset(row: Row, end: int) -> int:
 
 def _label(row: Row) -> str:
     return safe(row.label)
+
+
+def _scalar(row: Row) -> str:
+    return f"[ ]  the scalar {safe(row.scalar)}" if row.scalar else "[ ]  a scalar"
 
 
 def _instead(row: Row) -> str:

@@ -126,12 +126,13 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
     scope = names.scope_of(map(safe, drawing.names), page.intact)
     letters = {safe(symbol): letter for symbol, letter in drawing.letters}
+    words = letters | dict(drawing.types)
 
     def short(text: str) -> str:
-        if letters:
+        if words:
             from irlint.pictures.letters import lettered
 
-            text = lettered(text, letters)
+            text = lettered(text, words)
         return names.without_scope(text, scope)
 
     page.headline(f"{finding.severity.value}[{finding.rule.code}]", short(_headline(finding)))
@@ -177,8 +178,11 @@ def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
     """The picture with its names cut as far as it takes, the same in its lines and its table."""
     shown = drawing
     for limit, spare, roomy in CUTS if not page.whole else ():
-        shown = names.with_cut_names(drawing, limit)
-        if frames.fits(shown.lines, page.room, spare) and tables.fits(shown.table, page, roomy=roomy):
+        wide = frames.crowding(drawing.lines, page.room, spare)
+        if drawing.table is not None and not tables.fits(drawing.table, page, roomy=roomy):
+            wide.update(row.name for row in drawing.table.rows)
+        shown = names.with_cut_names(drawing, limit, wide)
+        if not frames.crowding(shown.lines, page.room, spare) and tables.fits(shown.table, page, roomy=roomy):
             break
     return shown
 
