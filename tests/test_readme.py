@@ -15,6 +15,7 @@ from tempfile import TemporaryFile
 import pytest
 import yaml
 from command.process import ended
+from make import terminal
 
 import irlint
 
@@ -127,6 +128,13 @@ def test_screen_is_what_is_printed(folder: Path) -> None:
     screen = next(block.text for block in of("text"))
     ((command, shown),) = commands(screen)
     assert printed(command, folder) == f"{shown}[exit status 1]\n"
+
+
+def test_terminal_is_drawn_as_it_is() -> None:
+    if os.environ.get(REWRITE):
+        terminal.PICTURE.write_text(terminal.picture(), "utf-8", newline="\n")
+    assert terminal.PICTURE.read_text("utf-8") == terminal.picture()
+    assert f"({terminal.PICTURE.relative_to(ROOT).as_posix()})" in TEXT
 
 
 @pytest.mark.parametrize(

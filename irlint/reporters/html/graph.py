@@ -147,9 +147,12 @@ class _Shape:
 
 
 def _tail(text: str, columns: int = NAME) -> str:
-    """A text of at most so many columns: its end, which tells names apart."""
+    """A text of at most so many columns: its end, which tells names apart, from the beginning of a part on."""
     told = safe(text)
-    return told if display(told) <= columns else "…" + fitting(told[::-1], columns - 1)[::-1]
+    if display(told) <= columns:
+        return told
+    end = fitting(told[::-1], columns - 1)[::-1]
+    return "…" + end[max(0, end.find("/", 0, len(end) // 2)) :]
 
 
 def _wires(

@@ -8,9 +8,8 @@ from itertools import pairwise
 from irlint.pictures.drawing import Neighbourhood, Wire
 from irlint.records import record
 
-#: Between boxes of a row, and so often the boxes are drawn to what they are connected with.
+#: The space between boxes of a row.
 APART = 28
-SWEEPS = 8
 
 #: The width that is kept free for a wire that passes a row.
 PASSING = 16
@@ -42,7 +41,7 @@ def laid_out(picture: Neighbourhood, widths: Sequence[float]) -> Layout:
     for sweep in range(4):
         for row in range(len(rows)) if sweep % 2 else reversed(range(len(rows))):
             _sort(rows, row, beside)
-    return _aligned(rows, widths, beside)
+    return _aligned(rows, widths, beside, -first)
 
 
 def _order(picture: Neighbourhood, box: int) -> int:
@@ -98,40 +97,32 @@ def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
     rows[row].sort(key=wanted)
 
 
-def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside) -> Layout:
-    """The items of each row next to each other, as near as may be to what they are connected with."""
+def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, start: int) -> Layout:
+    """The items of each row next to each other, as near as may be to what they are connected with in the row towards ``start``."""
     wide = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
-    for at, row in enumerate(rows):
-        left = -(sum(wide[at]) + APART * (len(row) - 1)) / 2
-        for item, width in zip(row, wide[at]):
-            middles[at, item] = left + width / 2
-            left += width + APART
-    for sweep in range(SWEEPS):
-        for at in range(len(rows)) if sweep % 2 else reversed(range(len(rows))):
-            _pull(at, rows[at], wide[at], middles, beside)
-    least = min(middles[at, item] - width / 2 for at, row in enumerate(rows) for item, width in zip(row, wide[at]))
-    most = max(middles[at, item] + width / 2 for at, row in enumerate(rows) for item, width in zip(row, wide[at]))
-    moved = {place: middle - least for place, middle in middles.items()}
-    return Layout(tuple(map(tuple, rows)), moved, most - least)
+    for at in (*range(start, -1, -1), *range(start + 1, len(rows))):
+        towards = at + 1 if at < start else at - 1
+        wanted = []
+        for item in rows[at]:
+            found = [
+                middles[towards, other]
+                for other in beside.get((at, item, towards > at), ())
+                if (towards, other) in middles
+            ]
+            wanted.append(sum(found) / len(found) if found else 0.0)
+        for item, place in zip(rows[at], _apart(wanted, wide[at])):
+            middles[at, item] = place
+    sides = [(middles[at, item], width / 2) for at, row in enumerate(rows) for item, width in zip(row, wide[at])]
+    least, most = min(middle - half for middle, half in sides), max(middle + half for middle, half in sides)
+    return Layout(tuple(map(tuple, rows)), {place: at - least for place, at in middles.items()}, most - least)
 
 
-def _pull(
-    at: int, row: Sequence[int], wide: Sequence[float], middles: dict[tuple[int, int], float], beside: Beside
-) -> None:
-    wanted = []
-    for item in row:
-        found = [
-            middles[at + step, other]
-            for below, step in ((False, -1), (True, 1))
-            for other in beside.get((at, item, below), ())
-            if (at + step, other) in middles
-        ]
-        wanted.append(sum(found) / len(found) if found else middles[at, item])
+def _apart(wanted: Sequence[float], wide: Sequence[float]) -> list[float]:
+    """Where the middles of items lie that are so wide and want to lie there: side by side, in order."""
     placed: list[float] = []
     for index, want in enumerate(wanted):
         least = placed[-1] + (wide[index - 1] + wide[index]) / 2 + APART if placed else want
         placed.append(max(want, least))
-    shift = sum(want - place for want, place in zip(wanted, placed)) / max(1, len(row))
-    for item, place in zip(row, placed):
-        middles[at, item] = place + shift
+    shift = sum(want - place for want, place in zip(wanted, placed)) / max(1, len(wanted))
+    return [place + shift for place in placed]
