@@ -185,7 +185,8 @@ def test_every_key_of_the_configuration_is_there() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", TEXT.partition("<!-- rules:begin")[0]):
+    links = re.findall(r"\]\(([^)#]+)\)|src(?:set)?=\"([^\"]+)\"", TEXT.partition("<!-- rules:begin")[0])
+    for target in map("".join, links):
         assert target.startswith("https://") or (ROOT / target).exists(), target
 
 

@@ -78,6 +78,9 @@ def drawn(
 class Painter(Naming, Protocol):
     """How findings of one format are shown; ``Painter`` of the module of ``pictures`` that has the format's name."""
 
+    def element_type(self, dtype: str | None) -> str:
+        """What the format calls an element type."""
+
     def place(self, problem: Problem) -> tuple[str, str, str]:
         """What says where the finding stands, the name in it, and what it says without that."""
 

@@ -91,6 +91,7 @@ class _Collection:
         self.makers = around.pictures.makers
         self.known = around.known
         self.users = around.users(graph)
+        self.painter = around.pictures.painter
         self.graph = graph
         self.current = current
         self.marks = marks
@@ -172,4 +173,4 @@ class _Collection:
         at_fault, axes = value in self.marks, self.marks.get(value, ())
         if not isinstance(known, Tensor):
             return Carried(value.name, None, "" if known is None else type_text(known), (), at_fault)
-        return Carried(value.name, dims_text(known.shape), known.dtype or "", axes, at_fault)
+        return Carried(value.name, dims_text(known.shape), self.painter.element_type(known.dtype), axes, at_fault)

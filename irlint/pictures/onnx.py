@@ -39,6 +39,9 @@ class Painter:
 
     # --- how things are called ----------------------------------------------------------------------------------------
 
+    def element_type(self, dtype: str | None) -> str:
+        return element(dtype)
+
     def node(self, node: Node) -> str:
         return f"{self.short(node)}" + f' "{node.name}"' * bool(node.name)
 

@@ -47,6 +47,9 @@ class Painter:
 
     # --- how things are called ----------------------------------------------------------------------------------------
 
+    def element_type(self, dtype: str | None) -> str:
+        return element(dtype)
+
     def node(self, node: Node) -> str:
         return f"{node.op} {layer_text(node)}"
 

@@ -74,7 +74,7 @@ def test_a_finding_has_its_picture_its_shapes_and_its_help() -> None:
         "y",
     ]
     assert [text_of(each) for each in graph.xpath(".//*[@class='clash']")] == ["56", "55"]
-    assert "w float32[64, 3, 7, 7]" in text_of(graph)
+    assert "w float[64, 3, 7, 7]" in text_of(graph)
     assert [text_of(each) for each in first.xpath(".//mark[@class='clash']")] == ["56", "55"]
     assert "56 = floor((224 + 3 + 3 - 7) / 4) + 1" in text_of(first)
     assert "make axis 3 equal" in text_of(classes(first, "help")[0])
