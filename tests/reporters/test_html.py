@@ -298,3 +298,11 @@ def test_texts_stand_out(scheme: str) -> None:
     for text, ground in CONTRASTS:
         low, high = sorted((luminance(colours[text]), luminance(colours[ground])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
+
+
+def test_a_circle_goes_round_and_lines_stand_where_no_shapes_do() -> None:
+    (article,) = page_of(FIXTURES / "onnx/bad/IRL103-graph-cycle.onnx").findall(".//article")
+    assert text_of(classes(article, "facts")[0].find("pre")) == "[0] z = Add (x, y)"
+    assert not article.findall(".//details")
+    back = [path for path in article.xpath(".//path[@class='wire']/@d") if "V" not in path]
+    assert len(back) == 1

@@ -53,7 +53,8 @@ def headline(finding: Finding) -> str:
 
 def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     finding = each.finding
-    facts = "".join(_facts(drawing))
+    lines = _lines(drawing.lines) if drawing.lines and pictured else ""
+    facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
     help = f'<p class="help"><b>help</b> {shown(finding.help)}</p>\n' if finding.help else ""
     if pictured and drawing.around is not None:
         figure = f'<figure class="scroll">{drawn(drawing.around, each.number)}</figure>\n'
@@ -68,8 +69,8 @@ def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
         lines = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
         verb = "follows" if len(following) == 1 else "follow"
         yield folded(f"{len(following)} more {verb} from this", f"<ul>\n{lines}{_and_more(following)}</ul>\n")
-    if drawing.lines and pictured:
-        yield folded("in the model's own text", _lines(drawing.lines))
+    if lines and drawing.table is not None:
+        yield folded("in the model's own text", lines)
 
 
 def _names(others: Sequence[Finding]) -> str:

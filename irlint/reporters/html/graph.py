@@ -20,6 +20,9 @@ MARGIN = 10
 INSIDE = 12
 BETWEEN = 34
 
+#: A line that leads back goes round so far to the right of the boxes.
+ROUND = 60
+
 #: Names have at most so many columns, of which the last ones are kept; sizes have so many, and shapes so many.
 NAME = 30
 SIZE = 14
@@ -47,7 +50,9 @@ def drawn(picture: Neighbourhood, number: int) -> str:
     }
     parts = [*_wires(picture, sizes, layout, tops, places)]
     parts += [part for index, each in enumerate(sizes) for part in each.drawn(*places[index])]
-    width, height = layout.width + 2 * MARGIN, y - BETWEEN + MARGIN
+    rows = {item: at for at, row in enumerate(layout.rows) for item in row}
+    back = any(rows[wire.end] <= rows[wire.start] for wire in picture.wires)
+    width, height = layout.width + 2 * MARGIN + ROUND * back, y - BETWEEN + MARGIN
     fault = picture.boxes[0]
     title = f"What lies around {fault.op} {fault.name}".strip()
     return (
@@ -162,10 +167,17 @@ def _wires(
     tops: Sequence[float],
     places: dict[int, tuple[float, float]],
 ) -> Iterator[str]:
-    """The lines between boxes; those into one box end beside each other, in the order of its inputs."""
+    """The lines between boxes; those into one box end beside each other, and those that lead back go round to the right."""
     rows = {item: at for at, row in enumerate(layout.rows) for item in row if item >= 0}
     for index, wire in enumerate(picture.wires):
         (x, y), (end_x, end_y) = places[wire.start], places[wire.end]
+        if rows[wire.end] <= rows[wire.start]:
+            side = layout.width + MARGIN + ROUND
+            x, y = x + sizes[wire.start].body / 2, y + sizes[wire.start].height / 2
+            end_x, end_y = end_x + sizes[wire.end].body / 2, end_y + sizes[wire.end].height / 2
+            path = f"M{x:.1f} {y:.1f}C{side:.1f} {y:.1f} {side:.1f} {end_y:.1f} {end_x + 7:.1f} {end_y:.1f}"
+            yield f'<path class="wire" d="{path}"/><path class="tip wire" d="M{end_x + 8:.1f} {end_y - 4:.1f}v8l-7 -4z"/>\n'
+            continue
         y += sizes[wire.start].height
         into = [each for each in picture.wires if each.end == wire.end]
         into.sort(key=lambda each: (places[each.start][0], each.input))
