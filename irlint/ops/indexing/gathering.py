@@ -12,7 +12,7 @@ from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import constants_at, first_of, readable_constants, types_at
+from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled, readable_constants, types_at
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -113,12 +113,34 @@ def _gathered(
     return Tensor(data.dtype, shape, None, bounds.gathered(data, indices, axis))
 
 
+def _without_entries(layer: Layer) -> Fault | None:
+    """What is wrong with a gather of no entries: where all sizes are known, the plugin divides by their number."""
+    data, indices, axis = layer.sizes(0), layer.sizes(1), layer.inputs[2]
+    place = axis.scalar if isinstance(axis, Tensor) else None
+    if data is None or not indices or not isinstance(place, int) or not -len(data) <= place < len(data):
+        return None
+    others = (*data[: place % len(data)], *data[place % len(data) + 1 :])
+    if 0 not in (*others, *indices):
+        return None
+    index = 0 if 0 in others else 1
+    return not_compiled(
+        f"input {index} is {shape_text((data, indices)[index])}: nothing is gathered, which the CPU plugin crashes on",
+        help="leave the operation out, or leave a size of input 0 or 1 open",
+        input=index,
+    )
+
+
+_COMPILED = first_of(constants_at(2), _without_entries)
+
+
 @openvino(
     "Gather",
     since=1,
     until=6,
     compiles=first_of(
-        readable_constants(2), types_at(1, 2, allowed=INTEGERS, becomes="the operation of opset7 that it becomes takes")
+        _without_entries,
+        readable_constants(2),
+        types_at(1, 2, allowed=INTEGERS, becomes="the operation of opset7 that it becomes takes"),
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
@@ -126,7 +148,7 @@ def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
-@openvino("Gather", since=7, until=7, compiles=constants_at(2))
+@openvino("Gather", since=7, until=7, compiles=_COMPILED)
 def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-7, with batch axes."""
     expect_type(indices, 1, INTEGERS, read=False)
@@ -134,7 +156,7 @@ def ov_gather_7(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int 
     return _ov_gathered(data, indices, axis, batch_dims=batch_dims, negative=False)
 
 
-@openvino("Gather", since=8, compiles=constants_at(2))
+@openvino("Gather", since=8, compiles=_COMPILED)
 def ov_gather_8(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO Gather-8, with negative indices."""
     expect_type(indices, 1, INTEGERS, read=False)

@@ -155,6 +155,37 @@ def types_at(
     return refused
 
 
+def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` have a size of 0; nothing where all of ``beside`` are constants."""
+
+    def refused(layer: Layer) -> Fault | None:
+        if beside and not layer.varying & {*beside}:
+            return None
+        for index in indices:
+            known = layer.inputs[index]
+            if isinstance(known, Tensor) and known.shape is not None and 0 in known.shape:
+                return not_compiled(
+                    f"input {index} is {shape_text(known.shape)}, and the CPU plugin has no kernel for tensors without elements",
+                    help=f"leave the operation out where input {index} is empty, or leave that size open",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+def known_sizes(layer: Layer) -> Fault | None:
+    """What is wrong with a layer that the CPU plugin has where the sizes of all inputs are known."""
+    for index, known in enumerate(layer.inputs):
+        if isinstance(known, Tensor) and known.shape is not None and layer.sizes(index) is None:
+            return not_compiled(
+                f"input {index} is {shape_text(known.shape)}, and the CPU plugin takes no open sizes there",
+                help=f"write all sizes of input {index}, or give them with `reshape` before compiling",
+                input=index,
+            )
+    return None
+
+
 def known_filters(layer: Layer) -> Fault | None:
     """What is wrong with a convolution: filters that are no constants need sizes that are known."""
     filters = layer.inputs[1]

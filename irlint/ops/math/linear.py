@@ -10,7 +10,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
-from irlint.ops.kernels.compiling import never
+from irlint.ops.kernels.compiling import never, with_elements
 from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.schemas import MICROSOFT
 
@@ -193,7 +193,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return Tensor(a.dtype or b.dtype, multiplied(a.shape, b.shape))
 
 
-@openvino("MatMul")
+@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)))
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))

@@ -101,10 +101,20 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
     )
 
 
+def _compiled_size(layer: Layer) -> Fault | None:
+    """What is wrong with the number of neighbours."""
+    size = layer.attributes["size"]
+    if size >= 0:
+        return None
+    return not_compiled(
+        f"attribute `size` is {size}", help="write an odd number of neighbours, such as 5", attribute="size"
+    )
+
+
 @openvino(
     "LRN",
     absent={"alpha": 0.0, "beta": 0.0, "bias": 0.0, "size": 0},
-    compiles=first_of(constants_at(1), _compiled_lrn),
+    compiles=first_of(constants_at(1), _compiled_lrn, _compiled_size),
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
     """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""

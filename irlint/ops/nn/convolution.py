@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from irlint.dims import Shape, product
+from irlint.findings.faults import Fault
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import first_of, known_filters, without_negatives
+from irlint.ops.kernels.compiling import Layer, first_of, known_filters, types_at, without_negatives
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -176,7 +177,18 @@ def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: 
     return None if sizes is None else arranged(dim_of(x, 0), dim_of(w, 0), sizes)
 
 
-@openvino("BinaryConvolution", absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0})
+def _binary_filters(layer: Layer) -> Fault | None:
+    """What is wrong with filters that are constants: the CPU plugin packs no bits itself."""
+    if 1 not in layer.fixed:
+        return None
+    return types_at(1, allowed=("uint1",), becomes="of filters that are constants the CPU plugin takes")(layer)
+
+
+@openvino(
+    "BinaryConvolution",
+    absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0},
+    compiles=_binary_filters,
+)
 def ov_binary_convolution(
     data: Tensor,
     filters: Tensor,

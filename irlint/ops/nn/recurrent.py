@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
 from irlint.ops.kernels.compiling import Layer as CompiledLayer
-from irlint.ops.kernels.compiling import not_compiled
+from irlint.ops.kernels.compiling import not_compiled, with_elements
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.gates import (
     ACTIVATIONS_MISMATCH,
@@ -190,9 +190,9 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
     return (Tensor(dtype, (batch, hidden)),) * len(layer.states)
 
 
-def _with_hidden_size(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
+def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
     """What is wrong with a layer whose W is input ``weights``: where the CPU plugin has the layer as one kernel, with constant
-    weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all."""
+    weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all, and no tensor without elements."""
 
     def refused(layer: CompiledLayer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
@@ -200,6 +200,8 @@ def _with_hidden_size(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fau
         usual = names == kind.activations or (kind is RNN and names == ("relu",))
         if cell.clip or not usual or not {weights, weights + 1} <= layer.fixed:
             return None
+        if (fault := with_elements(0)(layer)) is not None:
+            return fault
         if not isinstance(r, Tensor) or not r.shape or same(r.shape[-1], cell.hidden_size) is not False:
             return None
         return not_compiled(
@@ -214,7 +216,7 @@ def _with_hidden_size(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fau
 _NO_HIDDEN_SIZE = {"hidden_size": 0}
 
 
-@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_with_hidden_size(LSTM, 3))
+@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_as_one_kernel(LSTM, 3))
 def ov_lstm_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -265,7 +267,7 @@ def ov_lstm_cell_with_peepholes(
     absent=_NO_HIDDEN_SIZE,
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_with_hidden_size(GRU, 2),
+    compiles=_as_one_kernel(GRU, 2),
 )
 def ov_gru_cell(
     x: Tensor,
@@ -289,7 +291,7 @@ def ov_gru_cell(
     missing=(2,),
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
-    compiles=_with_hidden_size(RNN, 2),
+    compiles=_as_one_kernel(RNN, 2),
 )
 def ov_rnn_cell(
     x: Tensor,
@@ -339,7 +341,7 @@ def _count(direction: str) -> int:
 _SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
 
 
-@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(LSTM, 4))
+@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(LSTM, 4))
 def ov_lstm_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -358,7 +360,7 @@ def ov_lstm_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(GRU, 3))
+@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(GRU, 3))
 def ov_gru_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -377,7 +379,7 @@ def ov_gru_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_with_hidden_size(RNN, 3))
+@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(RNN, 3))
 def ov_rnn_sequence(
     x: Tensor,
     h: Tensor,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from irlint.dims import Shape, at_least, product
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, warn
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import first_of, known_filters, without_negatives
+from irlint.ops.kernels.compiling import Layer, first_of, known_filters, not_compiled, without_negatives
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -191,7 +191,19 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
             )
 
 
-_COMPILED = first_of(known_filters, without_negatives("strides", "pads_begin", "dilations"))
+def _known_target(layer: Layer) -> Fault | None:
+    """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data open."""
+    if 2 not in layer.varying or layer.sizes(0) is None:
+        return None
+    return not_compiled(
+        "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin takes a "
+        "constant there",
+        help="let input 2 be a constant, or leave a size of input 0 open",
+        input=2,
+    )
+
+
+_COMPILED = first_of(known_filters, _known_target, without_negatives("strides", "pads_begin", "dilations"))
 
 
 @openvino("ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED)

@@ -12,7 +12,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.quantized.parameters import judge_scale_values
@@ -351,11 +351,27 @@ def _enough_levels(layer: Layer) -> Fault | None:
     )
 
 
+#: Element types of which the CPU plugin does not fuse limits that are constants.
+_NOT_FUSED = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
+
+
+def _fused_type(layer: Layer) -> Fault | None:
+    """What is wrong with a layer whose limits are constants; with two levels they stay as they are."""
+    dtype, levels = layer.dtype(0), layer.attributes["levels"]
+    if dtype not in _NOT_FUSED or levels == 2 or not {1, 2, 3, 4} <= layer.fixed:
+        return None
+    return not_compiled(
+        f"input 0 is {dtype} and the limits are constants; the CPU plugin quantizes no {dtype} in {levels} levels",
+        help="convert input 0 to float32",
+        input=0,
+    )
+
+
 @openvino(
     "FakeQuantize",
     absent={"levels": 0},
     spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
-    compiles=_enough_levels,
+    compiles=first_of(_enough_levels, _fused_type),
 )
 def fake_quantize(
     x: Tensor,

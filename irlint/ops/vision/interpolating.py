@@ -12,9 +12,10 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
-from irlint.ops.kernels.compiling import Layer, not_compiled, types_at, whole_sizes
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, types_at, whole_sizes
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import length
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
@@ -29,16 +30,46 @@ InterpolateCoordinates = Literal[
 InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
 
 
+def _compiled_sizes(layer: Layer) -> Fault | None:
+    """What is wrong with the sizes of Interpolate-0, which are divided by those of the axes: one for all, or one for each."""
+    sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
+    count = length(sizes) if isinstance(sizes, Tensor) else None
+    if count is None or 1 in (count, axes) or count == axes:
+        return None
+    return not_compiled(
+        f"input 1 has {counted(count, 'entry', 'entries')} and `axes` names {counted(axes, 'axis', 'axes')}",
+        help="give input 1 an entry for each of the axes",
+        input=1,
+    )
+
+
+def _compiled_mode(layer: Layer) -> Fault | None:
+    """What is wrong with the mode of Interpolate-0: the plugin has no "area", which the specification allows."""
+    mode = layer.attributes["mode"]
+    if mode in ("nearest", "linear", "linear_onnx", "cubic"):
+        return None
+    fault = not_compiled(
+        f'attribute `mode` is "{mode}", and the CPU plugin takes "nearest", "linear", "linear_onnx" and "cubic"',
+        help="write one of these modes",
+        attribute="mode",
+    )
+    return fault.lowered(Severity.WARNING) if mode == "area" else fault
+
+
 @openvino(
     "Interpolate",
     until=3,
     absent={"axes": (), "mode": ""},
     fills_in=True,
     strict=("pads_begin", "pads_end"),
-    compiles=types_at(
-        1,
-        allowed=frozenset({"int32", "int64", "uint32", "uint64"}),
-        becomes="the operation of opset4 that it becomes takes",
+    compiles=first_of(
+        types_at(
+            1,
+            allowed=frozenset({"int32", "int64", "uint32", "uint64"}),
+            becomes="the operation of opset4 that it becomes takes",
+        ),
+        _compiled_sizes,
+        _compiled_mode,
     ),
 )
 def interpolate_0(

@@ -13,6 +13,7 @@ from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints, axis_of
+from irlint.ops.kernels.compiling import known_sizes
 from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.sizes import narrower, size
@@ -266,7 +267,10 @@ def _compiled_extent(pooled: int, name: str) -> MaybeDim:
 
 
 @openvino(
-    "PSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, refused_without={"mode": "average", "group_size": 1}
+    "PSROIPooling",
+    absent={"output_dim": 0, "spatial_scale": 0.0},
+    refused_without={"mode": "average", "group_size": 1},
+    compiles=known_sizes,
 )
 def ov_ps_roi_pooling(
     input: Tensor,
@@ -316,7 +320,13 @@ def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fa
     )
 
 
-@openvino("DeformablePSROIPooling", absent={"output_dim": 0, "spatial_scale": 0.0}, fills_in=True, strict=("mode",))
+@openvino(
+    "DeformablePSROIPooling",
+    absent={"output_dim": 0, "spatial_scale": 0.0},
+    fills_in=True,
+    strict=("mode",),
+    compiles=known_sizes,
+)
 def ov_deformable_ps_roi_pooling(
     input: Tensor,
     coords: Tensor,
