@@ -72,6 +72,7 @@ EXCEPTIONS = (
         "ops/nn/convolution.py",
         "the values of FusedConv's attribute",
     ),
+    ("Range", "parsers/remote/web.py", "a header of HTTP"),
     ("swiglu", "ops/onnxruntime/transformer.py", "a value of MoE's attribute"),
     ("Shape", "dims/__init__.py", "the type of a shape"),
 )
