@@ -11,6 +11,7 @@ from irlint.model.order import graphs, used
 from irlint.model.tensor import Tensor, type_text
 from irlint.pictures.drawing import Box, Carried, Neighbourhood, Wire
 from irlint.pictures.tables import contradicted, dims_text, marked_axes
+from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.pictures.finding import Pictures
@@ -157,7 +158,10 @@ class _Collection:
         """The constants that a node takes, those at fault first."""
         found = [value for value in node.inputs if value is not None and self._is_held(value)]
         found.sort(key=lambda value: value not in self.marks)
-        yield from map(self._carried, found[:HELD])
+        for value in found[:HELD]:
+            maker = self.makers.of(value)
+            named = maker.node.label if maker is not None and maker.node is not None else value.name
+            yield replaced(self._carried(value), name=named)
 
     def _is_held(self, value: Value) -> bool:
         maker = self.makers.of(value)

@@ -161,8 +161,10 @@ def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
     notes = []
     if len(cards) > FINDINGS:
         notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the forms for programs have all.")
-    if len(cards) > len(pictured) >= PICTURES:
-        notes.append(f"{len(pictured):,} findings have a picture, the worst first; `irlint check` draws the others.")
+    if len(cards) > len(pictured) > 0:
+        most = f"{PICTURES} at most, the worst first" if len(pictured) >= PICTURES else "with -v more of them"
+        told = f"{len(pictured):,} of {len(cards):,} findings are drawn"
+        notes.append(f"{told}: of one rule in one file the first ten, {most}.")
     return "".join(f'<p class="cut">{escaped(note)}</p>\n' for note in notes)
 
 
