@@ -114,6 +114,7 @@ def _checked(
             force_exclude=options["force_exclude"],
             in_memory=_from_stdin(options["stdin_filename"]),
             jobs=options["jobs"],
+            executor=options["executor"],
             advance=None if options["no_progress"] else _watched(bars),
         )
 

@@ -59,6 +59,15 @@ OWN = (
     ),
     Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on", section="Outcome"),
     Option(
+        "--executor",
+        "Who checks: processes, dask (a cluster on this machine), or dask://HOST:PORT.",
+        "text",
+        metavar="EXECUTOR",
+        default="processes",
+        after="--fail-on",
+        section="Outcome",
+    ),
+    Option(
         "--timeout",
         f"Seconds that the check of one file may take; else {TIMEOUT}.",
         "number",

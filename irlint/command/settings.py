@@ -95,6 +95,10 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
         fail("- reads a model from standard input, and needs --stdin-filename NAME", "help: give both, or neither")
     if name is not None and sys.stdin is None:
         fail("standard input is closed")
+    executor = options["executor"]
+    host, _, port = executor.removeprefix("dask://").rpartition(":")
+    if executor not in ("processes", "dask") and not (executor.startswith("dask://") and host and port.isdigit()):
+        fail(f"--executor {executor}: it has to be processes, dask, or dask://HOST:PORT")
     if options["changed_since"] and any(map(is_url, paths)):
         fail("--changed-since is for models in a git repository, and a URL leads to none")
     if options["update_baseline"] and not options["baseline"]:

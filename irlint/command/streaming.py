@@ -64,7 +64,8 @@ def check(
     passed: list[CheckedFile] = []
     keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
     named = files_named(here)
-    found = chain(*(outcomes(sink.missing(files), chosen, options["jobs"], ordered=True) for files in (local, remote)))
+    files = sink.missing(chain(local, remote))
+    found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
     for number, each in enumerate(found, 1):
         outcome = opened(each, named, policy)
         sink.add(outcome)

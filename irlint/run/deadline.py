@@ -21,8 +21,10 @@ class TimedOut(BaseException):
 
 def limited(seconds: float | None) -> Any:
     """A block inside of which TimedOut is raised once so many seconds have passed; None stands for any number."""
-    if seconds is None or not _is_main_thread():
+    if seconds is None:
         return _Unlimited()
+    if not _is_main_thread():
+        return _InThread(seconds)
     return _BySignal(seconds) if hasattr(_signals(), "setitimer") else _ByThread(seconds)
 
 
@@ -88,6 +90,42 @@ class _ByThread:
         self.timer.cancel()
         if self.rung and kind is KeyboardInterrupt:
             raise TimedOut from None
+
+
+class _InThread:
+    """In a thread that is not the main one, as workers of a cluster have it: another one raises TimedOut there, between two steps of
+    Python."""
+
+    def __init__(self, seconds: float) -> None:
+        import ctypes
+        from threading import Event, Lock, Thread, get_ident
+
+        self.seconds = seconds
+        self.over = Event()
+        self.lock = Lock()
+        self.number = ctypes.c_ulong(get_ident())
+        self.send = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        self.timed_out = ctypes.py_object(TimedOut)
+        self.thread = Thread(target=self._ring, daemon=True)
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def _ring(self) -> None:
+        pause = self.seconds
+        while not self.over.wait(pause):
+            with self.lock:
+                if not self.over.is_set():
+                    self.send(self.number, self.timed_out)
+            pause = AGAIN
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            with self.lock:
+                self.over.set()
+                self.send(self.number, None)
+        finally:
+            self.over.set()
 
 
 def watch(parent: Any, end: Callable[[], None]) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: How URLs begin of which the rest is a path on this machine.
 LOCAL = ("file://", "local://")
 
+#: The executor that is this machine's own processes.
+PROCESSES = "processes"
+
 #: The rule about files that a model needs and that are not there.
 MISSING_WEIGHTS = "IRL701"
 
@@ -77,12 +80,14 @@ def checked(
     force_exclude: bool = False,
     jobs: int | None = 1,
     advance: Callable[[int | None, str], Callable[[int], None]] | None = None,
+    executor: str = PROCESSES,
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
-    ``jobs`` is the number of processes, None for as many as are worth it. ``advance`` gets the number of files, and the name of
-    one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a file that is named cannot
-    be opened (one that was found in a folder gets a finding), and ValueError where a shape is for an input that no model has.
+    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance`` gets the number
+    of files, and the name of one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a
+    file that is named cannot be opened (one that was found in a folder gets a finding), and ValueError where a shape is for an input
+    that no model has.
     """
     from irlint import __version__
 
@@ -93,11 +98,12 @@ def checked(
     found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
     heard = advance(len(files), only) if advance is not None and files else None
-    for each in outcomes(files, settings, jobs):
+    for each in outcomes(files, settings, jobs, executor=executor):
         found.append(each)
         if heard is not None:
             heard(len(found) - len(in_memory))
-    found = [opened(each, files_named(here), settings.policy) for each in found]
+    named = files_named(here)
+    found = [opened(each, named, settings.policy) for each in found]
     judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
@@ -145,13 +151,23 @@ PATIENCE = 1.0
 
 
 def outcomes(
-    files: Iterable[str | Located], settings: Settings, jobs: int | None, *, ordered: bool = False
+    files: Iterable[str | Located],
+    settings: Settings,
+    jobs: int | None,
+    *,
+    ordered: bool = False,
+    executor: str = PROCESSES,
 ) -> Iterator[Outcome]:
-    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun first."""
+    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun first.
+
+    ``executor`` is PROCESSES, or a cluster as ``sharing.shared`` takes it; raises ValueError where that cannot be had.
+    """
     processes = _processors() if jobs is None else jobs
     until = monotonic() + PATIENCE
     rest = iter(files)
     for file in rest:
+        if executor != PROCESSES:
+            break
         if processes > 1 and (jobs is not None or monotonic() > until or not isinstance(file, str)):
             break
         yield outcome(settings, file)
@@ -165,7 +181,7 @@ def outcomes(
 
         processes = AT_ONCE
 
-    yield from shared(rest, settings, processes, ordered=ordered)
+    yield from shared(rest, settings, processes, ordered=ordered, executor=executor)
 
 
 def _processors() -> int:

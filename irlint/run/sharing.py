@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.run.deadline import GRACE
-from irlint.run.files import Outcome, Settings, died, outcome, timed_out
+from irlint.run.files import PROCESSES, Outcome, Settings, died, outcome, timed_out
 
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
@@ -17,23 +18,41 @@ if TYPE_CHECKING:
 AHEAD = 1000
 
 
-def shared(files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool) -> Iterator[Outcome]:
-    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are begun first."""
-    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
-    from irlint.run.processes import results
+def shared(
+    files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
+) -> Iterator[Outcome]:
+    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are begun first.
 
+    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError where a cluster
+    cannot be had.
+    """
     if not ordered:
         files = sorted(files, key=_size, reverse=True)
-        if len(files) < 2:
+        if len(files) < 2 and executor == PROCESSES:
             yield from (outcome(settings, file) for file in files)
             return
         jobs = min(jobs, len(files))
+    answers = _answers(files, settings, jobs, AHEAD if ordered else sys.maxsize, executor)
+    yield from in_order(answers) if ordered else (answer for _, answer in answers)
+
+
+def _answers(
+    files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
+) -> Iterator[tuple[int, Outcome]]:
+    """The outcomes with the indices of the files, from whoever checks them."""
+    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+
+    work = partial(outcome, settings)
+    if executor != PROCESSES:
+        from irlint.run import cluster
+
+        address = executor if executor.startswith(cluster.SCHEME) else ""
+        return cluster.results(work, files, jobs, died=died, weight=_size, address=address, ahead=ahead)
+    from irlint.run import processes
+
     most = None if settings.timeout is None else settings.timeout + GRACE
     late = partial(timed_out, settings.timeout or 0)
-    work = partial(outcome, settings)
-    ahead = {"ahead": AHEAD} if ordered else {}
-    answers = results(work, files, jobs, died=died, late=late, seconds=most, **ahead)
-    yield from in_order(answers) if ordered else (answer for _, answer in answers)
+    return processes.results(work, files, jobs, died=died, late=late, seconds=most, ahead=ahead)
 
 
 def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
