@@ -91,12 +91,13 @@ def dft(
     )
 
 
-def expect_scalar(x: Tensor | None, index: int, name: str) -> None:
-    """Makes sure that an input is a scalar. Of one that is no constant ONNX Runtime takes any shape of one element."""
+def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
+    """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the model, ONNX
+    Runtime takes any shape of one element."""
     try:
         expect_one(x, index, name, scalar=True)
     except Fault as fault:
-        if x is None or x.value is not None or same(product(x.shape or ()), 1) is False:
+        if x is None or (read and x.value is not None) or same(product(x.shape or ()), 1) is False:
             raise
         warn(fault.lowered(Severity.WARNING))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape, product
-from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Map, Tensor, Type
@@ -289,14 +289,30 @@ def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENS
     return Tensor(dtype, (1, max_map if map_form == "SPARSE" else None))
 
 
+def _warn_of_both(lists: Mapping[str, object]) -> None:
+    try:
+        the_one_of(**lists)
+    except Fault as fault:
+        warn(fault.lowered(Severity.WARNING))
+
+
 @onnx("DictVectorizer", since=1, domain=ML)
 def dict_vectorizer(
     x: Type, *, int64_vocabulary: Ints | None = None, string_vocabulary: Strings | None = None
 ) -> Tensor:
     """ai.onnx.ml DictVectorizer-1: the values of the keys in the vocabulary, in its order."""
-    the_one_of(int64_vocabulary=int64_vocabulary, string_vocabulary=string_vocabulary)
-    value = x.value if isinstance(x, Map) else None
-    count = len(int64_vocabulary or string_vocabulary or ())
+    lists = {"int64_vocabulary": int64_vocabulary, "string_vocabulary": string_vocabulary}
+    key, value = (x.key, x.value) if isinstance(x, Map) else (None, None)
+    named = f"{key}_vocabulary"
+    if lists.get(named):
+        _warn_of_both(lists)
+    elif named != f"{the_one_of(**lists)}" and named in lists:
+        raise LISTS_INCONSISTENT.fault(
+            f"the keys of input 0 are {key}, and `{named}` is not given",
+            help=f"give the keys in `{named}`",
+            attribute=the_one_of(**lists),
+        )
+    count = len(lists.get(named) or int64_vocabulary or string_vocabulary or ())
     return Tensor(value.dtype if isinstance(value, Tensor) else None, (1, count))
 
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
@@ -93,6 +94,10 @@ def string_split(
     return Tensor("string", pieces), Tensor("int64", x.shape)
 
 
+#: Locales that every machine has.
+_LOCALES = (None, "", "C", "POSIX")
+
+
 @onnx("StringNormalizer", since=10)
 def string_normalizer(
     x: Tensor,
@@ -103,6 +108,15 @@ def string_normalizer(
     stopwords: Strings | None = None,
 ) -> Tensor:
     """ONNX StringNormalizer-10: a list [C] or [1, C], without its stop words."""
+    if locale not in _LOCALES and (case_change_action != "NONE" or (stopwords and not is_case_sensitive)):
+        warn(
+            ATTRIBUTE_OUT_OF_RANGE.fault(
+                f'attribute `locale` is "{locale}": ONNX Runtime refuses the model on machines that do not have it',
+                help='write locale="C", or install that locale wherever the model runs',
+                attribute="locale",
+                severity=Severity.WARNING,
+            )
+        )
     if x.shape is None:
         return Tensor("string")
     rank = len(x.shape)
