@@ -50,7 +50,7 @@ class Finding:
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
     ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
     ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line`` and
-    ``end_column`` are just behind the place.
+    ``end_column`` are just behind the place. ``lever`` is what was found to mend it: ``with axis = 1 this is gone``.
     """
 
     path: str
@@ -77,6 +77,7 @@ class Finding:
     operands: tuple[Operand, ...] = ()
     end_line: int | None = None
     end_column: int | None = None
+    lever: str = ""
 
     def __repr__(self) -> str:
         line = "" if self.line is None else f":{self.line}"
@@ -109,6 +110,7 @@ class Finding:
             **({"axis": self.axis} if self.axis is not None else {}),
             **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
+            **({"lever": self.lever} if self.lever else {}),
         }
 
 

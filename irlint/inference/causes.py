@@ -294,12 +294,12 @@ class _Facts:
             return answer.outputs is not None and all(each.rule is not problem.fault.rule for each in answer.faults)
         pairs = zip(node.outputs, answer.outputs or ())
         return any(
-            value is not None and value.name == problem.value and not _contradicted(found, value)
+            value is not None and value.name == problem.value and not contradicts(found, value)
             for value, found in pairs
         )
 
 
-def _contradicted(found: Type | None, value: Value) -> bool:
+def contradicts(found: Type | None, value: Value) -> bool:
     """Whether a type cannot be what the file declares of a value."""
     for declaration in value.declared:
         declared = declaration.type

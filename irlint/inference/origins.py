@@ -315,14 +315,16 @@ def read_from(value: Value, position: Position, makers: Makers, farthest: int = 
     return at, position
 
 
-def held_by(node: Node, output: Position, makers: Makers) -> Value | None:
-    """The constant among the inputs of a node whose contents an entry of an output is."""
+def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] | None:
+    """The constant among the inputs of a node, and the entry of it, that an entry of an output is."""
     known = inputs_of(node, makers.known)
     dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
     for position, entry in _entries(known):
         value = node.inputs[position.port]
-        if makers.is_constant(value) and same(entry, dim) and makers.comes_out(node, (position,), output):
-            return value
+        if value is None or not makers.is_constant(value) or not same(entry, dim):
+            continue
+        if makers.comes_out(node, (position,), output):
+            return value, position.index
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -61,6 +61,22 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: C
         return walk.ask(_Frame(), node, call, inputs, Said())
     except RecursionError:
         return None
+
+
+def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
+    """``asked_again`` for many questions about one model."""
+    walk, frame = _Walk(known.model, {}, known), _Frame()
+
+    def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
+        call = known.calls.get(node) if call is None else call
+        if call is None or call.broken or call.operator is None:
+            return None
+        try:
+            return walk.ask(frame, node, call, inputs, Said())
+        except RecursionError:
+            return None
+
+    return answered
 
 
 def types_within(

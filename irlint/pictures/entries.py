@@ -93,7 +93,7 @@ def _made(value: Value, position: Position, node: Node, makers: Makers, naming: 
     output = Position(node.outputs.index(value), position.index, True)
     constant = held_by(node, output, makers)
     if constant is not None:
-        return f"constant {naming.called(constant)}"
+        return f"constant {naming.called(constant[0])}"
     operands = []
     for given, known in zip(node.inputs, inputs_of(node, makers.known)):
         if given is None or not isinstance(known, Tensor) or known.ints is None or len(known.ints) > ENTRIES:

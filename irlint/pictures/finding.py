@@ -30,6 +30,9 @@ MANY = 64
 REASONS = 4
 RELATED = 8
 
+#: The families of rules whose findings one attribute, input or number may mend.
+MENDED = ("structure", "broadcasting", "shapes", "element-types", "declarations")
+
 #: Of so many findings of a file the nodes around them are drawn.
 AROUND = 200
 
@@ -50,13 +53,13 @@ def drawn(
     limit: int | None,
     *,
     around: bool = False,
+    pictures: Pictures | None = None,
 ) -> list[Finding]:
     """The findings of one file, those that the text report shows in full with their ``detail``.
 
     ``findings`` belong to ``problems`` one by one. Of each rule the first ``limit`` are drawn, and of those that say
     the same the first; with None all of them; with ``around`` the nodes around the first are drawn, too. ``data`` is the file if it was read already. Raises OSError where the file has to be opened and cannot be.
     """
-    pictures: Pictures | None = None
     seen: set[Group] = set()
     counts: dict[str, int] = {}
     result = []
@@ -72,6 +75,26 @@ def drawn(
         if around and sum(counts.values()) <= AROUND:
             drawing = replaced(drawing, around=pictures.surroundings.of(problem))
         result.append(replaced(finding, detail=drawing))
+    return result
+
+
+def with_levers(
+    pictures: Pictures, every: Sequence[Problem], problems: Sequence[Problem], findings: Sequence[Finding]
+) -> list[Finding]:
+    """The findings, the first of them with what mends them where that was found; ``problems`` belong to them one by one, and
+    ``every`` one of the file counts."""
+    if pictures.model.graph is None or not any(each.node and each.fault.rule.family in MENDED for each in problems):
+        return list(findings)
+    from irlint.pictures.levers import Levers
+
+    levers = Levers(pictures.known, pictures.makers, every)
+    seen: set[Group] = set()
+    result = []
+    for problem, finding in zip(problems, findings):
+        key = group(finding)
+        lever = "" if key in seen or finding.because else levers.of(problem, lambda: pictures.painter)
+        seen.add(key)
+        result.append(replaced(finding, lever=lever) if lever else finding)
     return result
 
 

@@ -54,6 +54,11 @@ class Painter:
     def element(self, dtype: str | None) -> str:
         return element(dtype)
 
+    def written(self, name: str, value: object) -> str:
+        return (
+            f"{name} = {list(value) if isinstance(value, tuple) else int(value) if isinstance(value, bool) else value}"
+        )
+
     def called(self, value: Value) -> str:
         return f"`{value.name}`"
 

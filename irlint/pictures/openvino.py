@@ -68,6 +68,10 @@ class Painter:
     def element(self, dtype: str | None) -> str:
         return element(dtype)
 
+    def written(self, name: str, value: object) -> str:
+        text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        return f'{name}="{text.lower() if isinstance(value, bool) else text}"'
+
     def called(self, value: Value) -> str:
         maker = self.makers.of(value)
         return layer_text(maker.node) if maker is not None and maker.node is not None else "an input of the body"

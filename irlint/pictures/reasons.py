@@ -29,6 +29,9 @@ class Naming(Protocol):
     def at(self, node: Node) -> str:
         """Where the node stands: ``m.xml:52:3``; "" in a file without lines."""
 
+    def written(self, name: str, value: object) -> str:
+        """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
+
     def called(self, value: Value) -> str:
         """```x```, or ``layer 3 "x"``."""
 

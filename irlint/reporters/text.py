@@ -155,6 +155,8 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     following = [each for root in (finding, *others) for each in root.following]
     if following:
         page.remark("note", short(_consequences(following, finding)), "tag")
+    if finding.lever:
+        page.remark("help", short(safe(finding.lever)), "help")
     if finding.help:
         page.remark("help", short(safe(finding.help)), "help")
     code = finding.rule.code

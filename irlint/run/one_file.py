@@ -60,16 +60,21 @@ def inspected(
     missing = _missing(model, shapes or {})
     known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
     found = _in_document_order(model, every_problem(known, targets))
+    every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
         found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
         checked = checked if silenced else replaced(checked, silenced=())
-    if draw and findings:
-        from irlint.pictures.finding import drawn
+    if findings and (draw or operands):
+        from irlint.pictures.finding import Pictures, drawn, with_levers
 
-        findings = drawn(model, known, found, findings, data, None if every else DRAWN, around=page)
+        pictures = Pictures(model, known, data)
+        findings = with_levers(pictures, every_one, found, findings)
+        if draw:
+            limit = None if every else DRAWN
+            findings = drawn(model, known, found, findings, data, limit, around=page, pictures=pictures)
     if page and model.graph is not None:
         from irlint.run.facts import facts
 

@@ -1,0 +1,162 @@
+"""What a model would be like with one thing changed: which faults would be gone, and whether others would come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+
+from irlint.binding.calls import Call
+from irlint.findings.faults import Fault, Severity
+from irlint.inference.answers import Answer
+from irlint.inference.causes import contradicts
+from irlint.inference.holes import filled
+from irlint.inference.known import Known
+from irlint.inference.origins import inputs_of
+from irlint.inference.walk import questions
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import graphs, ordered
+from irlint.model.tensor import Type
+from irlint.records import NOTHING, record
+
+#: The family of rules that compare declarations with what operators give.
+DECLARED = "declarations"
+
+
+@record
+class Change:
+    """Other calls of nodes, other inputs of them, and other types of values."""
+
+    calls: Mapping[Node, Call] = NOTHING
+    inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
+    types: Mapping[Value, Type] = NOTHING
+
+
+class Trials:
+    """Changes of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked."""
+
+    def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int) -> None:
+        self.known = known
+        self.left = left
+        self._ask = questions(known)
+        nodes = ordered(graph).nodes
+        self.order = {node: at for at, node in enumerate(nodes)}
+        self.users: dict[Value, list[Node]] = {}
+        for node in nodes:
+            for value in dict.fromkeys(node.inputs):
+                if value is not None:
+                    self.users.setdefault(value, []).append(node)
+        self.captured = {value for each in graphs(known.model) for value in each.captured}
+        self.demanding = {each.node for each in known.requires}
+        self.problems: dict[Node, list[Problem]] = {}
+        for problem in problems:
+            if problem.node is not None and problem.fault.severity is not Severity.NOTE:
+                self.problems.setdefault(problem.node, []).append(problem)
+
+    def gone(self, change: Change, problem: Problem) -> list[Problem] | None:
+        """The problems that a change does away with; None where ``problem`` stays, another comes, or too much would be asked."""
+        node = problem.node
+        if node is None or not self._mends(change, problem):
+            return None
+        types: dict[Value, Type | None] = dict(change.types)
+        found: list[Problem] = []
+        queue: list[int] = []
+        waiting: set[int] = set()
+        nodes = [*change.calls, *change.inputs, *(each for value in types for each in self.users.get(value, ()))]
+        by_order = list(self.order)
+        for each in dict.fromkeys(nodes):
+            heappush(queue, self.order[each])
+            waiting.add(self.order[each])
+        while queue:
+            each = by_order[heappop(queue)]
+            changed = self._step(change, each, types, found)
+            if changed is None:
+                return None
+            for value in changed:
+                for user in self.users.get(value, ()):
+                    if self.order[user] not in waiting:
+                        heappush(queue, self.order[user])
+                        waiting.add(self.order[user])
+        return found if any(each is problem for each in found) else None
+
+    def _mends(self, change: Change, problem: Problem) -> bool:
+        """Whether the node itself has no fault any more: what most changes fail at, and costs one question."""
+        assert problem.node is not None
+        answer = self._answer(change, problem.node, dict(change.types))
+        if answer is None or answer.outputs is None or _grave(answer.faults):
+            return False
+        return problem.fault.rule.family != DECLARED or not any(
+            value is not None and value.name == problem.value and contradicts(given, value)
+            for value, given in zip(problem.node.outputs, answer.outputs)
+        )
+
+    def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
+        self.left -= 1
+        if self.left < 0:
+            return None
+        inputs = inputs_of(node, self.known)
+        other = change.inputs.get(node, NOTHING)
+        for port, value in enumerate(node.inputs):
+            if port in other:
+                value = other[port]
+                inputs[port] = self.known.types.get(value)
+            if value is not None and value in types:
+                inputs[port] = types[value]
+        return self._ask(node, inputs, change.calls.get(node))
+
+    def _step(
+        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem]
+    ) -> list[Value] | None:
+        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``."""
+        call = self.known.calls.get(node)
+        if node.bodies or call is None or call.function is not None:
+            return None
+        own = self.problems.get(node, [])
+        if call.operator is None or call.broken:
+            return []
+        answer = self._answer(change, node, types)
+        if answer is None or (answer.requirements and node not in self.demanding):
+            return None
+        codes = {fault.rule.code for fault in _grave(answer.faults)}
+        if codes - {each.fault.rule.code for each in own}:
+            return None
+        found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
+        if answer.outputs is None:
+            return []
+        return self._settled(node, answer.outputs, types, own, found)
+
+    def _settled(
+        self,
+        node: Node,
+        outputs: Sequence[Type | None],
+        types: dict[Value, Type | None],
+        own: Sequence[Problem],
+        found: list[Problem],
+    ) -> list[Value] | None:
+        changed = []
+        for value, given in zip(node.outputs, outputs):
+            if value is None or given is None:
+                continue
+            before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
+            if contradicts(given, value):
+                if not before:
+                    return None
+                continue
+            found += before
+            settled = filled(given, value.type) or given
+            if settled != self.known.types.get(value):
+                if value in self.captured:
+                    return None
+                types[value] = settled
+                changed.append(value)
+        return changed
+
+
+def _is_judged(problem: Problem, change: Change) -> bool:
+    """Whether asking the operator again tells if a problem is there: one that it found, or that of an input that is given now."""
+    node, index = problem.node, problem.fault.input
+    given = change.inputs.get(node, NOTHING) if node is not None else NOTHING
+    return problem.by_rule or (index is not None and index in given)
+
+
+def _grave(faults: Iterable[Fault]) -> list[Fault]:
+    return [fault for fault in faults if fault.severity is not Severity.NOTE]
