@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
@@ -67,23 +67,7 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
     if not sources.is_needed(node):
         return None
     if operator.compiles is not None:
-        fixed, varying, direct, stored = (
-            frozenset(index for index, value in enumerate(node.inputs) if asks(value))
-            for asks in (
-                sources.is_fixed,
-                sources.is_varying,
-                sources.inputs.__contains__,
-                sources.constants.__contains__,
-            )
-        )
-        inputs, outputs = (
-            tuple(None if value is None else known.types.get(value) for value in values)
-            for values in (node.inputs, node.outputs)
-        )
-        used = frozenset(index for index, value in enumerate(node.outputs) if value in sources.used)
-        shared = frozenset(index for index, value in enumerate(node.inputs) if sources.users.get(value, 0) > 1)
-        layer = Layer(inputs, outputs, _arguments(known.calls[node]), fixed, varying, direct, stored, used, shared)
-        fault: Fault | None = operator.compiles(layer)
+        fault = _not_compiled(known, node, operator.compiles, sources)
         if fault is not None:
             return fault
     for index, dtype in _refused_types(known, node):
@@ -95,6 +79,31 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
             )
     late = any(sources.is_late(value) for value in node.inputs[1:])
     return _without_rank(known, node, sources) if late or _may_lack_rank(known, node) else None
+
+
+def _not_compiled(
+    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], sources: _Sources
+) -> Fault | None:
+    """What the operation says of its layer; of layers that are alike it is asked once where it has nothing to say."""
+    call, types = known.calls[node], known.types.get
+    inputs = tuple([None if value is None else types(value) for value in node.inputs])
+    outputs = tuple([None if value is None else types(value) for value in node.outputs])
+    facts = tuple([sources.of_input(value) for value in node.inputs])
+    used = tuple([value in sources.used for value in node.outputs])
+    # Calls and types are kept by what is known: their identity stands for them.
+    key = (id(call), *map(id, inputs), None, *map(id, outputs), facts, used)
+    if key in sources.compiled:
+        return None
+
+    def where(at: int) -> frozenset[int]:
+        return frozenset([index for index, each in enumerate(facts) if each[at]])
+
+    outs = frozenset([index for index, each in enumerate(used) if each])
+    layer = Layer(inputs, outputs, _arguments(call), where(0), where(1), where(2), where(3), outs, where(4))
+    fault = compiles(layer)
+    if fault is None:
+        sources.compiled.add(key)
+    return fault
 
 
 def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
@@ -170,7 +179,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             attribute="element_type",
             severity=Severity.ERROR if wanted else Severity.WARNING,
         )
-        yield Problem(fault, graph.path, node, place=attribute.place)
+        yield Problem(fault, graph.path, node, place=node.located(attribute.place))
 
 
 def _is_dynamic(text: object) -> bool:
@@ -241,6 +250,9 @@ class _Sources:
         self.needed = self._needed(graph)
         self.used = {value for node in self.needed for value in node.inputs if value is not None}
         self.origins: dict[Value, tuple[bool, bool, bool]] = {}
+        #: What is told apart of layers that are compiled.
+        self.compiled: set[tuple[object, ...]] = set()
+        self._in_order(graph)
 
     def _needed(self, graph: Graph) -> set[Node]:
         form = self.known.format
@@ -269,9 +281,12 @@ class _Sources:
         """Whether a result of the model needs what the layer makes, and not only its shape."""
         return node in self.needed
 
-    def is_fixed(self, value: Value | None) -> bool:
-        """Whether a value follows from constants alone."""
-        return value is not None and self._origin(value)[0]
+    def of_input(self, value: Value | None) -> tuple[bool, bool, bool, bool, bool]:
+        """Whether what a layer takes is fixed, varying, an input of the model, a constant itself, and taken by others too."""
+        if value is None:
+            return False, False, False, False, False
+        fixed, varying, _ = self._origin(value)
+        return fixed, varying, value in self.inputs, value in self.constants, self.users.get(value, 0) > 1
 
     def is_varying(self, value: Value | None) -> bool:
         """Whether the elements of a value are worked out when the model runs."""
@@ -280,6 +295,35 @@ class _Sources:
     def is_late(self, value: Value | None) -> bool:
         """Whether a value follows from constants alone, and OpenVINO works it out only when the model runs."""
         return value is not None and self._origin(value)[2]
+
+    def _in_order(self, graph: Graph) -> None:
+        """Tells the origins of what each layer makes where those of what it takes are known, as they are in a document that is in order."""
+        origins, constants, inputs = self.origins, self.constants, self.inputs
+        for node in graph.nodes:
+            known = [origins.get(each) for each in node.inputs if each is not None]
+            if None in known:
+                continue
+            of_node: tuple[bool, bool, bool] | None = None
+            for value in node.outputs:
+                if value is None:
+                    continue
+                if value in constants or value in inputs:
+                    origins[value] = (value in constants, value in inputs, False)
+                    continue
+                if of_node is None:
+                    of_node = self._of_node(node, [each for each in known if each is not None])
+                origins[value] = of_node
+
+    def _of_node(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
+        """The origin of what a layer makes of values of ``known`` origins."""
+        if self._tells_shape_only(node) or not node.inputs or any(node.bodies):
+            return False, False, False
+        fixed, varying, late = True, False, True
+        for each in known:
+            fixed, varying = fixed and each[0], varying or each[1]
+            late = late and (each[0] or each[2])
+        late = late and (not fixed or self._is_kept(node))
+        return fixed and not late, varying or late, late
 
     def _origin(self, value: Value) -> tuple[bool, bool, bool]:
         """Whether a value is fixed, whether it is varying, and whether it is late; of some layers nothing is known."""
@@ -291,9 +335,9 @@ class _Sources:
             node = self.producers.get(last)
             if last in self.origins:
                 waiting.pop()
-            elif last in self.constants or node is None or last in self.inputs or self._tells_shape_only(node):
+            elif last in self.constants or node is None or last in self.inputs:
                 self.origins[last] = (last in self.constants, last in self.inputs, False)
-            elif not node.inputs or any(node.bodies):
+            elif self._tells_shape_only(node) or not node.inputs or any(node.bodies):
                 self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
@@ -303,7 +347,5 @@ class _Sources:
                     met.update(open_ones)
                     continue
                 known = [self.origins.get(each, (False, False, False)) for each in used]
-                fixed, varying = all(each[0] for each in known), any(each[1] for each in known)
-                late = all(each[0] or each[2] for each in known) and (self._is_kept(node) or not fixed)
-                self.origins[last] = (fixed and not late, varying or late, late)
+                self.origins[last] = self._of_node(node, known)
         return self.origins[value]

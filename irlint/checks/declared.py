@@ -98,7 +98,7 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
                     graph.path,
                     node,
                     value.name,
-                    declaration.place or node.place,
+                    node.located(declaration.place) or node.place,
                     disputes=tuple(each for each in node.outputs if each is not None),
                     because=root,
                 )
@@ -191,7 +191,7 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
             help=f"declare {shape_text(given.shape)}",
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
         )
-        yield Problem(fault, graph.path, node, None, port.place)
+        yield Problem(fault, graph.path, node, None, node.located(port.place))
 
 
 def _port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:

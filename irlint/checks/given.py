@@ -42,7 +42,7 @@ def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
     name = value.name if node is None else node.name
     fault = _fault(name, given.shape, declared, known.overridden[value])
     stated = node.attributes.get("shape") if node is not None else None
-    place = (stated.place if stated is not None else None) or (node.place if node is not None else None)
+    place = (node.located(stated.place) if stated is not None else None) or node.place if node is not None else None
     return None if fault is None else Problem(fault, "", node, value.name, place)
 
 

@@ -67,7 +67,7 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
             help="give this layer and its ReadValue the same `variable_id`",
             attribute="variable_id",
         )
-        yield Problem(fault, graph.path, node, place=node.attributes["variable_id"].place)
+        yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
 
 
 def _follows(writer: Node, id: str | None, graph: Graph) -> bool:
@@ -120,7 +120,8 @@ def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
             help="write `variable_shape` here too",
             attribute="variable_shape",
         )
-        yield Problem(fault, graph.path, root, place=(attribute or root).place)
+        place = root.place if attribute is None else root.located(attribute.place)
+        yield Problem(fault, graph.path, root, place=place)
 
 
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:

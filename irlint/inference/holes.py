@@ -67,6 +67,8 @@ class Holes:
     ) -> Type | None:
         """An output's type: what was inferred, its holes filled from the declarations, what is left given a symbol."""
         known: Type = inferred if inferred is not None else UNKNOWN
+        if type(known) is Tensor and known.dtype is not None and known.shape is not None and None not in known.shape:
+            return known
         for declaration in declarations:
             declared = declaration.type
             if no_dims_tell_nothing and isinstance(declared, Tensor) and declared.shape == ():

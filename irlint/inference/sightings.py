@@ -151,7 +151,7 @@ def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
 
 def place_of_fault(node: Node, fault: Fault) -> Any:
     attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None
-    return attribute.place or node.place if attribute is not None else node.place
+    return node.located(attribute.place) or node.place if attribute is not None else node.place
 
 
 def milder(one: Severity, other: Severity) -> Severity:

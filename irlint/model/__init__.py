@@ -18,11 +18,16 @@ IGNORE = "irlint.ignore"
 class Place:
     """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
 
-    Line, column and byte offset are worked out from it only for files that have findings.
+    Line, column and byte offset are worked out from it only for files that have findings. Places of attributes, of ports and of what
+    ports declare count from the start tag of their layer, as equal layers have the same ones; ``Node.located`` tells them in the document.
     """
 
     element: int
     attribute: str | None = None
+
+    def located(self, place: Place) -> Place:
+        """Where in the document stands what has that ``place`` within the layer that begins here."""
+        return Place(self.element + place.element, place.attribute)
 
 
 @record
@@ -149,6 +154,10 @@ class Node:
         if self.name:
             return self.name
         return next((value.name for value in self.outputs if value is not None), "")
+
+    def located(self, place: Place | None) -> Place | None:
+        """The place of an attribute or a port of the node, in the document."""
+        return None if place is None or self.place is None else self.place.located(place)
 
 
 def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph], ...]:

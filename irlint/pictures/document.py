@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from irlint.model import Node, Place, Port
+from irlint.model import Node, Place
 from irlint.parsers.openvino.positions import LINE_END
 from irlint.parsers.openvino.xml import Broken, decoded, mended, start_tags
 from irlint.pictures.drawing import Line, Piece
@@ -77,10 +77,12 @@ class Document:
         found = re.compile(r"<([^\s/>]+)").match(self.text, self.starts[element])
         return found[1] if found else ""
 
-    def dim(self, port: Port, axis: int, mark: str, label: str) -> Spot | None:
-        """The number in a port's ``<dim>`` for an axis."""
-        element = port.place.element + 1 + axis
-        if any(self.tag(each) != "dim" for each in range(port.place.element + 1, element + 1)):
+    def dim(self, port: Place | None, axis: int, mark: str, label: str) -> Spot | None:
+        """The number for an axis in a ``<dim>`` of the port at a place."""
+        if port is None:
+            return None
+        element = port.element + 1 + axis
+        if any(self.tag(each) != "dim" for each in range(port.element + 1, element + 1)):
             return None
         start = self.ends[element]
         end = self.text.find("<", start)

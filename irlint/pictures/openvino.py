@@ -83,7 +83,7 @@ class Painter:
         attribute = node.attributes.get("shape")
         if attribute is None or attribute.place is None:
             return f'Parameter "{node.name}"'
-        place = self._at(attribute.place)
+        place = self._at(node.located(attribute.place))
         return f'<data shape="{attribute.value}"> of Parameter "{node.name}"' + f", {place}" * bool(place)
 
     def shows(self, value: Value, maker: Maker) -> bool:
@@ -118,7 +118,9 @@ class Painter:
         if not details and problem.place is not None and problem.place != node.place:
             details = [self.document.spot(problem.place, "primary")]
         if not details and fault.input is not None and 0 <= fault.input < len(node.input_ports):
-            details = [self.document.spot(node.input_ports[fault.input].place, "primary", f"input {fault.input}")]
+            details = [
+                self.document.spot(node.located(node.input_ports[fault.input].place), "primary", f"input {fault.input}")
+            ]
         if details:
             return self.document.drawn([self.document.spot(node.place), *details])
         op = Place(node.place.element, "type") if node.place is not None else None
@@ -152,10 +154,10 @@ class Painter:
         known = self.known.types.get(value) if value is not None else None
         stated = port.type.shape
         if not isinstance(known, Tensor) or known.shape is None or not stated or axis >= len(stated):
-            return self.document.spot(port.place, mark, label)
+            return self.document.spot(node.located(port.place), mark, label)
         if stated[axis] is not None and same(stated[axis], known.shape[axis]) is False:
             label += f": {known.shape[axis]} comes in, {stated[axis]} is declared"
-        return self.document.dim(port, axis, mark, label)
+        return self.document.dim(node.located(port.place), axis, mark, label)
 
     # --- declarations -------------------------------------------------------------------------------------------------
 
@@ -168,12 +170,12 @@ class Painter:
         assert isinstance(inferred, Tensor)
         shape = inferred.shape or ()
         index = problem.node.outputs.index(value)
-        port = problem.node.output_ports[index]
+        port = problem.node.located(problem.node.output_ports[index].place)
         spots = [
             self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: the operator gives {shape[axis]}")
             for axis in axes[:3]
         ]
-        return [spot for spot in spots if spot] or [self.document.spot(port.place, "primary")]
+        return [spot for spot in spots if spot] or [self.document.spot(port, "primary")]
 
     # --- the table ----------------------------------------------------------------------------------------------------
 
@@ -184,7 +186,7 @@ class Painter:
             value, declaration, _ = found
             inferred = self.known.types[value]
             assert isinstance(inferred, Tensor)
-            position = self.document.position(declaration.place or node.place)
+            position = self.document.position(node.located(declaration.place) or node.place)
             line = position[0] if position is not None else None
             origins: dict[str, tuple[tuple[str, ...], int | None]] = {
                 "declared": ((f'<port id="{value.port}">',), line),

@@ -19,6 +19,7 @@ from irlint.parsers.openvino.pre_process import check_pre_process
 from irlint.parsers.openvino.repeated import RepeatedLayers, Sections, sections
 from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
+from irlint.records import NOTHING
 
 if TYPE_CHECKING:
     from irlint.parsers.openvino.positions import Position
@@ -185,6 +186,7 @@ def _parser(etree: Any, **options: bool) -> Any:
         load_dtd=False,
         remove_comments=True,
         remove_pis=True,
+        collect_ids=False,
         **options,
     )
 
@@ -278,7 +280,7 @@ class _GraphReader:
         """The layers and the edges of a graph, and the place of the edges."""
         within, found = _children(children, "layers", "layer"), self.sections
         if found is not None and "layers" in children and "edges" in children:
-            layers = RepeatedLayers(found.layers, within, self.layers).layers()
+            layers = RepeatedLayers(found, within, self.layers).layers()
             if all(layer.key is not None for layer in layers):
                 return layers, found.edges, Place(found.edges_at)
         else:
@@ -326,7 +328,7 @@ class _GraphReader:
             self.problems.append(Problem(fault, path, node, place=complaint.place))
 
     def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
-        inside = self._bodies(layer, path, depth)
+        inside = self._bodies(layer, path, depth) if layer.children else {}
         return Node(
             name=layer.name,
             op=layer.op,
@@ -340,8 +342,8 @@ class _GraphReader:
             id=layer.id or None,
             input_ports=layer.inputs,
             output_ports=layer.outputs,
-            metadata=_metadata(layer.children.get("rt_info")),
-            bodies=bodies_among(inside),
+            metadata=_metadata(layer.children.get("rt_info")) if layer.children else NOTHING,
+            bodies=bodies_among(inside) if inside else (),
         )
 
     def _bodies(self, layer: Layer, path: str, depth: int) -> dict[str, Attribute]:
@@ -349,11 +351,11 @@ class _GraphReader:
         for name in _PORT_MAPS:
             element = layer.children.get(name)
             if element is not None:
-                found[name] = Attribute("PORT_MAP", self._port_map(element, layer), place=self._place(element))
+                found[name] = Attribute("PORT_MAP", self._port_map(element, layer), place=self._within(layer, element))
         edges = layer.children.get("back_edges")
         if edges is not None:
             records = tuple(self._back_edge(edge, layer) for edge in edges.iterchildren("edge"))
-            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._place(edges))
+            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._within(layer, edges))
         for name in _BODIES:
             element = layer.children.get(name)
             if element is not None:
@@ -369,7 +371,7 @@ class _GraphReader:
             return {}
         inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
         graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
-        return {name: Attribute("GRAPH", graph, place=self._place(element))}
+        return {name: Attribute("GRAPH", graph, place=self._within(layer, element))}
 
     def _port_map(self, element: Element, layer: Layer) -> tuple[PortMapEntry, ...]:
         return tuple(
@@ -409,6 +411,9 @@ class _GraphReader:
 
     def _place(self, element: Element) -> Place:
         return Place(self.layers.ordinals[element])
+
+    def _within(self, layer: Layer, element: Element) -> Place:
+        return Place(self.layers.ordinals[element] - layer.place.element)
 
 
 def _children(children: dict[str, Element], parent: str, name: str) -> Iterable[Element]:

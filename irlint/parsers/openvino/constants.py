@@ -125,11 +125,11 @@ def _leads_out(location: str, path: str | os.PathLike[str]) -> bool:
 
 def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     """The constant of a ``Const`` layer, with what of it can be read; complains of attributes that cannot."""
-    place = layer.data or layer.place
+    place = layer.place if layer.data is None else layer.place.located(layer.data)
     if layer.type != "Const":
         _complain_of_spelling(layer, reader)
     if layer.data is None:
-        _complain(layer, reader, "has no <data>", place)
+        _complain(layer, reader, "has no <data>", None)
         return Constant(Tensor(), None, place)
     missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
     if missing:
@@ -282,4 +282,4 @@ def _complain(
         attribute=place.attribute if place else None,
         severity=severity,
     )
-    reader.complain(fault, place or layer.place, layer)
+    reader.complain(fault, layer.place if place is None else layer.place.located(place), layer)

@@ -22,7 +22,12 @@ class Edge:
     from_port: int
     to_layer: int
     to_port: int
-    place: Place
+    element: int
+
+    @property
+    def place(self) -> Place:
+        """Its start tag."""
+        return Place(self.element)
 
 
 @record(frozen=False, eq=False)
@@ -100,7 +105,10 @@ def wired(
     inputs, excused = _connected(wiring, reader)
     open_ports: list[OpenPorts] = []
     for layer in layers:
-        _complain_of_duplicate_ports(layer, wiring, version, reader)
+        if len(layer.inputs) > 1 or len(layer.outputs) > 1:
+            _complain_of_duplicate_ports(layer, wiring, version, reader)
+        if None not in inputs[layer]:
+            continue
         ambiguous = layer.key is None or len(wiring.by_key[layer.key]) > 1
         if not (wiring.incomplete or ambiguous or layer in excused):
             open_ports += _open_ports(layer, inputs[layer], version)
@@ -136,8 +144,7 @@ def _wiring(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader:
         if from_layer is None or from_port is None or to_layer is None or to_port is None:
             wiring.incomplete = True
             continue
-        place = Place(reader.ordinals[element])
-        wiring.edges.append(Edge(from_layer, from_port, to_layer, to_port, place))
+        wiring.edges.append(Edge(from_layer, from_port, to_layer, to_port, reader.ordinals[element]))
     return wiring
 
 
@@ -194,9 +201,9 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
             excused.add(target)
     told = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
     unknown = {
-        key: told[edge.place.element]
+        key: told[edge.element]
         for edge in wiring.edges
-        if edge.place.element in told
+        if edge.element in told
         for key in (edge.from_layer, edge.to_layer)
         if key not in wiring.by_key
     }
@@ -204,7 +211,7 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
     for key in {edge.to_layer for edge in lost}:
         excused.update(open_layers.intersection(wiring.by_key.get(key, ())))
     at = [
-        told.get(edge.place.element, unknown.get(edge.to_layer))
+        told.get(edge.element, unknown.get(edge.to_layer))
         for edge in lost
         if open_layers.isdisjoint(wiring.by_key.get(edge.to_layer, ()))
     ]
@@ -272,7 +279,7 @@ def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: La
         help=f'correct "{side}-layer" of the edge, or remove it',
         severity=Severity.ERROR if refused else Severity.WARNING,
     )
-    reader.complain(fault, Place(edge.place.element, f"{side}-layer"), others[-1] if others else None)
+    reader.complain(fault, Place(edge.element, f"{side}-layer"), others[-1] if others else None)
 
 
 def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: LayerReader) -> None:
@@ -286,7 +293,7 @@ def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: Lay
         + f" of several <{kind}> elements in a layer only the first counts",
         severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
     )
-    reader.complain(fault, Place(edge.place.element, f"{side}-port"), layer)
+    reader.complain(fault, Place(edge.element, f"{side}-port"), layer)
 
 
 def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -> None:
@@ -296,7 +303,7 @@ def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -
         help="remove one of the two edges, or lead it to another port",
         severity=Severity.ERROR if layer.live else Severity.WARNING,
     )
-    reader.complain(fault, Place(edge.place.element, "to-port"), layer)
+    reader.complain(fault, Place(edge.element, "to-port"), layer)
 
 
 def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
@@ -317,7 +324,7 @@ def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, rea
                 attribute="id",
                 severity=Severity.ERROR if edges and refused and layer.live else Severity.WARNING,
             )
-            reader.complain(fault, Place(port.place.element, "id"), layer)
+            reader.complain(fault, layer.place.located(Place(port.place.element, "id")), layer)
 
 
 @record
@@ -374,7 +381,7 @@ def _complain_of_open_port(found: OpenPorts, reader: LayerReader) -> None:
         input=found.ports[0],
         severity=Severity.ERROR if found.refused else Severity.WARNING,
     )
-    reader.complain(fault, first.place, layer)
+    reader.complain(fault, layer.place.located(first.place), layer)
 
 
 def _listed(kind: str, ids: list[int]) -> str:

@@ -76,7 +76,7 @@ class Layer:
     """A ``<layer>`` as it is written; ``key`` is its id as a number, None where it has none that can be read.
 
     A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO
-    creates no other layers.
+    creates no other layers. The places of ``data``, of attributes and of ports count from ``place``.
     """
 
     index: int
@@ -192,7 +192,7 @@ class LayerReader:
                 f"{layer.id or '?'}:{port.id}",
                 (Declaration("port", port.type, port.place),),
                 port.id,
-                port.place,
+                layer.place.located(port.place),
             )
             for port in layer.outputs
         )
@@ -201,7 +201,7 @@ class LayerReader:
         data = layer.children.get("data")
         if data is None:
             return
-        ordinal = self.ordinals[data]
+        ordinal = self.ordinals[data] - layer.place.element
         layer.data = Place(ordinal)
         layer.attributes = {
             name: Attribute("TEXT", text, place=Place(ordinal, name)) for name, text in data.attrib.items()
@@ -214,10 +214,10 @@ class LayerReader:
         return tuple(self._port(port, layer, side) for port in parent.iterchildren("port"))
 
     def _port(self, element: Element, layer: Layer, side: str) -> Port:
-        place = Place(self.ordinals[element])
         id = self.number(element, "id", layer)
         names = element.get("names")
         type = self._type(element, layer, side)
+        place = Place(self.ordinals[element] - layer.place.element)
         return Port(-1 if id is None else id, type, place, tensor_names(names) if names else ())
 
     def _type(self, element: Element, layer: Layer, side: str) -> Tensor:

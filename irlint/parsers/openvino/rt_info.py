@@ -57,6 +57,8 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
     """
     named = {place.element for place in outputs}
     for layer in layers:
+        if not layer.children:
+            continue
         info = layer.children.get("rt_info")
         if layer.live and info is not None:
             _check(info, layer, None, reader)
@@ -66,7 +68,9 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
                 info = first_children(element).get("rt_info")
                 if info is None:
                     continue
-                told = side == "output" and (layer.type == "Parameter" or port.place.element in named)
+                told = side == "output" and (
+                    layer.type == "Parameter" or layer.place.located(port.place).element in named
+                )
                 rank = len(port.type.shape) if told and port.type.shape else None
                 _check(info, layer, rank, reader)
 
