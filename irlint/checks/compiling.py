@@ -71,7 +71,8 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
         if fault is not None:
             return fault
     for index, dtype in _refused_types(known, node):
-        if sources.is_varying(node.inputs[index]):
+        value = node.inputs[index]
+        if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
             return not_compiled(
                 f"input {index} is {dtype}, of which the CPU plugin has no {known.calls[node].op}",
                 help=f"convert input {index} to a type that it has, such as f32 or i32",
@@ -109,13 +110,9 @@ def _not_compiled(
 def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
     """The inputs whose element types the plugin refuses where they are no constants, with these types."""
     call, types = known.calls[node], [known.types.get(value) if value else None for value in node.inputs]
-    typed = [(index, each.dtype) for index, each in enumerate(types) if isinstance(each, Tensor)]
+    typed = [(index, each.dtype or "dynamic") for index, each in enumerate(types) if isinstance(each, Tensor)]
     sized = all(each is None or whole_sizes(each) is not None for each in types)
-    return [
-        (index, dtype)
-        for index, dtype in typed
-        if dtype is not None and is_refused(call.op, call.version, index, dtype, sized=sized)
-    ]
+    return [(index, dtype) for index, dtype in typed if is_refused(call.op, call.version, index, dtype, sized=sized)]
 
 
 def _arguments(call: Call) -> dict[str, object]:

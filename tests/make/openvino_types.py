@@ -40,6 +40,7 @@ TYPES = [
     "f8e5m2",
     "f8e8m0",
     "string",
+    "dynamic",
 ]
 
 #: An operation, the opsets of its line, an input, and an element type.
@@ -95,7 +96,7 @@ def measured() -> Iterator[tuple[Place, bool, bool]]:
     for key, takes in zip(read, compiled):
         opsets, indices, dtype, case = key
         for index in indices:
-            place = (case.op, f"{opsets[0]}-{opsets[-1]}", index, element_type(dtype) or "")
+            place = (case.op, f"{opsets[0]}-{opsets[-1]}", index, element_type(dtype) or dtype)
             yield place, takes, takes or again[key]
 
 
@@ -124,7 +125,7 @@ def main() -> None:
         sized[place] = sized.get(place, False) or takes
         opened[place] = opened.get(place, False) or ever
     always = {place for place, takes in opened.items() if not takes}
-    known = {place for place, takes in sized.items() if not takes} - always
+    known = {place for place, takes in sized.items() if not takes and place[3] != "dynamic"} - always
     heading = TABLE.read_text("ascii").partition("\n")[0]
     TABLE.write_text(f"{heading}\n{rows(always, 'always')}{rows(known, 'known')}", "ascii")
 

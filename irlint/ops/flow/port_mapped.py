@@ -297,7 +297,6 @@ def ov_loop(
     _check_flag(execution_condition, "the condition", TRUTHS, index=1, refused=True)
     every = (trip_count, execution_condition, *inputs[: _connected(context) - 2])
     check_inputs_mapped(port_map, 2, len(every))
-    check_trip_count(trip_count, port_map)
     ties = tied(body, "body")
     check_iteration_number(port_map, back_edges, ties, parameters=stated_parameters(body))
     conditions = [entry for entry in port_map if entry.kind == "output" and entry.purpose == "execution_condition"]
@@ -312,6 +311,8 @@ def ov_loop(
     outputs = run.outputs
     again = outputs[ties.result(conditions[0])]
     check_condition(again)
+    if truth(again):
+        check_trip_count(trip_count, port_map)
     trips = _ov_trips(trip_count, truth(again))
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")

@@ -226,6 +226,28 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
     return refused
 
 
+def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a window of a convolution: lists ``names`` have no numbers below 0 for axes whose sizes are known."""
+
+    def refused(layer: Layer) -> Fault | None:
+        window, data = layer.attributes["window"], layer.inputs[0]
+        sizes = data.shape[2:] if isinstance(data, Tensor) and data.shape is not None else ()
+        for name in names:
+            if name.startswith("pads") and window.auto_pad != "explicit":
+                continue
+            entries = getattr(window, name) if hasattr(window, name) else layer.attributes[name]
+            for axis, (size, entry) in enumerate(zip(sizes, entries or ()), 2):
+                if isinstance(size, int) and entry < 0:
+                    return not_compiled(
+                        f"`{name}` has the entry {entry} for axis {axis}, whose size is known",
+                        help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
+                        attribute=name,
+                    )
+        return None
+
+    return refused
+
+
 def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
     """The first thing that several questions find wrong with a layer."""
 

@@ -107,15 +107,20 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
 
 
 def _step(entry: PortMapEntry) -> int:
-    """How many elements a slice has; the plugin reads the stride as a number of 32 bits."""
-    return abs((entry.stride + 2**31) % 2**32 - 2**31)
+    """How many elements a slice has; the plugin reads stride, start and end as numbers of 32 bits."""
+    return abs(_of_32_bits(entry.stride))
+
+
+def _of_32_bits(number: int) -> int:
+    return (number + 2**31) % 2**32 - 2**31
 
 
 def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     """How many slices of its stride a port has. Raises a ``SLICES_UNEVEN`` fault."""
     size, step = whole[axis], _step(entry)
-    start, end = (place + (size + 1) * (place < 0) for place in (entry.start, entry.end))
-    low, high = (end, start) if entry.stride < 0 else (start, end)
+    places = map(_of_32_bits, (entry.start, entry.end))
+    start, end = (place + (size + 1) * (place < 0) for place in places)
+    low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
             f"{_told(entry)} has {size} on axis {axis}, of which start={entry.start}, end={entry.end} and "

@@ -357,7 +357,7 @@ def transposed_sizes(
     """The spatial sizes of a transposed convolution of a tensor of ``shape``, which is input 0.
 
     SAME padding gives size * stride where the window reaches that far. ``lenient`` is for libraries that give an empty
-    output where the padding leaves nothing. Raises a ``WINDOW_EXCEEDS_INPUT`` fault.
+    output where the padding leaves nothing, and takes off no more than there is. Raises a ``WINDOW_EXCEEDS_INPUT`` fault.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -378,10 +378,10 @@ def transposed_sizes(
             continue
         if not reaches(full, 1, f"the padding on axis {window.first + position} leaves something"):
             fault = _nothing_left(size, full, pads, axis=window.first + position)
-            if not lenient:
+            if not lenient or at_least(full, 0) is False:
                 raise fault
             warn(fault.lowered(Severity.WARNING))
-        result.append(None if at_least(full, 0) is False else full)
+        result.append(full)
     return tuple(result)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
-from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import Relation, divides, reckoning, require
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, divides, reckoning, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
-from irlint.ops import onnx, openvino
+from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import expect_type
@@ -254,7 +254,7 @@ def _is_stated(entry: Dim) -> bool:
 
 
 @openvino("Reshape", absent={"special_zero": False})
-def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool) -> Tensor:
+def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Context) -> Tensor:
     """OpenVINO Reshape-1."""
     expect_type(pattern, 1, INTEGERS)
     listed = entries(pattern) or ()
@@ -266,7 +266,28 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool) -> Tensor:
             help='write special_zero="true" where the 0 copies a size, or the size in the place of the -1',
             input=1,
         )
-    return _reshape(data, pattern, copies=special_zero)
+    try:
+        return _reshape(data, pattern, copies=special_zero)
+    except Fault as fault:
+        counted_later = special_zero and fault.rule is RESHAPE_COUNT and not context.constant(0)
+        cut = _cut_off(data, listed) if counted_later else None
+        if cut is None:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+        return cut
+
+
+def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
+    """What the library gives where a target that copies sizes has fewer elements than there are: it does not count these.
+
+    None where it has more elements, or may have, and of a constant, whose elements the library counts.
+    """
+    if 0 not in target or -1 in target or data.shape is None or data.value is not None:
+        return None
+    shape = tuple(data.shape[axis] if entry == 0 else entry for axis, entry in enumerate(target))
+    before, after = product(data.shape), product(shape)
+    fewer = before is not None and after is not None and at_least(before, after) is True
+    return Tensor(data.dtype, shape) if fewer else None
 
 
 # --- Flatten ----------------------------------------------------------------------------------------------------------

@@ -153,10 +153,12 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
 
 def _named_axes(layer: Layer) -> Fault | None:
     """What is wrong with a Squeeze that names no axes: which of them it removes has to be known when it is compiled."""
-    data = layer.inputs[0]
-    if any(each is not None for each in layer.inputs[1:]) or not isinstance(data, Tensor):
+    data, axes = layer.inputs[0], layer.inputs[1] if len(layer.inputs) > 1 else None
+    if not isinstance(data, Tensor) or not (axes is None or (isinstance(axes, Tensor) and axes.value == ())):
         return None
     if data.shape is None or whole_sizes(data) is not None:
+        return None
+    if axes is not None and all(dim is not None and same(dim, 1) is not None for dim in data.shape):
         return None
     return not_compiled(
         f"input 0 is {shape_text(data.shape)}, and without input 1 (axes) every axis of size 1 is removed",

@@ -10,7 +10,14 @@ from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
 from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import Layer, first_of, known_filters, types_at, without_negatives
+from irlint.ops.kernels.compiling import (
+    Layer,
+    first_of,
+    known_filters,
+    types_at,
+    without_negatives,
+    without_negatives_at_known_axes,
+)
 from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
 from irlint.ops.kernels.filters import (
     ABSENT_LISTS,
@@ -152,8 +159,12 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: Of data whose sizes are known, the plugin looks at these numbers; a negative pad at the end it takes.
-COMPILED = first_of(known_filters, without_negatives("strides", "pads_begin", "dilations", known_from=0))
+#: Where sizes are known the plugin looks at these numbers; a negative pad at the end it takes.
+COMPILED = first_of(
+    known_filters,
+    without_negatives("strides", known_from=0),
+    without_negatives_at_known_axes("pads_begin", "dilations"),
+)
 
 
 @openvino("Convolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"), compiles=COMPILED)
