@@ -55,7 +55,10 @@ class Trials:
     def gone(self, change: Change, problem: Problem) -> list[Problem] | None:
         """The problems that a change does away with; None where ``problem`` stays, another comes, or too much would be asked."""
         node = problem.node
-        if node is None or not self._mends(change, problem):
+        if node is None:
+            return None
+        touched = node in change.calls or node in change.inputs or any(value in change.types for value in node.inputs)
+        if touched and not self._mends(change, problem):
             return None
         types: dict[Value, Type | None] = dict(change.types)
         found: list[Problem] = []
@@ -69,7 +72,7 @@ class Trials:
         while queue:
             each = by_order[heappop(queue)]
             changed = self._step(change, each, types, found)
-            if changed is None:
+            if changed is None or (each is node and not any(gone is problem for gone in found)):
                 return None
             for value in changed:
                 for user in self.users.get(value, ()):

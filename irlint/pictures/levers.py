@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 
@@ -10,7 +10,7 @@ from irlint.binding.calls import Call
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product, quotient
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
+from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from, trail
 from irlint.inference.trials import DECLARED, Change, Trials
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
@@ -26,6 +26,9 @@ QUESTIONS = 1200
 CANDIDATES = 160
 TOLD = 2
 
+#: Nodes that give so many inputs, and make so many clashing sizes, may be what has to change.
+MAKERS = 4
+
 #: Lists are changed up to so many entries, and put in all orders up to so many.
 ENTRIES = 8
 ORDERED = 4
@@ -38,6 +41,10 @@ class Lever:
     told: Callable[[Naming], str]
     change: Change
     likely: int = 0
+
+
+#: A change that was tried, with what it does away with, and its place among others: the least is the best.
+Tried = tuple[tuple[int, int], Lever, list[Problem]]
 
 
 class Levers:
@@ -58,18 +65,25 @@ class Levers:
         self.looked += 1
         if self._trials is None:
             self._trials = Trials(self.known, graph, self.problems, QUESTIONS)
-        found: list[tuple[tuple[int, int], Lever, list[Problem]]] = []
-        for tried, lever in enumerate(_candidates(problem, graph, self.known, self.makers)):
-            if tried >= CANDIDATES or self._trials.left <= 0:
-                break
-            gone = self._trials.gone(lever.change, problem)
-            if gone is not None:
-                found.append(((-len(gone), lever.likely), lever, gone))
-        best = [each for each in found if each[0] == min(order for order, _, _ in found)]
+        own = _candidates(problem, graph, self.known, self.makers)
+        best = self._best(own, problem, self._trials) or self._best(
+            _at_makers(problem, self.known, self.makers), problem, self._trials
+        )
         if not best or len(best) > TOLD:
             return ""
         told = ", or with ".join(lever.told(naming()) for _, lever, _ in best)
         return f"with {told}{',' * (len(best) > 1)} {_gone(problem, best[0][2], self.problems)}"
+
+    def _best(self, levers: Iterable[Lever], problem: Problem, trials: Trials) -> list[Tried]:
+        """The changes that do away with most, and of these the likely ones."""
+        found: list[Tried] = []
+        for tried, lever in enumerate(levers):
+            if tried >= CANDIDATES or trials.left <= 0:
+                break
+            gone = trials.gone(lever.change, problem)
+            if gone is not None:
+                found.append(((-len(gone), lever.likely), lever, gone))
+        return [each for each in found if each[0] == min(order for order, _, _ in found)]
 
 
 def _may_have_one(problem: Problem, known: Known) -> bool:
@@ -100,7 +114,32 @@ def _candidates(problem: Problem, graph: Graph, known: Known, makers: Makers) ->
     if problem.fault.rule is UNDEFINED_NAME:
         yield from _unused_values(problem, node, graph, known)
         return
-    inputs, typed = inputs_of(node, known), problem.fault.rule.family == ELEMENT_TYPES
+    yield from _at_node(node, call, known, makers, typed=problem.fault.rule.family == ELEMENT_TYPES)
+
+
+def _at_makers(problem: Problem, known: Known, makers: Makers) -> Iterator[Lever]:
+    """The likely changes of the nodes that give the node its inputs, and of those that make the clashing sizes."""
+    node = problem.node
+    if node is None or problem.fault.rule.family not in TYPED[:2]:
+        return
+    values: list[Value | None] = [*node.inputs[:MAKERS]]
+    for index, axis in problem.fault.marks[:MAKERS]:
+        given = node.inputs[index] if 0 <= index < len(node.inputs) else None
+        found = trail(given, axis, makers) if given is not None else None
+        values.append(found.value if found is not None else None)
+    given_by = (makers.of(value) for value in values if value is not None and not makers.is_constant(value))
+    nodes = dict.fromkeys(maker.node for maker in given_by if maker is not None and not maker.graph.path)
+    for maker_node in nodes:
+        call = known.calls.get(maker_node) if maker_node is not None else None
+        if maker_node is None or maker_node is node or call is None or maker_node.bodies:
+            continue
+        for lever in _at_node(maker_node, call, known, makers, typed=False):
+            if not lever.likely:
+                yield Lever(partial(_within, lever.told, maker_node), lever.change)
+
+
+def _at_node(node: Node, call: Call, known: Known, makers: Makers, *, typed: bool) -> Iterator[Lever]:
+    inputs = inputs_of(node, known)
     yield from _attributes(node, call, inputs) if not typed else ()
     if sum(each is not None for each in node.inputs) > 1 and None not in node.inputs[:2]:
         left, right = node.inputs[:2]
@@ -237,6 +276,10 @@ def _entry(constant: Value, index: int, entry: int, wanted: int, makers: Makers)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _within(told: Callable[[Naming], str], node: Node, naming: Naming) -> str:
+    return f"{told(naming)} in {naming.short(node)}"
 
 
 def _swapped(naming: Naming) -> str:

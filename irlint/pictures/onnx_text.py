@@ -17,6 +17,9 @@ CHARACTERS = 48
 #: Of the entries of a list in a line the first so many are written, and so many of those with marks: more fit on no page.
 LISTED = 48
 
+#: The only attribute of a node is left out after its inputs where it has at most so many characters.
+SHORT = 24
+
 #: Of a node with more inputs than this, they are left out before its attributes are.
 MANY = 6
 
@@ -76,7 +79,9 @@ def node_pieces(
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     pieces += [Piece(" = "), Piece(name, *op)]
     if node.attributes:
-        pieces += [Piece(" <"), *_listed(_attributes(node, attribute), 2), Piece(">")]
+        written = list(_attributes(node, attribute))
+        short = len(written) == 1 and len(written[0][0]) <= SHORT
+        pieces += [Piece(" <"), *_listed(written, 1 if short else 2), Piece(">")]
     pieces += [Piece(" (")]
     spare = 1 if len(node.inputs) <= MANY else 3
     pieces += _listed(_operands(node.inputs, marks), spare)

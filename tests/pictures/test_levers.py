@@ -24,6 +24,7 @@ LEVERS = """
 (float[2,48,8] x) => (float[2,48,?] y) <int64[3] t = {2, 47, -1}> { y = Reshape (x, t) }             | with 48 for 47 in constant `t` (entry 1) this is gone
 (float[2,3,1] x) => (float[2,3] y) <int64[1] a = {1}> { y = Squeeze (x, a) }                         | with 2 for 1 in constant `a` this is gone
 (float[2,3] x) => (float[2,3] y) { s = Neg (x) t = Exp (x) z = Abs (x) u = Add (t, z) y = Add (u, sn) }  | with `s`, which nothing uses, as input 1 this is gone
+(float[4,2] w, float[2,4] x, float[4] b) => (float[4,4] y) { t = MatMul (x, w) y = Add (t, b) }      | with inputs 0 and 1 swapped in MatMul[0] this is gone
 (float[2,3] x) => (float[3,3] y) { t = Exp (x) y = Concat <axis = 1> (t, t) }                        |
 (float[2,3] x, float[2,4] z) => (float[2,3] y) { y = Add (x, z) }                                    |
 (float[2,3] x, float[7,8] w) => (float[2,7] y) { y = Gemm (x, w) }                                   |
