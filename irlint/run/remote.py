@@ -9,7 +9,7 @@ from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
 from irlint.parsers.remote.stores import Store, judged, patiently, stamp
-from irlint.records import replaced
+from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.search import SUFFIXES, Excluded, MissingPaths
 
@@ -49,65 +49,67 @@ def _is_glob(path: str) -> bool:
     return "*" in path or ("[" in path and not is_web(path))
 
 
+@record
+class _Place:
+    """A folder of a store: its URL, and its path as the store has it."""
+
+    url: str
+    path: str
+
+    def file(self, path: str, entry: Mapping[str, Any]) -> Located:
+        """A file in it or below, of a listing, by a URL that has all that the one of the folder has."""
+        if is_url(path):
+            url = path
+        else:
+            whole, question, query = self.url.partition("?")
+            url = f"{whole.rstrip('/')}{path.removeprefix(self.path.rstrip('/'))}{question}{query}"
+        size = entry.get("size")
+        return Located(url, None if size is None else int(size), "" if size is None else stamp(entry))
+
+    def models(self, entries: Mapping[str, Any]) -> Iterator[Located]:
+        """The models of a listing, but those that are hidden."""
+        for path in sorted(entries):
+            if path.lower().endswith(SUFFIXES) and not self.hides(path) and entries[path].get("type") != "directory":
+                yield self.file(path, entries[path])
+
+    def hides(self, path: str) -> bool:
+        """Whether a path has a part that begins with a dot, from here on."""
+        return any(part.startswith(".") for part in path.removeprefix(self.path).split("/"))
+
+
+def _place(store: Store, url: str) -> _Place:
+    """The folder that a URL is one of, or the deepest one that holds all that a glob may name."""
+    if _is_glob(url):
+        url = url[: min(url.find(mark) % (len(url) + 1) for mark in "*[")].rpartition("/")[0]
+    return _Place(url, store.filesystem._strip_protocol(url))
+
+
 def _found(url: str) -> Iterator[Located]:
-    store = store_of(url)
-    path = store.filesystem._strip_protocol(url)
+    store, place = store_of(url), _place(store_of(url), url)
+    filesystem = store.filesystem
+    path = filesystem._strip_protocol(url)
     if _is_glob(path):
-        yield from _models(url, path, _asked(url, lambda: store.filesystem.glob(path, detail=True)))
+        yield from place.models(_asked(url, lambda: filesystem.glob(path, detail=True)))
         return
     if is_web(url):
-        yield from _models(url, path, _asked(url, lambda: store.filesystem.find(path, detail=True)))
+        yield from place.models(_asked(url, lambda: filesystem.find(path, detail=True)))
         return
-    entry = _asked(url, lambda: store.filesystem.info(path))
-    if entry.get("type") != "directory":
-        yield _located(url, entry["name"], entry)
-        return
-    yield from _in_folder(store, url, path)
+    entry = _asked(url, lambda: filesystem.info(path))
+    if entry.get("type") == "directory":
+        yield from _in_folder(filesystem, place)
+    else:
+        yield place.file(path, entry)
 
 
-def _in_folder(store: Store, url: str, folder: str) -> Iterator[Located]:
+def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
     """The models of a folder: its own, and those below, the listing of one folder in it at a time."""
-    entries = _asked(url, lambda: store.filesystem.ls(folder, detail=True))
+    entries = _asked(place.url, lambda: filesystem.ls(place.path, detail=True))
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
+        name = entry["name"]
         if entry["type"] != "directory":
-            yield from _models(url, folder, {entry["name"]: entry})
-        elif not _is_hidden(entry["name"], folder):
-            found = _asked(url, lambda inside=entry["name"]: store.filesystem.find(inside, detail=True))
-            yield from _models(url, folder, found)
-
-
-def _models(url: str, folder: str, entries: Mapping[str, Any]) -> Iterator[Located]:
-    for path in sorted(entries):
-        if (
-            path.lower().endswith(SUFFIXES)
-            and not _is_hidden(path, folder)
-            and entries[path].get("type") != "directory"
-        ):
-            yield _located(url, path, entries[path])
-
-
-def _is_hidden(path: str, folder: str) -> bool:
-    """Whether a path from a folder on has a part that begins with a dot."""
-    return any(part.startswith(".") for part in path.removeprefix(folder.rstrip("*")).split("/"))
-
-
-def _located(url: str, path: str, entry: Mapping[str, Any]) -> Located:
-    """A file of a listing by its URL, which has the user info and the query of the one that was listed."""
-    size = entry.get("size")
-    return Located(_with_path(url, path), None if size is None else int(size), "" if size is None else stamp(entry))
-
-
-def _with_path(url: str, path: str) -> str:
-    scheme, _, rest = url.partition("://")
-    if is_url(path):
-        return path
-    host = rest.partition("/")[0]
-    user, at, bare = host.rpartition("@")
-    query = url.partition("?")[1] + url.partition("?")[2]
-    inside = path.lstrip("/")
-    if at and not inside.startswith(f"{bare}/"):
-        inside = f"{bare}/{inside}"
-    return f"{scheme}://{user}{at}{inside}{query if '*' not in url else ''}"
+            yield from place.models({name: entry})
+        elif not place.hides(name):
+            yield from place.models(_asked(place.url, lambda inside=name: filesystem.find(inside, detail=True)))
 
 
 def _asked(url: str, ask: Any) -> Any:

@@ -189,6 +189,30 @@ def test_a_run_goes_on_by_size_and_tag(site: Site, tmp_path: Path) -> None:
     assert files[0]["paths"] == ["memory://m"]
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:word@host:8443/a/m.onnx?sig=1#x", "https://host:8443/a/m.onnx"),
+        ("s3://key:secret@bucket/a/m.onnx", "s3://bucket/a/m.onnx"),
+        ("hf://org/name@v1/m.onnx", "hf://org/name@v1/m.onnx"),
+        ("abfss://models@account.dfs.core.windows.net/m.onnx", "abfss://models@account.dfs.core.windows.net/m.onnx"),
+    ],
+)
+def test_how_urls_are_shown(url: str, shown: str) -> None:
+    from irlint.parsers.remote.locations import Located
+
+    assert str(Located(url)) == shown
+
+
+def test_files_of_a_folder_have_what_its_url_has() -> None:
+    from irlint.run.remote import _Place
+
+    place = _Place("abfss://models@account/zoo/", "models/zoo")
+    assert place.file("models/zoo/a/m.onnx", {}).url == "abfss://models@account/zoo/a/m.onnx"
+    query = _Place("s3://bucket/zoo?versionId=1", "bucket/zoo")
+    assert query.file("bucket/zoo/m.onnx", {"size": 3, "ETag": '"x"'}).url == "s3://bucket/zoo/m.onnx?versionId=1"
+
+
 # What goes wrong.
 
 

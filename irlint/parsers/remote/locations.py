@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from irlint.records import record
 
+#: Schemes in which what stands before the host is no user, but a container.
+CONTAINERS = ("abfs", "abfss", "az", "wasb", "wasbs")
+
 
 @record
 class Located:
@@ -21,7 +24,7 @@ def shown(url: str) -> str:
     """A URL without what may be secret: user info, query and fragment."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
-    host = host.rpartition("@")[2]
+    host = host if scheme.lower() in CONTAINERS else host.rpartition("@")[2]
     return f"{scheme}://{_bare(host)}{slash}{_bare(path)}"
 
 
