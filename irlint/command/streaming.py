@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -162,6 +163,8 @@ class _Resumed:
 
     def __init__(self, file: str, head: str) -> None:
         self.file = file
+        self.head = head
+        self.other_head = False
         #: How many files it had, where what is new begins, and how many of them need not be checked.
         self.blocks = self.begun = self.before = 0
         #: By their keys those that it had, and those that are as they were or new.
@@ -181,6 +184,8 @@ class _Resumed:
             self.stream.seek(0)
             _judge_header(self.file, journal.header(self.stream), head)
             end = self.stream.tell()
+            self.stream.seek(0)
+            self.other_head = self.stream.read(end) != head.encode("utf-8", "surrogatepass")
             for block in journal.blocks(self.stream):
                 self.blocks += 1
                 if block.key is not None:
@@ -217,7 +222,7 @@ class _Resumed:
 
     def closed(self) -> Tally:
         """Takes out what is of files that are gone or others now, writes the last line; what was counted."""
-        if self.before < self.blocks:
+        if self.before < self.blocks or self.other_head:
             self._compact()
         self.stream.close()
         tally, _ = journal.tally(self.file)
@@ -233,7 +238,7 @@ class _Resumed:
         journal.header(self.stream)
         folder = os.path.dirname(os.path.realpath(self.file))
         with NamedTemporaryFile(dir=folder, prefix=".irlint-", delete=False) as copy, open(self.file, "rb") as lines:
-            copy.write(lines.read(self.stream.tell()))
+            copy.write(self.head.encode("utf-8", "surrogatepass"))
             for block in journal.blocks(self.stream):
                 lines.seek(block.start)
                 if block.start >= self.begun or block.key in self.current:
@@ -244,20 +249,19 @@ class _Resumed:
 
 
 def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
-    """Ends the run where a journal is of another one."""
-    import json
-
+    """Ends the run where a journal is of another one; one over some of the same paths is none."""
     own = json.loads(head)
-    for name, what in (
-        ("version", "another version of irlint"),
-        ("paths", "other paths"),
-        ("settings", "other options"),
-    ):
-        if found.get(name) != own[name]:
-            told = f": {found[name]!r} there, {own[name]!r} here" if name != "settings" and name in found else ""
-            fail(
-                f"--resume: {file} is of a run with {what}{told}", "help: remove it to begin anew, or give another file"
-            )
+    differing = [
+        what
+        for name, what in (("version", "version of irlint"), ("settings", "options"))
+        if found.get(name) != own[name]
+    ]
+    if not set(found.get("paths", ())) & set(own["paths"]):
+        differing.append("paths")
+    if differing:
+        there = f": {', '.join(found.get('paths', ())) or 'none'} there" if differing == ["paths"] else ""
+        told = f"--resume: {file} is of a run with other {' and '.join(differing)}{there}"
+        fail(told, "help: remove it to begin anew, or give another file")
 
 
 def _key(file: str | Located) -> int | None:

@@ -119,6 +119,15 @@ def test_a_journal_of_another_run_is_left_alone(models: Path) -> None:
     assert (models / "notes.jsonl").read_text() == "{}\n"
 
 
+def test_other_paths_join(models: Path) -> None:
+    run("models/1.onnx", "models/2.onnx", "--resume", "run.jsonl", cwd=models)
+    result = run("models/2.onnx", "models/3.onnx", "models/4.onnx", "--resume", "run.jsonl", "-v", cwd=models)
+    assert [line.split(":")[1] for line in result.stderr.splitlines()] == [" models/3.onnx", " models/4.onnx"]
+    told = lines((models / "run.jsonl").read_text())
+    assert [each["path"] for each in told if each["kind"] == "file"] == [f"models/{n}.onnx" for n in (2, 3, 4)]
+    assert told[0]["paths"] == ["models/2.onnx", "models/3.onnx", "models/4.onnx"]
+
+
 def test_counts_of_a_journal(models: Path) -> None:
     (models / "run.jsonl").write_text(run("models", "--format", "jsonl", cwd=models).stdout)
     told = json.loads(run("summary", "run.jsonl", "--format", "json", cwd=models).stdout)
