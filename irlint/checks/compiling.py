@@ -75,7 +75,7 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
         if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
             return not_compiled(
                 f"input {index} is {dtype}, of which the CPU plugin has no {known.calls[node].op}",
-                help=f"convert input {index} to a type that it has, such as f32 or i32",
+                help=f"convert input {index} to a type that it has, such as f32",
                 input=index,
             )
     late = any(sources.is_late(value) for value in node.inputs[1:])
