@@ -26,7 +26,9 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], dept
     if depth > DEPTH_LIMIT:
         raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
     for key, places in reversed(merged(raw, spans).items()):
-        found = merged(raw, places) if key in _TYPE_KEYS else {}
+        if key not in _TYPE_KEYS:
+            continue
+        found = merged(raw, places)
         inner = found.get(1 << 3 | 2)
         match key >> 3:
             case 1:

@@ -876,6 +876,17 @@ def test_a_field_of_another_wire_type_is_unknown():
     assert onnx.load_model_from_string(content).graph.name == graph(content).name == "g"
 
 
+def test_a_field_of_another_wire_type_is_no_type():
+    tensor = field(1, field(1, 1) + field(2, b""))
+    for declared, expected in ((tensor + field(1, 5), []), (field(1, b"\x0c") + field(1, 5), ["malformed-onnx"] * 2)):
+        value = field(1, b"x") + field(2, declared)
+        content = field(1, 10) + field(7, field(2, b"g") + field(11, value) + field(12, value)) + field(8, field(2, 17))
+        found = parsed(content)
+        assert codes(found) == expected
+        if not expected:
+            assert found.graph.inputs[0].type == Tensor("float32", ())
+
+
 def test_a_message_in_two_pieces_is_one():
     first, second = (field(7, field(1, field(4, name))) for name in (b"A", b"B"))
     content = field(1, 10) + first + second
