@@ -46,6 +46,12 @@ class Places:
             self.known = self.numbers[self.order]
 
     @property
+    def is_dense(self) -> bool:
+        """Whether the numbers of the nodes follow each other as the nodes do."""
+        known = self.known
+        return self.order is None and len(known) > 0 and int(known[-1]) - int(known[0]) == len(known) - 1
+
+    @property
     def twice(self) -> bool:
         """Whether a tree has a node twice."""
         return self.order is not None and bool((self.known[1:] == self.known[:-1]).any())
@@ -62,6 +68,9 @@ class Places:
         if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
             return None
         wanted = self.of(trees, ids)
+        if self.is_dense and len(wanted):
+            found = wanted - self.known[0]
+            return found if 0 <= int(found.min()) and int(found.max()) < len(self.known) else None
         found = numpy.searchsorted(self.known, wanted)
         if len(found) and (int(found.max()) >= len(self.known) or (self.known[found] != wanted).any()):
             return None
