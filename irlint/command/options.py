@@ -68,6 +68,14 @@ OWN = (
         section="Outcome",
     ),
     Option(
+        "--cache",
+        "Keep outcomes in this folder, and take from it those of models that are as they were.",
+        "file",
+        metavar="FOLDER",
+        after="--fail-on",
+        section="Outcome",
+    ),
+    Option(
         "--timeout",
         f"Seconds that the check of one file may take; else {TIMEOUT}.",
         "number",

@@ -213,6 +213,11 @@ def of_files(
     more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
     more |= {"silenced": any(form.silenced for form in forms), "page": any(form.facts for form in forms)}
     more |= {"operands": any(form.whole for form in forms)}
+    more |= {
+        "cache": ""
+        if more["page"] or options["weights"]
+        else os.path.abspath(options["cache"] or "") * bool(options["cache"])
+    }
     draw = any(form.drawn for form in forms)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)

@@ -12,6 +12,10 @@ from irlint.lazy_typing import Any, BinaryIO
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 
+#: What hears of each file that is opened, where somebody wants to know what a check reads.
+trace: Any = None
+
+
 def is_url(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a URL: its scheme has more than the one letter of a drive."""
     scheme, found, _ = os.fspath(path).partition("://")
@@ -32,7 +36,7 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
     except OSError:
         file.close()
         raise
-    return file  # type: ignore[no-any-return]
+    return file if trace is None else trace.opened(file, path)  # type: ignore[no-any-return]
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:

@@ -41,6 +41,7 @@ class Settings:
     With ``silenced`` the entries of files hold what is not reported, with ``stamped`` their size and what changes when they are
     written, with ``page`` what is known of the models; findings have their ``operands`` unless nobody asks for them. A file may take
     ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to be reported.
+    ``cache`` is a folder in which outcomes are kept, "" for none.
     """
 
     shapes: Mapping[str, Shape]
@@ -59,6 +60,7 @@ class Settings:
     stamped: bool = False
     page: bool = False
     operands: bool = True
+    cache: str = ""
 
 
 @record
@@ -194,7 +196,12 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
     if not isinstance(path, str):
         from irlint.run.remote import outcome_of
 
-        return outcome_of(settings, path)
+        return outcome_of(replaced(settings, cache=""), path)
+    if settings.cache and data is None:
+        from irlint.run.cache import remembered
+
+        found = remembered(settings, path)
+        return _stamped(found, path) if settings.stamped and found.error is None else found
     if settings.timeout is None:
         return _outcome(settings, path, data)
     from irlint.run.deadline import TimedOut, limited

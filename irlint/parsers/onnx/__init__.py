@@ -79,6 +79,10 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
         return _model(name, bytes_of(file))
 
 
+#: What is told of a file that a model names.
+told_beside = onnx_tensors.told_beside
+
+
 def bytes_of(file: BinaryIO) -> Buffer:
     """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those that the parser
     looks at. Raises OSError where it shrinks while it is read."""

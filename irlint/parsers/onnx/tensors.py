@@ -9,7 +9,7 @@ from functools import lru_cache
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, NUMBERED_TYPES, Contents, Tensor
-from irlint.parsers import weights
+from irlint.parsers import opening, weights
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.opening import beside, is_url
 
@@ -63,6 +63,8 @@ class Files:
         location = location.partition("\0")[0]
         if location not in self._seen:
             self._seen[location] = self._examined(location)
+            if opening.trace is not None:
+                opening.trace.beside(location, self._seen[location])
         return self._seen[location]
 
     def _examined(self, location: str) -> tuple[int | None, str | None, str | None]:
@@ -92,6 +94,11 @@ class Files:
         except OSError as error:
             return None, f"{location} cannot be read: {error.strerror}", None
         return status.st_size, None, _linked(path, location, status.st_nlink)
+
+
+def told_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
+    """What is told of a file that a model names."""
+    return Files(model).size(location)
 
 
 def constant(data: Buffer, found: Fields, files: Files) -> Constant:

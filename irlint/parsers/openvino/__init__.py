@@ -9,6 +9,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
+from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
 from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
@@ -49,6 +50,8 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         place = Place(0, "version" if "version" in root.attrib else None)
         return Model(name, OPENVINO, version, problems=(*problems, Problem(fault, place=place)))
     weights = weights_beside(path)
+    if opening.trace is not None:
+        opening.trace.beside(weights.name, _told(weights))
     if is_url(name):
         want_small_constants(root, weights)
     try:
@@ -61,6 +64,17 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     info = first_children(root).get("rt_info")
     found, producer = tuple(problems), _producer(info)
     return Model(name, OPENVINO, version, graph, metadata=_metadata(info), problems=found, producer=producer)
+
+
+def told_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
+    """What is told of the ``.bin`` file of a model."""
+    weights = weights_beside(model)
+    weights.close()
+    return _told(weights)
+
+
+def _told(weights: Weights) -> tuple[int | None, str | None, bool]:
+    return weights.size, weights.reason, weights.file is None
 
 
 def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]:

@@ -1,0 +1,131 @@
+"""What the check of a model has read, so that it can be told later whether it would read the same."""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+
+from irlint.lazy_typing import Any, BinaryIO
+from irlint.parsers import opening
+from irlint.records import record
+
+#: So many bytes are read at once where it is looked whether they are the same.
+PIECE = 1 << 22
+
+
+@record
+class Read:
+    """A file that was opened, its size then, the parts of it that were read in this order, and a hash of these."""
+
+    path: str
+    size: int
+    parts: tuple[tuple[int, int], ...]
+    digest: bytes
+
+
+@record
+class Beside:
+    """What was told of a file that a model names, or that belongs to it."""
+
+    name: str
+    told: tuple[Any, ...]
+
+
+class Trace:
+    """A block in which whatever is read of files, and told of those beside a model, is noted."""
+
+    def __init__(self) -> None:
+        self.files: list[_Noted] = []
+        self.told: list[Beside] = []
+
+    def __enter__(self) -> Trace:
+        opening.trace = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        opening.trace = None
+
+    def opened(self, file: BinaryIO, path: str | os.PathLike[str]) -> Any:
+        """The file, so that what is read of it is noted."""
+        noted = _Noted(file, os.fspath(path))
+        self.files.append(noted)
+        return noted
+
+    def beside(self, name: str, told: tuple[Any, ...]) -> None:
+        """Notes what is told of a file beside the model."""
+        self.told.append(Beside(name, told))
+
+    def reads(self) -> tuple[Read, ...]:
+        """What was read, file by file."""
+        return tuple(Read(each.name, each.whole, tuple(each.parts), each.hash.digest()) for each in self.files)
+
+
+class _Noted:
+    """A file, and what has been read of it."""
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        self.file = file
+        self.name = path
+        self.whole = os.fstat(file.fileno()).st_size
+        self.parts: list[tuple[int, int]] = []
+        self.hash = _hash()
+        self.fileno = file.fileno
+        self.seek = file.seek
+        self.close = file.close
+
+    def read(self, size: int = -1) -> bytes:
+        at = self.file.tell()
+        data = self.file.read(size)
+        self._note(at, data)
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        at = self.file.tell()
+        count: int = self.file.readinto(buffer)  # type: ignore[attr-defined]
+        self._note(at, buffer[:count])
+        return count
+
+    def _note(self, at: int, data: Any) -> None:
+        self.hash.update(data)
+        end = at + len(data)
+        if self.parts and self.parts[-1][1] == at:
+            self.parts[-1] = self.parts[-1][0], end
+        else:
+            self.parts.append((at, end))
+
+    def __enter__(self) -> _Noted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def is_same(read: Read) -> bool:
+    """Whether a file still has the bytes that were read of it."""
+    found = _hash()
+    try:
+        with opening.opened(read.path) as file:
+            if opening.size(file) != read.size:
+                return False
+            for start, end in read.parts:
+                file.seek(start)
+                while start < end and (piece := file.read(min(PIECE, end - start))):
+                    found.update(piece)
+                    start += len(piece)
+                if start < end:
+                    return False
+    except OSError:
+        return False
+    return bool(found.digest() == read.digest)
+
+
+def is_told(beside: Beside, model: str, form: str) -> bool:
+    """Whether the same is told of a file beside a model of a format."""
+    from importlib import import_module
+
+    parser: Any = import_module(f"irlint.parsers.{form}")
+    return bool(parser.told_beside(model, beside.name) == beside.told)
+
+
+def _hash() -> Any:
+    return blake2b(digest_size=32)

@@ -1,0 +1,151 @@
+"""Outcomes that are kept: the same report without the work, and none that is no longer true."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import onnx.helper as make
+import pytest
+from command.process import BAD, FIXTURES, GOOD, WARNING, ran
+
+from irlint.run import cache
+
+#: Before irlint runs: each model that is really checked is told.
+TOLD = """
+import sys
+from irlint.run import one_file
+sound = one_file.inspected
+def inspected(path, *rest, **options):
+    print("checked", path, file=sys.stderr)
+    return sound(path, *rest, **options)
+one_file.inspected = inspected
+"""
+
+IR = """<net version="11"><layers><layer id="0" name="c" type="Const" version="opset1">
+<data element_type="i64" shape="1" offset="0" size="8"/><output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>1</dim></port></input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>
+"""
+
+
+def checked(folder: Path, *arguments: str, **env: str) -> tuple[list[str], bytes]:
+    """Which models a run with a cache really checks, and its report, which is that of a run without one."""
+    options = ("models", "--jobs", "1", *arguments)
+    with_cache = ran(*options, "--cache", folder / "kept", cwd=folder, prelude=TOLD, **env)
+    without = ran(*options, cwd=folder, **env)
+    assert (with_cache.returncode, with_cache.stdout) == (without.returncode, without.stdout)
+    lines = [line.split() for line in with_cache.stderr.decode().splitlines()]
+    return [words[1].removeprefix("models/") for words in lines if words[0] == "checked"], with_cache.stdout
+
+
+def external(path: Path) -> None:
+    tensor = onnx.TensorProto(name="s", dims=[1], data_type=7, data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="s.data")
+    ends = [[make.make_tensor_value_info(name, 1, None)] for name in "xy"]
+    graph = make.make_graph([make.make_node("Reshape", ["x", "s"], ["y"])], "g", *ends, [tensor])
+    onnx.save(make.make_model(graph, ir_version=8, opset_imports=[make.make_opsetid("", 17)]), path)
+    path.with_name("s.data").write_bytes((-1).to_bytes(8, "little", signed=True))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    models = tmp_path / "models"
+    models.mkdir()
+    for name, source in {"bad": BAD, "good": GOOD, "warned": WARNING}.items():
+        shutil.copy(source, models / f"{name}.onnx")
+    shutil.copy(FIXTURES / "openvino" / "bad" / "IRL204-pdpd-broadcast-mismatch.xml", models / "lost.xml")
+    (models / "ir.xml").write_text(IR)
+    (models / "ir.bin").write_bytes(bytes(8))
+    external(models / "ext.onnx")
+    return tmp_path
+
+
+EVERY = ["bad.onnx", "ext.onnx", "good.onnx", "ir.xml", "lost.xml", "warned.onnx"]
+
+
+def test_a_second_run_checks_what_is_not_kept(folder: Path) -> None:
+    assert checked(folder)[0] == EVERY
+    assert checked(folder)[0] == ["lost.xml"]
+    assert checked(folder, "--format", "jsonl")[0] == EVERY
+    for path in (folder / "models").iterdir():
+        os.utime(path, (1, 1))
+    assert checked(folder, "--format", "jsonl")[0] == ["lost.xml"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda models: shutil.copy(BAD, models / "good.onnx"), "good.onnx"),
+        (lambda models: (models / "ir.bin").write_bytes(bytes(7)), "ir.xml"),
+        (lambda models: (models / "ir.bin").write_bytes(bytes(7) + b"1"), "ir.xml"),
+        (lambda models: (models / "ir.bin").unlink(), "ir.xml"),
+        (lambda models: (models / "s.data").write_bytes(bytes(8)), "ext.onnx"),
+        (lambda models: (models / "s.data").write_bytes(bytes(9)), "ext.onnx"),
+        (lambda models: (models / "s.data").unlink(), "ext.onnx"),
+        (lambda models: os.link(models / "s.data", models.parent / "other"), "ext.onnx"),
+    ],
+)
+def test_what_has_changed_is_checked(change: Callable[[Path], object], expected: str, folder: Path) -> None:
+    checked(folder)
+    change(folder / "models")
+    assert checked(folder)[0] == sorted([expected, "lost.xml"])
+
+
+@pytest.mark.parametrize("arguments", [("--ignore", "IRL2"), ("--shape", "x=N,?"), ("--target", "onnxruntime@1.17")])
+def test_what_is_asked_otherwise_is_checked(arguments: tuple[str, ...], folder: Path) -> None:
+    (folder / "models" / "good.onnx").unlink()
+    checked(folder)
+    assert len(checked(folder, *arguments)[0]) == 5
+    assert checked(folder, *arguments)[0] == ["lost.xml"]
+
+
+def test_another_configuration(folder: Path) -> None:
+    checked(folder)
+    (folder / "irlint.toml").write_text(
+        '[severity]\nIRL201 = "note"\n[[suppress]]\nrule = "IRL104"\nreason = "known"\n'
+    )
+    assert checked(folder)[0] == EVERY
+    assert checked(folder, PYTHONHASHSEED="7")[0] == ["lost.xml"]
+
+
+def test_entries_that_are_damaged_or_hostile(folder: Path) -> None:
+    checked(folder)
+
+    class Hostile:
+        def __reduce__(self) -> tuple[object, ...]:
+            return os.mkdir, (str(folder / "made"),)
+
+    for number, file in enumerate(sorted(path for path in (folder / "kept").rglob("*") if path.is_file())):
+        file.write_bytes(
+            (b"", b"nonsense", pickle.dumps(Hostile()), pickle.dumps(1), file.read_bytes()[:90])[number % 5]
+        )
+    assert checked(folder)[0] == EVERY
+    assert not (folder / "made").exists()
+    assert checked(folder)[0] == ["lost.xml"]
+
+
+def test_another_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from irlint.run.files import Settings
+
+    asked = cache._asked(Settings({}))
+    assert cache._asked(Settings({})) == asked
+    assert cache._asked(Settings({}, draw=True)) != asked
+    monkeypatch.setattr(cache, "_program", lambda: iter([("irlint", 1, 2)]))
+    assert cache._asked(Settings({})) != asked
+
+
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    (folder / "kept").write_text("no folder")
+    assert checked(folder)[0] == checked(folder)[0] == EVERY
+
+
+def test_several_processes(folder: Path) -> None:
+    first = ran("models", "--jobs", "3", "--cache", "kept", cwd=folder)
+    second = ran("models", "--jobs", "3", "--cache", "kept", cwd=folder, prelude=TOLD)
+    assert first.stdout == second.stdout
+    assert second.stderr.decode().split() == ["checked", "models/lost.xml"]
