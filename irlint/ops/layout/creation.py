@@ -1,16 +1,16 @@
-"""Operators that make tensors from nothing, from a shape or from a range, and those that tell a shape."""
+"""Operators that make tensors from nothing or from a shape, and those that tell a shape."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, ceildiv, largest, product
+from irlint.dims import MaybeDim, Shape, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.lazy_typing import Literal
 from irlint.model import Attribute, Node
-from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
+from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
@@ -18,17 +18,15 @@ from irlint.ops.kernels.axes import Floats, Ints, result_axis
 from irlint.ops.kernels.compiling import (
     NEVER_HELD,
     NOT_COMPILED,
-    UNREADABLE,
     Layer,
     first_of,
     given_type,
     not_compiled,
     readable_constants,
 )
-from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
+from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
-from irlint.schemas import MICROSOFT
 
 DType = str
 NegativeIndices = Literal["ignore_negative", "normalize"]
@@ -46,20 +44,6 @@ one with none, and of two takes the first that is written: there it is a warning
 g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64 y) { y = Constant <value_int = 1> () }""",
-)
-
-STEP_ZERO = Rule(
-    "IRL362",
-    "range-step-zero",
-    Severity.ERROR,
-    "A Range advances by 0 and never reaches its limit, or begins, ends or advances with no finite number.",
-    why="The number of elements is the distance divided by the step; runtimes refuse a step of 0, and OpenVINO numbers that are "
-    "infinite or not a number.",
-    mend="Use a finite step other than 0, and finite ends.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g () => (int64[N] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {0}> { y = Range (start, limit, delta) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g () => (int64[5] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {1}> { y = Range (start, limit, delta) }""",
 )
 
 # --- constants --------------------------------------------------------------------------------------------------------
@@ -261,11 +245,15 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
             )
         )
         return shape_contents(data.shape, "int64")
-    _expect_dtype(output_type, "output_type", INDEX_TYPES)
+    expect_result_type(output_type, "output_type", INDEX_TYPES)
     return shape_contents(data.shape, output_type)
 
 
-def _expect_dtype(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
+def expect_result_type(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
+    """Makes sure that an attribute names an element type that the operation gives, or a ``dynamic`` one.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
     if dtype in allowed or (dtype is None and dynamic):
         return
     raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -374,117 +362,6 @@ def ov_eye(
     batch = () if batch_shape is None else openvino_shape(batch_shape, 3)
     sizes = [stated_size(number(x), index, names[index]) for index, x in enumerate((num_rows, num_columns))]
     return Tensor(output_type, None if batch is None else (*batch, *sizes))
-
-
-# --- ranges -----------------------------------------------------------------------------------------------------------
-
-
-def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
-    """How many numbers a range has: max(ceil((limit - start) / delta), 0).
-
-    Raises a ``STEP_ZERO`` fault.
-    """
-    if delta is not None and not isinstance(delta, Expr) and delta == 0:
-        raise STEP_ZERO.fault("input 2 (the step) is 0: the range never ends", help="use another step", input=2)
-    if start is None or limit is None or delta is None or isinstance(delta, Expr):
-        return None
-    if not (isinstance(start, Expr) or isinstance(limit, Expr)):
-        steps = (limit - start) / delta if _any_float(start, limit, delta) else -((start - limit) // delta)
-        return max(math.ceil(steps), 0) if math.isfinite(steps) else None
-    ends = [int(end) if isinstance(end, float) and end.is_integer() else end for end in (start, limit, delta)]
-    if any(isinstance(end, float) for end in ends):
-        return None
-    first, last, step = ends
-    assert isinstance(step, int) and first is not None and last is not None
-    span: Dim = last - first if step > 0 else first - last  # type: ignore[operator, assignment]
-    room = span if at_least(span, 0) else largest(span, 0)
-    return None if room is None else ceildiv(room, abs(step))
-
-
-def _any_float(*numbers: Scalar) -> bool:
-    return any(isinstance(entry, float) for entry in numbers)
-
-
-def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
-    """The tensor of a range that begins with ``start``; its contents where they are few."""
-    if start is None or delta is None:
-        return Tensor(dtype, (size,))
-    if not isinstance(size, int) or size > CONTENTS_LIMIT:
-        from irlint.ops.kernels import bounds
-
-        return Tensor(dtype, (size,), None, bounds.ranged(start, delta, dtype))
-    return Tensor(dtype, (size,), tuple(fold.cast(fold.plus(start, fold.times(i, delta)), dtype) for i in range(size)))
-
-
-@onnx("Range", since=11)
-def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1, context: Context) -> Tensor:
-    """ONNX Range: from ``start`` up to and without ``limit``; ``stash_type`` came with opset 27.
-
-    ONNX Runtime takes lists of one element, but not where all three are constants.
-    """
-    return _range(start, limit, delta, scalar=all(map(context.constant, range(3))))
-
-
-def _range(start: Tensor, limit: Tensor, delta: Tensor, *, scalar: bool) -> Tensor:
-    names = ("start", "limit", "delta")
-    for index, x in enumerate((start, limit, delta)):
-        expect_one(x, index, names[index], scalar=scalar)
-    dtype = start.dtype or limit.dtype or delta.dtype
-    return ranged(start.scalar, delta.scalar, range_size(start.scalar, limit.scalar, delta.scalar), dtype=dtype)
-
-
-@onnx("Range", domain=MICROSOFT)
-def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -> Tensor:
-    """com.microsoft Range, whose step is 1 if left out."""
-    return _range(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)), scalar=False)
-
-
-def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -> Tensor:
-    names = ("start", "stop", "step")
-    for index, x in enumerate((start, stop, step)):
-        expect_type(x, index, ARITHMETIC)
-        expect_one(x, index, names[index], scalar=True)
-        if isinstance(x.scalar, float) and not math.isfinite(x.scalar):
-            raise STEP_ZERO.fault(
-                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO takes finite numbers alone",
-                help=f"let input {index} hold a finite number",
-                input=index,
-            )
-    if step.scalar is not None and not isinstance(step.scalar, Expr) and step.scalar == 0:
-        range_size(None, None, 0)
-    first, last, advance = (_truncated(x.scalar, dtype) for x in (start, stop, step))
-    if advance == 0:
-        return Tensor(dtype, (0,))
-    return ranged(first, advance, range_size(first, last, advance), dtype=dtype)
-
-
-def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
-    return int(entry) if isinstance(entry, float) and math.isfinite(entry) and dtype not in FLOATS else entry
-
-
-#: Element types of constants from which no numbers can be counted.
-_UNCOUNTED = UNREADABLE - {"bool", "nf4", "uint2"}
-
-
-@openvino("Range", until=3, compiles=readable_constants(0, 1, 2, unreadable=_UNCOUNTED))
-def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """OpenVINO Range-1: all inputs of one type."""
-    return _ov_range(start, stop, step, dtype=common_type((start, stop, step)))
-
-
-@openvino(
-    "Range",
-    since=4,
-    absent={"output_type": None},
-    compiles=first_of(
-        readable_constants(0, 1, 2, unreadable=_UNCOUNTED),
-        given_type("output_type", ("uint3", "uint6"), computed=True),
-    ),
-)
-def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
-    """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
-    _expect_dtype(output_type, "output_type", ARITHMETIC, dynamic=True)
-    return _ov_range(start, stop, step, dtype=output_type)
 
 
 # --- OneHot -----------------------------------------------------------------------------------------------------------

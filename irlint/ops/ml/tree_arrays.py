@@ -70,7 +70,7 @@ class Places:
         wanted = self.of(trees, ids)
         if self.is_dense and len(wanted):
             found = wanted - self.known[0]
-            return found if 0 <= int(found.min()) and int(found.max()) < len(self.known) else None
+            return found if int(found.min()) >= 0 and int(found.max()) < len(self.known) else None
         found = numpy.searchsorted(self.known, wanted)
         if len(found) and (int(found.max()) >= len(self.known) or (self.known[found] != wanted).any()):
             return None

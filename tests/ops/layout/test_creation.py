@@ -18,10 +18,9 @@ from irlint.ops.layout.creation import (
     constant_of_shape,
     filled,
     one_hot_shape,
-    range_size,
-    ranged,
     shape_contents,
 )
+from irlint.ops.layout.ranges import range_size, ranged
 
 assert irlint.ops.math.sampling.ov_random_uniform
 
