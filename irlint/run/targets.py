@@ -14,7 +14,19 @@ from irlint.run.listing import worked_out
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.restamping import lowest, restamped
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, Reason, grouped, judge, reasons, short, told, verdict
+from irlint.targets.verdicts import (
+    REFUSED,
+    RUNS,
+    UNKNOWN,
+    Reason,
+    grouped,
+    judge,
+    passes,
+    reasons,
+    short,
+    told,
+    verdict,
+)
 
 
 def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
@@ -68,11 +80,12 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
     refuses = judge(known, runtime).REFUSES
-    unsound = [_unsound(each, _is_refused(each, refuses)) for each in wrong]
+    told_of = [(_unsound(each, _is_refused(each, refuses)), passes(known, runtime, each)) for each in wrong]
     broken = any(_is_refused(each, refuses) for each in wrong)
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         said = verdict(mine)
+        unsound = [entry for entry, passing in told_of if not passing >> column & 1]
         if broken:
             said = REFUSED
         elif unsound and said == RUNS:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from irlint.inference.known import Known
 from irlint.model.order import graphs
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official_versions
-from irlint.targets import openvino_forms, tables
+from irlint.targets import openvino_forms, openvino_nodes, openvino_shapes, tables
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -44,15 +44,24 @@ OTHER_DOMAINS = {
 }
 
 
+passes = openvino_nodes.passes
+
+
 def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reason]:
     """What releases of OpenVINO, given as bits, have against an ONNX model; ``opset`` stands for that of its nodes."""
-    every = uses(known, openvino_forms.apart, opset)
+    asked = openvino_nodes.Questions(known)
+    every = uses(known, lambda node: id(node) if node.op in openvino_forms.FORMS else asked.apart(node), opset)
     found = [
         Reason(having, objection) for having, objection in (*_whole(known, releases), *_types(known, every, releases))
     ]
+    found += [Reason(having, objection) for having, objection in openvino_shapes.objections(known, releases, opset)]
     for use in every:
         found += [Reason(having, objection, use) for having, objection in _converter(use, releases)]
-        found += [Reason(having, objection, use) for having, objection in openvino_forms.objections(use, releases)]
+        left = releases
+        for having, objection in openvino_forms.objections(use, releases):
+            found.append(Reason(having, objection, use))
+            left &= ~having
+        found += [Reason(having, objection, use) for having, objection in asked.objections(use, left)]
     return found
 
 
@@ -108,7 +117,7 @@ def _converter(use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
 
 
 def _probed(use: Use) -> int | None:
-    """The version of the operator that was asked about: of one that begins later the first; None where none was."""
+    """The version of the operator that was asked about: of one that begins later the opset before; None where none was."""
     node = use.node
     if node.domain in OTHER_DOMAINS:
         known = tables.facts(NAME, f"onnx {node.domain}:{node.op} ")
@@ -116,4 +125,4 @@ def _probed(use: Use) -> int | None:
     if node.domain or not isinstance(use.version, int):
         return None
     versions = official_versions(node.op, "")
-    return max((each for each in versions if each <= use.version), default=versions[0] if versions else None)
+    return max((each for each in versions if each <= use.version), default=versions[0] - 1 if versions else None)

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
+from irlint.model import Problem
 from irlint.model.formats import FORMATS
 from irlint.records import record
 from irlint.schemas import OFFICIAL_DOMAINS, official
@@ -99,6 +100,12 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
     every = (1 << len(tables.releases(runtime))) - 1
     found = judge(known, runtime).reasons(known, every if releases is None else releases, opset)
     return [each for each in found if each.releases]
+
+
+def passes(known: Known, runtime: str, problem: Problem) -> int:
+    """The releases, as bits, of which it was measured that they load a model with such an error of the check."""
+    asked = vars(judge(known, runtime)).get("passes")
+    return asked(known, problem) if asked is not None else 0
 
 
 def verdict(found: Iterable[Reason]) -> str:

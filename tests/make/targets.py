@@ -107,6 +107,9 @@ def measure(entry: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(each) for each in place.split(":")] if place else installed(runtime, version, Path(folder))
         found = answered(runtime, paths, questions.models())
+        if runtime == "openvino":
+            asked_next = openvino_questions.more(found["answers"])
+            found["answers"] |= answered(runtime, paths, asked_next)["answers"]
     if not found.get("kernels", True):
         raise SystemExit(f"{entry}: the wheel does not tell its kernels, as none before 1.16 does")
     release = ".".join(found["version"].split("-")[0].split(".")[:3])

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-#: So many models are asked in one forked process.
+#: So many models are asked in one forked process, which gets so many bytes of memory beyond what it has, and so many seconds.
 CHUNK = 400
+MEMORY = 4 << 30
+SECONDS = 240
 
 
 def of_onnxruntime() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
@@ -95,6 +98,10 @@ def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[st
 
 
 def _told(models: list[tuple[str, Any]], ask: Callable[[Any], str], sending: int) -> None:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        have = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (have + MEMORY, have + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     with os.fdopen(sending, "w", encoding="utf-8", errors="surrogateescape") as stream:
         for _, model in models:
             stream.write(json.dumps(ask(model)[:4000]) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import onnx
@@ -12,7 +12,13 @@ from onnx import TensorProto, helper
 
 from irlint.model.tensor import NUMBERED_TYPES
 from irlint.ops import index
-from irlint.schemas import official_names, official_versions
+from irlint.schemas import official, official_names, official_versions
+
+from . import openvino_nodes, openvino_rules
+from .openvino_rules import Answers
+
+#: Operators of which nothing is said but that they are there: what is in their bodies counts.
+WITH_BODIES = (":If", ":Loop", ":Scan", ":SequenceMap")
 
 #: Opsets and versions up to these are tried.
 NEWEST_OPSET = 19
@@ -146,6 +152,48 @@ FORMS = {
         "(float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] y, float[3] o, float[3] p) "
         "{ y, o, p = BatchNormalization <training_mode = 1> (x, s, b, m, v) }",
     ),
+    "Scan.outer": (
+        17,
+        "(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) { o, y = Scan <num_scan_inputs = 1, "
+        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { c = Add (a, e) d = Add (e, z) }> (i, x) }",
+    ),
+    "Resize.scales-f64": (
+        13,
+        "(float[1,1,4,4] x, double[4] s) => (float[1,1,?,?] y) { y = Resize (x, , s) }",
+    ),
+    "Resize.scales-int": (
+        13,
+        "(float[1,1,4,4] x, int64[4] s) => (float[1,1,?,?] y) { y = Resize (x, , s) }",
+    ),
+    "DequantizeLinear.f64": (
+        13,
+        "(uint8[2] x, double s, uint8 z) => (double[2] y) { y = DequantizeLinear (x, s, z) }",
+    ),
+    "DequantizeLinear.int": (
+        13,
+        "(uint8[2] x, int32 s, uint8 z) => (int32[2] y) { y = DequantizeLinear (x, s, z) }",
+    ),
+    "QuantizeLinear.f8": (
+        19,
+        "(float[2] x, float s, float8e4m3fn z) => (float8e4m3fn[2] y) { y = QuantizeLinear (x, s, z) }",
+    ),
+    "BatchNormalization.outputs": (
+        9,
+        "(float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] y, float[3] o, float[3] p) "
+        "{ y, o, p = BatchNormalization (x, s, b, m, v) }",
+    ),
+    "GridSample.linear-early": (
+        16,
+        '(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y) { y = GridSample <mode = "linear"> (x, g) }',
+    ),
+    "Shape.part": (
+        15,
+        "(float[2,3,4] x, float[2] z) => (float[2] y) { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }",
+    ),
+    "Shape.part-early": (
+        13,
+        "(float[2,3,4] x, float[2] z) => (float[2] y) { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }",
+    ),
     "Mod.float": (13, "(float[2] x, float[2] d) => (float[2] y) { y = Mod (x, d) }"),
     "ScatterND.reduction": (
         16,
@@ -157,6 +205,9 @@ FORMS = {
 ABSENT = re.compile(
     r"unsupported opset|doesn't contain the operation|does not support the following ONNX operations|No conversion rule found"
 )
+
+#: How 2023.1 says that an input of the model has a size of 0, whatever nodes it goes to.
+ZERO_SIZE = "has zero dimension which is not allowed"
 
 
 def models() -> list[tuple[str, Any]]:
@@ -176,7 +227,8 @@ def models() -> list[tuple[str, Any]]:
             if domain:
                 found.append((f"onnx {domain}:{op} {version}", (_onnx(op, domain, {"": 17, domain: version}), b"")))
                 continue
-            for opset in official_versions(op, ""):
+            versions = official_versions(op, "")
+            for opset in (*versions, versions[0] - 1) if versions[0] > 1 else versions:
                 found.append((f"onnx :{op} {opset}", (_onnx(op, "", {"": opset}), b"")))
     return found
 
@@ -227,9 +279,18 @@ def _onnx(op: str, domain: str, opsets: dict[str, int | None], ir_version: int =
     return _saved(graph, opsets, ir_version)
 
 
+def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
+    """What is asked next: nodes of the operators that the release has a converter of, and graphs."""
+    has = {fact.split()[1] for fact, error in answers.items() if fact.startswith("onnx ") and not ABSENT.search(error)}
+    nodes = [(f"node {at}", (data, b"")) for at, (name, data) in enumerate(openvino_nodes.nodes()) if name in has]
+    return nodes + [(f"graph {at}", (data, b"")) for at, data in enumerate(openvino_nodes.graphs())]
+
+
 def facts(found: dict[str, Any]) -> Iterator[str]:
-    """The facts that hold for a release: what is read, and what operations there are whatever else is wrong with the layer."""
-    for fact, error in found["answers"].items():
+    """The facts that hold for a release: what is read, what operations there are whatever else is wrong with the layer, and
+    which nodes of an operator are refused."""
+    answers = {key: error for key, error in found["answers"].items() if not key.startswith(("node ", "graph "))}
+    for fact, error in answers.items():
         asks_for_operator = fact.startswith(("ir ", "onnx "))
         if (
             not error
@@ -237,3 +298,54 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
             or (asks_for_operator and error == "the engine died")
         ):
             yield fact
+    yield from _of_nodes(found["answers"])
+    yield from _of_graphs(found["answers"])
+
+
+def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
+    """By which traits the nodes of an operator are refused, and which are read though the check calls them wrong."""
+    groups: dict[str, list[tuple[Set[str], bool]]] = {}
+    for at, (name, has) in enumerate(openvino_nodes.traits_of_nodes()):
+        error = answers.get(f"node {at}")
+        if error is None or ABSENT.search(error):
+            continue
+        if ZERO_SIZE in error:
+            has = {each for each in has if each[0] == "z"}
+        groups.setdefault(name, []).append((has, not error))
+    doubtful = _doubtful([each for nodes in groups.values() for each in nodes])
+    for name, nodes in groups.items():
+        read = frozenset[str]().union(*(has for has, reads in nodes if reads))
+        if name in WITH_BODIES:
+            continue
+        if read:
+            yield f"onnx-reads {name} node"
+        yield from (f"onnx-reads {name} {each[2:]}" for each in read if each.startswith("e:"))
+        found = openvino_rules.rules(Answers(nodes, _scalars(name), doubtful))
+        yield from (f"onnx-refuses {name} {'&'.join(rule)}" for rule in found if rule != ("any",) or name[0] == ":")
+
+
+def _doubtful(nodes: list[tuple[Set[str], bool]]) -> Set[str]:
+    """The errors with which more than a few nodes are read."""
+    counts: dict[str, list[int]] = {}
+    for has, reads in nodes:
+        for each in has:
+            if each.startswith("e:"):
+                counts.setdefault(each, [0, 0])[reads] += 1
+    return {each for each, (refused, read) in counts.items() if read * 20 > refused}
+
+
+def _scalars(name: str) -> Set[str]:
+    """The attributes of an operator that hold one number or text, of every version."""
+    domain, _, op = name.partition(":")
+    schemas = (official(op, version, domain) for version in official_versions(op, domain))
+    given = (each for schema in schemas if schema is not None for each in schema.attributes.items())
+    return {each for each, (kind, _) in given if kind in ("INT", "FLOAT", "STRING")}
+
+
+def _of_graphs(answers: dict[str, str]) -> Iterator[str]:
+    """The errors of graphs as a whole for which models are not refused that have no other."""
+    said: dict[str, list[bool]] = {}
+    for at, codes in enumerate(openvino_nodes.errors_of_graphs()):
+        if len(codes) == 1:
+            said.setdefault(codes[0], []).append(not answers.get(f"graph {at}", "-"))
+    yield from (f"onnx-reads {code}" for code, read in said.items() if sum(read) >= max(2, 0.7 * len(read)))

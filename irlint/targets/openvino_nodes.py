@@ -1,0 +1,118 @@
+"""Which nodes of ONNX models releases of OpenVINO do not read though they have a converter, by what was asked of each release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from functools import cache
+
+from irlint.findings.faults import Rule
+from irlint.inference.known import Known
+from irlint.inference.opsets import ANOTHER_OPSET
+from irlint.model import Attribute, Node, Problem
+from irlint.schemas import official_versions
+from irlint.targets import tables
+from irlint.targets.objections import ELEMENT_TYPE_NOT_IN_RELEASE, RESTRICTED_IN_RELEASE, Objection
+from irlint.targets.openvino_traits import contents as contents_of
+from irlint.targets.openvino_traits import told, traits
+from irlint.targets.uses import Use
+
+NAME = "openvino"
+
+#: Traits together by which nodes are refused, each with the releases that do so.
+Matches = tuple[tuple[tuple[str, ...], int], ...]
+
+#: Families of rules that judge attributes, counts and element types of a node: what a release does with those was asked of
+#: every operator.
+_ASKED = ("IRL401", "IRL402", "IRL5")
+
+
+def errors(known: Known) -> Mapping[Node, Set[str]]:
+    """The codes of the errors at each node."""
+    found: dict[Node, set[str]] = {}
+    for problem in known.problems:
+        if problem.node is not None and problem.is_error:
+            found.setdefault(problem.node, set()).add(problem.fault.rule.code)
+    return found
+
+
+class Questions:
+    """What releases have against the nodes of a model; nodes that are alike are looked up once."""
+
+    def __init__(self, known: Known) -> None:
+        self.wrong = errors(known)
+        self.found: dict[object, Matches] = {}
+
+    def apart(self, node: Node) -> object:
+        """What tells nodes of one operator from each other here, besides the element types."""
+        if node in self.wrong or node.bodies or _telling_inputs(f"{node.domain}:{node.op}"):
+            return id(node)
+        return tuple((name, each.reference or str(each.value)) for name, each in node.attributes.items())
+
+    def objections(self, use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
+        """What they have against a node of the main graph; of those in bodies some are read that would not be there."""
+        name = f"{use.node.domain}:{use.node.op}"
+        rules = _rules(name)
+        if not rules or (use.graph and not use.graph.startswith("function:")):
+            return
+        key = self._key(use, name)
+        if key not in self.found:
+            self.found[key] = self._matches(use, rules)
+        left = releases
+        for rule, having in self.found[key]:
+            refusing = having & left
+            if refusing:
+                left &= ~refusing
+                text = f"the release does not read it with {told(rule)}"
+                yield refusing, Objection(_broken(rule), text, "write it without that, or use a release that reads it")
+
+    def _key(self, use: Use, name: str) -> object:
+        node = use.node
+        given = tuple((each, _told(value, use)) for each, value in node.attributes.items())
+        wrong = self.wrong.get(node)
+        contents = tuple(contents_of(use, _telling_inputs(name)))
+        return name, use.version, use.inputs, use.outputs, given, wrong and tuple(wrong), contents
+
+    def _matches(self, use: Use, rules: Matches) -> Matches:
+        versions = official_versions(use.node.op, "")[1:] if not use.node.domain else ()
+        has = traits(use, versions, self.wrong.get(use.node, ()))
+        return tuple(
+            each for each in rules if all((one[1:] not in has) if one[0] == "!" else one in has for one in each[0])
+        )
+
+
+def _told(given: Attribute, use: Use) -> object:
+    attribute = use.scope.get(given.reference) if given.reference is not None else given
+    value = attribute.value if attribute is not None else None
+    return value if isinstance(value, (int, bytes, str)) else given.kind
+
+
+def _broken(rule: tuple[str, ...]) -> Rule:
+    typed = any(each[0] in "td" and each[1:2].isdigit() for each in rule)
+    return ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
+
+
+@cache
+def _telling_inputs(name: str) -> tuple[int, ...]:
+    """The inputs of an operator of which more counts than their element types."""
+    traits_of_rules = (each for rule, _ in _rules(name) for each in rule)
+    return tuple(sorted({int(each[1]) for each in traits_of_rules if each[0] in "corv" and each[1:2].isdigit()}))
+
+
+@cache
+def _rules(name: str) -> Matches:
+    """The traits together by which nodes of an operator are refused, and the releases that do so."""
+    found = tables.facts(NAME, f"onnx-refuses {name} ")
+    return tuple((tuple(rule.split("&")), having) for rule, having in found)
+
+
+def passes(known: Known, problem: Problem) -> int:
+    """The releases that read models with such an error, as bits."""
+    code, node = problem.fault.rule.code, problem.node
+    if code == ANOTHER_OPSET.code:
+        found = (1 << len(tables.releases(NAME))) - 1
+        for each in known.calls:
+            found &= tables.holds(NAME, f"onnx-reads {each.domain}:{each.op} node")
+        return found
+    if node is None or code.startswith("IRL6"):
+        return tables.holds(NAME, f"onnx-reads {code}")
+    return tables.holds(NAME, f"onnx-reads {node.domain}:{node.op} {'node' if code.startswith(_ASKED) else code}")

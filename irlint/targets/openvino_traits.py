@@ -1,0 +1,109 @@
+"""What tells the nodes of one ONNX operator from each other for OpenVINO's front end, as short texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from irlint.model.tensor import Tensor
+from irlint.targets.node_facts import is_constant, tensor
+from irlint.targets.uses import LEFT_OUT, Use
+
+#: Of so many inputs the traits are told, and the types of so many are compared with each other.
+INPUTS = 8
+COMPARED = 4
+
+
+def traits(use: Use, versions: Iterable[int], errors: Iterable[str] = ()) -> set[str]:
+    """The traits of a node.
+
+    ``any``: that of every node; ``<13`` and ``>12``: the opset is before or behind a version of the operator; ``e:IRL401``: an error of the check;
+    ``n1``, ``c1``, ``o1``: an input is left out, constant or open; ``t0=float32``, ``r0=3``, ``z0``, ``v0=1``: its element type,
+    its rank, a size of 0, its one element; ``d0,1``: the element types of two inputs differ; ``y1``: an output is there;
+    ``mode``, ``mode=linear``, ``alpha=float``: an attribute, and its value.
+    """
+    opset = use.version if isinstance(use.version, int) else 0
+    found = {"any", *(f"<{each}" if opset < each else f">{each - 1}" for each in versions)}
+    found.update(f"e:{each}" for each in errors)
+    found.update(_of_inputs(use))
+    found.update(contents(use, range(min(len(use.inputs), INPUTS))))
+    found.update(f"y{at}" for at, each in enumerate(use.outputs[:INPUTS]) if at and each != LEFT_OUT)
+    for name, given in use.node.attributes.items():
+        attribute = use.scope.get(given.reference) if given.reference is not None else given
+        if attribute is not None:
+            found.add(name)
+            found.update(_of_value(name, attribute.value))
+    return found
+
+
+def _of_inputs(use: Use) -> Iterator[str]:
+    given = use.inputs[:INPUTS]
+    for at in range(INPUTS):
+        name = given[at] if at < len(given) else LEFT_OUT
+        if name == LEFT_OUT:
+            yield f"n{at}"
+            continue
+        yield f"t{at}={name or '?'}"
+        for other in range(min(at, COMPARED)):
+            if at < COMPARED and name and given[other] and given[other] != name:
+                yield f"d{other},{at}"
+
+
+def contents(use: Use, inputs: Iterable[int]) -> Iterator[str]:
+    """The traits of inputs that their element types do not tell."""
+    for at in inputs:
+        if at >= len(use.inputs) or use.inputs[at] == LEFT_OUT:
+            continue
+        yield f"{'c' if is_constant(use, at) else 'o'}{at}"
+        known = tensor(use, at)
+        if known is not None:
+            yield from _of_tensor(at, known)
+
+
+def _of_tensor(at: int, known: Tensor) -> Iterator[str]:
+    if known.shape is not None:
+        yield f"r{at}={len(known.shape)}"
+        if 0 in known.shape:
+            yield f"z{at}"
+    if known.value is not None and len(known.value) == 1 and isinstance(known.value[0], (bool, int)):
+        yield f"v{at}={int(known.value[0])}"
+
+
+def _of_value(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, (str, int)) and len(str(value)) <= 24 and str(value).isascii() and " " not in str(value):
+        yield f"{name}={value}"
+    elif isinstance(value, float):
+        yield f"{name}=float"
+
+
+#: A trait in words, by its first letter where a number follows that.
+_WORDS = {
+    "t": "input {0} of {1}",
+    "r": "input {0} of rank {1}",
+    "v": "input {0} = {1}",
+    "n": "no input {0}",
+    "c": "a constant input {0}",
+    "o": "an input {0} that is not constant",
+    "z": "a size of 0 in input {0}",
+    "y": "an output {0}",
+    "d": "inputs {0} of different element types",
+}
+
+
+def told(rule: Iterable[str]) -> str:
+    """Traits in words: ``input 0 of float64 and mode=linear``."""
+    return " and ".join(map(_told, rule))
+
+
+def _told(trait: str) -> str:
+    head, _, value = trait.partition("=")
+    if trait[0] in "<>":
+        return f"an opset {'below' if trait[0] == '<' else 'above'} {trait[1:]}"
+    if trait.startswith("e:"):
+        return f"what {trait[2:]} says"
+    if trait[0] in _WORDS and trait[1:2].isdigit():
+        return _WORDS[trait[0]].format(head[1:].replace(",", " and "), value)
+    if trait == "any":
+        return "any attributes and inputs that were tried"
+    return f"no {trait[1:]}" if trait[0] == "!" else trait

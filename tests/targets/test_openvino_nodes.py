@@ -1,0 +1,96 @@
+"""Which nodes releases of OpenVINO do not read, by what was asked of each, and what the script finds in such answers."""
+
+from __future__ import annotations
+
+import pytest
+from make.measuring.openvino_rules import Answers, rules
+from targets.matrices import FLOATS, known, matrix, of
+
+from irlint.run.targets import taken
+from irlint.targets.openvino_traits import told, traits
+from irlint.targets.uses import uses
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
+
+RUNTIME = "openvino"
+
+
+def test_the_traits_of_a_node() -> None:
+    model = known(
+        of(17, '(float[2,3] x, int64 k) => (y) <int64[1] a = {1}> { y = TopK <axis = 0, mode = "up"> (x, a) }')
+    )
+    (use,) = uses(model)
+    assert traits(use, (10, 24), ("IRL401",)) == {
+        "any", ">9", "<24", "e:IRL401", "o0", "t0=float32", "r0=2", "c1", "t1=int64", "r1=1", "v1=1", "d0,1",
+        "n2", "n3", "n4", "n5", "n6", "n7", "axis", "axis=0", "mode", "mode=up",
+    }  # fmt: skip
+
+
+def test_traits_in_words() -> None:
+    assert told(("t0=float64", "mode=linear")) == "input 0 of float64 and mode=linear"
+    assert told(("d0,1",)) == "inputs 0 and 1 of different element types"
+    assert told(("<13", "!axes")) == "an opset below 13 and no axes"
+    assert told(("e:IRL300", "n1")) == "what IRL300 says and no input 1"
+
+
+def test_what_refused_nodes_have_in_common() -> None:
+    kinds = ("float32", "float64", "int32", "bool")
+    nodes = [
+        ({f"t0={one}", f"t1={other}", *(["d0,1"] if one != other else [])}, one == other and one != "bool")
+        for one in kinds
+        for other in kinds
+    ]
+    assert rules(Answers(nodes)) == [("d0,1",), ("t0=bool",)]
+
+
+def test_one_refusal_with_several_explanations_says_nothing() -> None:
+    assert rules(Answers([({"r0=3", "mode=a"}, True), ({"r0=4", "mode=b"}, False)])) == []
+
+
+@pytest.mark.parametrize(
+    ("opset", "graph", "release", "said"),
+    [
+        (17, "(float[2] x, double[2] z) => (y) { y = Add (x, z) }", "2024.0", REFUSED),
+        (17, "(float[2] x, float[2] z) => (y) { y = Add (x, z) }", "2024.0", RUNS),
+        (17, "(bool[2] x, bool[2] z) => (y) { y = Add (x, z) }", "2026.4", REFUSED),
+        (13, "(int64[2,3] x) => (y) { y = Unsqueeze <axes = [0]> (x) }", "2024.0", REFUSED),
+        (17, f"{FLOATS} {{ y = Relu <slope = 2> (x) }}", "2024.0", RUNS),
+    ],
+)
+def test_forms_of_nodes_that_were_asked_about(opset: int, graph: str, release: str, said: str) -> None:
+    found = taken("m.onnx", model_bytes(of(opset, graph)))["targets"]
+    rows = {each["release"]: each["verdict"] for each in found if each["name"] == RUNTIME}
+    assert rows[release] == said
+
+
+def model_bytes(text: str) -> bytes:
+    """A model in ONNX's text syntax as a file."""
+    import onnx.parser
+
+    return bytes(onnx.parser.parse_model(text).SerializeToString())
+
+
+PART = "(float[2,3,4] x, float[2] z) => (y) { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"
+
+
+def test_a_part_of_a_shape_that_a_release_takes_for_the_whole() -> None:
+    rows = matrix(of(17, PART), RUNTIME)
+    assert rows["2023.1"][0] == REFUSED
+    assert "Shape has start or end; then Reshape:" in rows["2023.1"][1][0]
+    assert rows["2026.4"] == (RUNS, [])
+    harmless = of(17, PART.replace("y = Reshape (z, s)", "y = Identity (s)"))
+    assert {said for said, _ in matrix(harmless, RUNTIME).values()} == {RUNS}
+
+
+SCAN = """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {
+o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] c, float[2] d)
+{ c = Add (a, e) d = Add (e, VALUE) }> (i, x) }"""
+
+
+def test_a_scan_with_values_from_outside() -> None:
+    assert {said for said, _ in matrix(of(17, SCAN.replace("VALUE", "z")), RUNTIME).values()} == {REFUSED}
+    assert {said for said, _ in matrix(of(17, SCAN.replace("VALUE", "a")), RUNTIME).values()} == {RUNS}
+
+
+def test_an_error_that_no_release_was_asked_about_is_not_known() -> None:
+    found = taken("m.onnx", model_bytes(of(17, "(float[2] x) => (y) { y = If (x) }")))["targets"]
+    assert {each["verdict"] for each in found if each["name"] == RUNTIME} == {UNKNOWN}
