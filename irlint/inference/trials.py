@@ -144,7 +144,8 @@ class Trials:
                 if not before:
                     return None
                 continue
-            found += before
+            if contradicts(self.known.types.get(value), value):
+                found += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
                 if value in self.captured:

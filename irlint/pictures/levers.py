@@ -8,7 +8,8 @@ from itertools import permutations
 
 from irlint.binding.calls import Call
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import product, quotient
+from irlint.dims import MaybeDim, product, quotient
+from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from, trail
 from irlint.inference.trials import DECLARED, Change, Trials
@@ -28,6 +29,9 @@ TOLD = 2
 
 #: Nodes that give so many inputs, and make so many clashing sizes, may be what has to change.
 MAKERS = 4
+
+#: Lists of one number, such as strides, get one less than this.
+UNIFORM = 4
 
 #: Lists are changed up to so many entries, and put in all orders up to so many.
 ENTRIES = 8
@@ -65,10 +69,9 @@ class Levers:
         self.looked += 1
         if self._trials is None:
             self._trials = Trials(self.known, graph, self.problems, QUESTIONS)
-        own = _candidates(problem, graph, self.known, self.makers)
-        best = self._best(own, problem, self._trials) or self._best(
-            _at_makers(problem, self.known, self.makers), problem, self._trials
-        )
+        best = self._best(_candidates(problem, graph, self.known, self.makers), problem, self._trials)
+        if all(lever.told is _swapped for _, lever, _ in best):
+            best = _first(best + self._best(_at_makers(problem, self.known, self.makers), problem, self._trials))
         if not best or len(best) > TOLD:
             return ""
         told = ", or with ".join(lever.told(naming()) for _, lever, _ in best)
@@ -83,7 +86,11 @@ class Levers:
             gone = trials.gone(lever.change, problem)
             if gone is not None:
                 found.append(((-len(gone), lever.likely), lever, gone))
-        return [each for each in found if each[0] == min(order for order, _, _ in found)]
+        return _first(found)
+
+
+def _first(found: Sequence[Tried]) -> list[Tried]:
+    return [each for each in found if each[0] == min(order for order, _, _ in found)]
 
 
 def _may_have_one(problem: Problem, known: Known) -> bool:
@@ -91,8 +98,11 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
     if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False
     family = problem.fault.rule.family
-    if problem.fault.rule is UNDEFINED_NAME or family == DECLARED:
+    if problem.fault.rule is UNDEFINED_NAME:
         return True
+    if family == DECLARED:
+        given = (value for value in node.outputs if value is not None and value.name == problem.value)
+        return any(contradicts(known.types.get(value), value) for value in given)
     return problem.by_rule and problem.is_error and family in TYPED
 
 
@@ -133,12 +143,14 @@ def _at_makers(problem: Problem, known: Known, makers: Makers) -> Iterator[Lever
         call = known.calls.get(maker_node) if maker_node is not None else None
         if maker_node is None or maker_node is node or call is None or maker_node.bodies:
             continue
-        for lever in _at_node(maker_node, call, known, makers, typed=False):
+        for lever in _at_node(maker_node, call, known, makers, typed=False, others=inputs_of(node, known)):
             if not lever.likely:
                 yield Lever(partial(_within, lever.told, maker_node), lever.change)
 
 
-def _at_node(node: Node, call: Call, known: Known, makers: Makers, *, typed: bool) -> Iterator[Lever]:
+def _at_node(
+    node: Node, call: Call, known: Known, makers: Makers, *, typed: bool, others: Sequence[Type | None] = ()
+) -> Iterator[Lever]:
     inputs = inputs_of(node, known)
     yield from _attributes(node, call, inputs) if not typed else ()
     if sum(each is not None for each in node.inputs) > 1 and None not in node.inputs[:2]:
@@ -147,7 +159,7 @@ def _at_node(node: Node, call: Call, known: Known, makers: Makers, *, typed: boo
         assert right is not None
         if known.types.get(left) != known.types.get(right):
             yield Lever(_swapped, Change(inputs={node: {0: right, 1: left}}))
-    yield from _entries(node, call, inputs, makers) if not typed else ()
+    yield from _entries(node, call, inputs, makers, others) if not typed else ()
 
 
 def _unused_values(problem: Problem, node: Node, graph: Graph, known: Known) -> Iterator[Lever]:
@@ -202,9 +214,11 @@ def _others(name: str, value: object, rank: int, shapes: Sequence[Sequence[objec
 
 
 def _lists(value: tuple[int, ...], rank: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other orders of axes, or other single axes."""
+    """Other orders of axes, other single axes, and for lists of one number others of one number."""
     if len(value) == 1:
-        yield from (((axis,), 0) for axis in range(rank) if axis != value[0])
+        yield from (((axis,), 0) for axis in range(rank + 1) if axis != value[0])
+    elif len(set(value)) == 1:
+        yield from (((each,) * len(value), 0) for each in range(UNIFORM) if each != value[0])
     if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
         return
     kept = tuple(each for each in value if each < rank)
@@ -212,14 +226,18 @@ def _lists(value: tuple[int, ...], rank: int) -> Iterator[tuple[tuple[int, ...],
     if whole != value:
         yield whole, 0
     if rank <= ORDERED:
-        yield from ((each, 1) for each in permutations(range(rank)) if each not in (value, whole))
+        likely = int(whole != value)
+        yield from ((each, likely) for each in permutations(range(rank)) if each not in (value, whole))
 
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-def _entries(node: Node, call: Call, inputs: Sequence[Type | None], makers: Makers) -> Iterator[Lever]:
-    """One other number in a constant that is an input of the node, or that an entry of an input comes from."""
+def _entries(
+    node: Node, call: Call, inputs: Sequence[Type | None], makers: Makers, others: Sequence[Type | None]
+) -> Iterator[Lever]:
+    """One other number in a constant that is an input of the node, or that an entry of an input comes from; ``others`` have sizes
+    that it may have to be."""
     seen: set[tuple[Value, int]] = set()
     named = call.signature.inputs if call.signature is not None else ()
     for port, (value, known) in enumerate(zip(node.inputs, inputs)):
@@ -231,8 +249,8 @@ def _entries(node: Node, call: Call, inputs: Sequence[Type | None], makers: Make
             if held is None or held in seen or not isinstance(entry, int):
                 continue
             seen.add(held)
-            axes = port < len(named) and "ax" in named[port]
-            for wanted in _wanted(entries, index, inputs, axes=axes):
+            axes = port < len(named) and any(word in named[port] for word in ("ax", "order"))
+            for wanted in _wanted(entries, index, (*inputs, *others), axes=axes):
                 yield from _entry(*held, entry, wanted, makers)
 
 
@@ -247,20 +265,23 @@ def _held(value: Value, index: int, makers: Makers) -> tuple[Value, int] | None:
     return held_by(maker.node, Position(maker.node.outputs.index(at), position.index, True), makers)
 
 
-def _wanted(entries: Sequence[object], index: int, inputs: Sequence[Type | None], *, axes: bool) -> Iterator[int]:
+def _wanted(entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool) -> Iterator[int]:
     """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements."""
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)
         yield from (axis for axis in range(rank) if axis != entries[index])
         return
-    rest = product(entry for at, entry in enumerate(entries) if at != index)  # type: ignore[misc]
     for known in inputs:
         shape = known.shape if isinstance(known, Tensor) else None
         if not shape:
             continue
-        left = quotient(whole, rest) if (whole := product(shape)) is not None and rest not in (None, 0) else None
-        found.update(dict.fromkeys(dim for dim in (left, *shape) if isinstance(dim, int) and dim > 0))
+        copied = (
+            shape[at] if entry == 0 and at < len(shape) else entry for at, entry in enumerate(entries) if at != index
+        )
+        rest, whole = product(entry for entry in copied if entry != -1), product(shape)
+        left = quotient(whole, rest) if whole is not None and rest not in (None, 0) else None
+        found.update(dict.fromkeys(dim for dim in (left, *shape) if isinstance(dim, int) and dim > 1))
     yield from (each for each in found if each != entries[index])
 
 

@@ -25,6 +25,9 @@ LEVERS = """
 (float[2,3,1] x) => (float[2,3] y) <int64[1] a = {1}> { y = Squeeze (x, a) }                         | with 2 for 1 in constant `a` this is gone
 (float[2,3] x) => (float[2,3] y) { s = Neg (x) t = Exp (x) z = Abs (x) u = Add (t, z) y = Add (u, sn) }  | with `s`, which nothing uses, as input 1 this is gone
 (float[4,2] w, float[2,4] x, float[4] b) => (float[4,4] y) { t = MatMul (x, w) y = Add (t, b) }      | with inputs 0 and 1 swapped in MatMul[0] this is gone
+(float[1,3,8,8] x, float[4,3,3,3] w, float[4,8,8] b) => (float[1,4,8,8] y) { t = Conv <pads = [0,0,0,0]> (x, w) y = Add (t, b) } | with pads = [1, 1, 1, 1] in Conv[0] this is gone
+(float[1,4,8] x, float[1,4,6] z) => (float[1,8,6] y) <int64[3] t = {1, 4, 5}> { e = Resize (x, "", "", t) y = Concat <axis = 1> (e, z) } | with 6 for 5 in constant `t` (entry 2) in Resize[0] this is gone
+(float[10000,N,8] x, float[8] b) => (float[N,M,8] y) { y = Add (x, b) }                              |
 (float[2,3] x) => (float[3,3] y) { t = Exp (x) y = Concat <axis = 1> (t, t) }                        |
 (float[2,3] x, float[2,4] z) => (float[2,3] y) { y = Add (x, z) }                                    |
 (float[2,3] x, float[7,8] w) => (float[2,7] y) { y = Gemm (x, w) }                                   |

@@ -230,7 +230,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     if data is None or indices is None or len(data) == len(indices):
         return
     raise INDICES_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input {index} is {shape_text(indices)} with "
+        f"input 0 has {counted(len(data), 'axis', 'axes')} and input {index} has "
         f"{len(indices)}: both need the same number",
         help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
         input=index,

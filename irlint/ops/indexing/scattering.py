@@ -56,7 +56,7 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
         return
     if len(found) != len(wanted):
         raise _mismatch(
-            f"input 2 is {shape_text(found)} with {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
+            f"input 2 has {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
             f"give the updates the shape {shape_text(wanted)}",
             2,
         )
@@ -133,7 +133,7 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
 def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
     if len(data) != len(indices):
         raise _mismatch(
-            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and input 1 is {shape_text(indices)} with {len(indices)}: "
+            f"input 0 has {counted(len(data), 'axis', 'axes')} and input 1 has {len(indices)}: "
             "both need the same number",
             f"give the indices {counted(len(data), 'axis', 'axes')}",
             1,
@@ -231,7 +231,7 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
     length = indices[-1]
     if at_least(len(data), length) is False:
         raise INDICES_MISMATCH.fault(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} with "
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 has "
             f"{len(data)}",
             help=f"make the last axis of the indices at most {len(data)}",
             input=1,
@@ -380,8 +380,7 @@ def tensor_scatter(
 def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
     if len(cache) != len(part):
         raise _mismatch(
-            f"input 0 is {shape_text(cache)} with {counted(len(cache), 'axis', 'axes')} and input 1 is {shape_text(part)} with {len(part)}: both "
-            "need the same number",
+            f"input 0 has {counted(len(cache), 'axis', 'axes')} and input 1 has {len(part)}: both need the same number",
             f"give the update {counted(len(cache), 'axis', 'axes')}",
             1,
         )

@@ -10,7 +10,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reaches, reckon
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type, shape_text
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
@@ -420,7 +420,7 @@ def search_sorted(
         return Tensor(dtype, (*sequence[:-1], None))
     if len(sequence) != len(looked):
         raise SORTED_SEQUENCE_MISMATCH.fault(
-            f"input 0 is {shape_text(sequence)} with {counted(len(sequence), 'axis', 'axes')} and input 1 is {shape_text(looked)} with "
+            f"input 0 has {counted(len(sequence), 'axis', 'axes')} and input 1 has "
             f"{len(looked)}: both need the same number, unless input 0 is one list",
             help="give both the same number of axes",
             input=1,

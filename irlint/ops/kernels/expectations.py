@@ -81,7 +81,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
     words = ", ".join(what for what, _ in expected.axes)
     if len(x.shape) != len(expected.axes):
         raise expected.rule.fault(
-            f"input {expected.index} ({expected.name}) is {shape_text(x.shape)} with {counted(len(x.shape), 'axis', 'axes')}; "
+            f"input {expected.index} ({expected.name}) has {counted(len(x.shape), 'axis', 'axes')}; "
             f"expected are {len(expected.axes)}: [{words}]",
             help=f"give {expected.name} the axes [{words}]",
             input=expected.index,
@@ -90,8 +90,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
         if agree(found, size, f"axis {axis} of {expected.name} is {what}"):
             continue
         raise expected.rule.fault(
-            f"axis {axis} of input {expected.index} ({expected.name}, {shape_text(x.shape)}) is {found}; "
-            f"expected is {what}, which is {size}",
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {what}, which is {size}",
             help=f"give {expected.name} the shape [{words}]",
             input=expected.index,
             marks=((expected.index, axis),),

@@ -136,7 +136,7 @@ def _known(dim: MaybeDim, own: MaybeDim) -> MaybeDim:
 def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     if len(data) > len(target) and not both:
         return BROADCAST_TARGET.fault(
-            f"input 0 is {shape_text(data)} with {counted(len(data), 'axis', 'axes')} and the target is {shape_text(target)} with {len(target)}",
+            f"input 0 has {counted(len(data), 'axis', 'axes')} and the target has {len(target)}",
             help=f"give the target at least {counted(len(data), 'axis', 'axes')}",
             input=0,
         )
@@ -224,7 +224,7 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
         if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
             return
     raise AXES_MAPPING.fault(
-        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 is {shape_text(data.shape)} with {len(data.shape)}",
+        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
         help="name one axis of the target for each axis of input 0",
         input=2,
     )

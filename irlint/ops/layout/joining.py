@@ -115,11 +115,10 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
 
 
 def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, int, int]], place: int) -> Fault:
-    texts = []
+    inputs: dict[int, dict[int, None]] = {}
     for axis, first, index in clashes:
-        a, b = shapes[first], shapes[index]
-        assert a is not None and b is not None
-        texts.append(f"axis {axis} is {size_text(a[axis])} in input {first} and {size_text(b[axis])} in input {index}")
+        inputs.setdefault(axis, {}).update({first: None, index: None})
+    texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices))}" for axis, indices in inputs.items()]
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
     joined = f"join along axis {axis}, or " if len(others) == 1 else ""
@@ -131,6 +130,16 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
         aligned="left",
         remark="differ",
     )
+
+
+def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int]) -> str:
+    """``3 in input 0, 5 in input 1 and 7 in input 2``."""
+    told = []
+    for index in indices:
+        shape = shapes[index]
+        assert shape is not None
+        told.append(f"{size_text(shape[axis])} in input {index}")
+    return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:

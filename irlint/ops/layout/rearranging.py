@@ -94,7 +94,7 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, 
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
     raise ENTRIES_PER_AXIS.fault(
-        f"{place} has {counted(count, 'entry', 'entries')} and input 0 is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}: "
+        f"{place} has {counted(count, 'entry', 'entries')} and input 0 has {counted(len(shape), 'axis', 'axes')}: "
         f"{counted(times * len(shape), 'entry', 'entries')} are expected",
         help=f"state {times * len(shape)} numbers",
         input=index if index is not None else 0,
@@ -235,7 +235,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
     dim = data.shape[batch]
     if not agree(dim, count, f"axis {batch} of input 0 are the sequences whose lengths input 1 states"):
         raise SEQUENCE_LENGTHS.fault(
-            f"input 1 states {count} sequence lengths and axis {batch} of input 0, {shape_text(data.shape)}, is {dim}",
+            f"input 1 states {count} sequence lengths and axis {batch} of input 0 is {dim}",
             help=f"state {dim} lengths, or correct `batch_axis`",
             input=1,
             marks=((0, batch), (1, 0)),

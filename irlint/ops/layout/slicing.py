@@ -238,7 +238,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     count = next((length for _, _, length in found if isinstance(length, int)), None)
     if count is not None and data.rank is not None and count > data.rank:
         raise SLICE_LENGTHS_DIFFER.fault(
-            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 is {shape_text(data.shape)} with {data.rank}",
+            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 has {data.rank}",
             help=f"slice at most {counted(data.rank, 'axis', 'axes')}",
             input=found[0][0],
         )
@@ -394,7 +394,7 @@ def slice_scatter(
 def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
     if len(updates) != len(window):
         raise UPDATES_NOT_SLICE.fault(
-            f"input 1 is {shape_text(updates)} with {counted(len(updates), 'axis', 'axes')} and input 0 is {shape_text(data)} with {len(data)}",
+            f"input 1 has {counted(len(updates), 'axis', 'axes')} and input 0 has {len(data)}",
             help=f"give the updates {counted(len(data), 'axis', 'axes')}",
             input=1,
         )

@@ -53,7 +53,7 @@ def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
 
 def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
     return SQUEEZE_SIZE.fault(
-        f"axis {axis} of input 0, {shape_text(shape)}, is {shape[axis]} and is to be removed: only a size of 1 can be"
+        f"axis {axis} of input 0 is {shape[axis]} and is to be removed: only a size of 1 can be"
         + (", and OpenVINO leaves it as it is" if severity else ""),
         help=f"leave axis {axis} out of the axes, or take one of its elements first",
         input=0,

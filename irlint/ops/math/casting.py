@@ -16,7 +16,6 @@ from irlint.model.tensor import (
     Scalar,
     Tensor,
     Type,
-    shape_text,
 )
 from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
@@ -264,8 +263,8 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     dtype = common_type((data, scale, shift))
     if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"input 1 (scale) is {shape_text(scale.shape)} with {counted(len(scale.shape), 'axis', 'axes')} and input 0 is "
-            f"{shape_text(data.shape)} with {len(data.shape)}: the data are not stretched",
+            f"input 1 (scale) has {counted(len(scale.shape), 'axis', 'axes')} and input 0 has "
+            f"{len(data.shape)}: the data are not stretched",
             help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
             input=1,
         )

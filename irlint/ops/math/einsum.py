@@ -8,7 +8,7 @@ from irlint.dims import MaybeDim, Shape
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, clash, joined
 from irlint.ops.kernels.compiling import Layer, not_compiled
@@ -83,7 +83,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             continue
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
-            f"and input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}",
+            f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
             + (", or put ... for the rest" if len(shape) > letters else ""),
             input=index,

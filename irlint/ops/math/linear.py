@@ -119,7 +119,7 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
-        f"input {index} is {shape_text(shape)} with {counted(len(shape), 'axis', 'axes')}; {what or 'it'} has to be a matrix of two axes",
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; {what or 'it'} has to be a matrix of two axes",
         help=f"reshape input {index} to two axes (Flatten), or use MatMul",
         input=index,
     )

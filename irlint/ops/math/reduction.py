@@ -190,7 +190,7 @@ def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_inde
         position = axis_of(axis, len(x.shape))
         if x.shape[position] == 0 and shape is not None and 0 not in shape:
             raise ARG_OF_NOTHING.fault(
-                f"axis {position} of input 0, {shape_text(x.shape)}, is 0: it has no element whose place could be told",
+                f"axis {position} of input 0 is 0: it has no element whose place could be told",
                 help="make sure that the axis is not empty",
                 input=0,
                 marks=((0, position),),

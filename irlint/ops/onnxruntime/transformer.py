@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, floordiv, product, total
 from irlint.findings.statements import divides, reaches
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Tensor
 from irlint.ops import onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.expectations import Expected, check
@@ -71,7 +71,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
         return wide if head is None else floordiv(head, 2)
     if isinstance(wide, int) and wide > 0 and not divides(2 * wide, hidden, "the heads divide the hidden size"):
         raise FUSED_MISMATCH.fault(
-            f"axis 1 of input 2 (cos_cache, {shape_text(cos_cache.shape)}) is {wide}, half of a head of {2 * wide}; "
+            f"axis 1 of input 2 (cos_cache) is {wide}, half of a head of {2 * wide}; "
             f"the hidden size of input 0 is {hidden}, which is no multiple of it",
             help="give the tables half of the head size as axis 1",
             input=2,

@@ -151,7 +151,7 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
 def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
     if len(scale) != len(x):
         raise SCALE_MISMATCH.fault(
-            f"input 1 is {shape_text(scale)} with {counted(len(scale), 'axis', 'axes')} and input 0 is {shape_text(x)} with {len(x)}: with "
+            f"input 1 has {counted(len(scale), 'axis', 'axes')} and input 0 has {len(x)}: with "
             f"block_size {block_size} both need the same number",
             help="give the scale the rank of the input, or leave `block_size` at 0",
             input=1,

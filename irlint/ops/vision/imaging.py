@@ -74,8 +74,7 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
         return None
     if x is not None and grid is not None and len(x) != len(grid):
         raise _grid_fault(
-            f"input 0 is {shape_text(x)} with {counted(len(x), 'axis', 'axes')} and input 1 is {shape_text(grid)} with {len(grid)}: both need "
-            "the same number"
+            f"input 0 has {counted(len(x), 'axis', 'axes')} and input 1 has {len(grid)}: both need the same number"
         )
     image: Shape = x if x is not None else (None,) * rank
     points: Shape = grid if grid is not None else (None,) * rank

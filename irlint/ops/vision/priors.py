@@ -6,7 +6,7 @@ from irlint.dims import MaybeDim, Shape, divisible, product, quotient, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
-from irlint.model.tensor import INTEGERS, Tensor, shape_text
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
 from irlint.ops.kernels.axes import Floats, Ints
@@ -91,7 +91,7 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior
             continue
         if divisible(found, each) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} ({shape_text(tensor.shape)}) is {found}; expected is a multiple of {each}, "
+                f"axis {axis} of input {index} is {found}; expected is a multiple of {each}, "
                 "the numbers of each prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
@@ -109,7 +109,7 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
         return None
     if isinstance(priors, int) and (priors == 0 or divisible(found, priors) is False):
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input 1 (class_preds, {shape_text(predictions.shape)}) is {found}; expected is a multiple of the "
+            f"axis 1 of input 1 (class_preds) is {found}; expected is a multiple of the "
             f"number of prior boxes, which is {priors}",
             help="connect the class predictions of the prior boxes",
             input=1,
@@ -129,7 +129,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
         return None
     if found % each:
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input {index} ({shape_text(tensor.shape)}) is {found}; expected is a multiple of {each}: {what}",
+            f"axis 1 of input {index} is {found}; expected is a multiple of {each}: {what}",
             help="connect the predictions of the prior boxes, or correct the attributes",
             input=index,
             marks=((index, 1),),
