@@ -137,7 +137,7 @@ class Memory:
         if number is None:
             return ask(call, inputs, outputs=outputs)
         count = outputs if call.operator is None else 0
-        if any(map(_holds_floats, inputs)):
+        if [x for x in inputs if type(x) is Tensor and x.value is not None and _holds_floats(x)]:
             return self._of_floats(call, number, inputs, outputs)
         key = (number, count, *inputs)
         try:

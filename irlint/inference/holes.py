@@ -67,7 +67,7 @@ class Holes:
     ) -> Type | None:
         """An output's type: what was inferred, its holes filled from the declarations, what is left given a symbol."""
         known: Type = inferred if inferred is not None else UNKNOWN
-        if type(known) is Tensor and known.dtype is not None and known.shape is not None and None not in known.shape:
+        if is_whole(known):
             return known
         for declaration in declarations:
             declared = declaration.type
@@ -80,6 +80,11 @@ class Holes:
             self.of_node(node, path, (port, axis)) if dim is None else dim for axis, dim in enumerate(known.shape)
         )
         return Tensor(known.dtype, dims, known.value, known.extent)
+
+
+def is_whole(known: Type | None) -> bool:
+    """Whether a tensor's type has nothing left that a declaration could fill."""
+    return type(known) is Tensor and known.dtype is not None and known.shape is not None and None not in known.shape
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:

@@ -13,7 +13,7 @@ from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
-from irlint.inference.holes import Holes, filled, names_in, opened, place_of
+from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -145,6 +145,8 @@ class _Walk:
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
         self.holes = Holes(model.symbols)
         self.memory = Memory()
+        #: Answers of which nothing is too large, by their identity: equal nodes have one.
+        self.held: dict[int, tuple[Type | None, ...]] = {}
         self.calls: dict[Node, Call] = {}
         self.faulted: set[Node] = set()
         self.fixed: set[Value | None] = set()
@@ -359,7 +361,7 @@ class _Walk:
         for port, value in enumerate(node.outputs):
             if value is not None:
                 given = outputs[port] if outputs is not None and port < len(outputs) else None
-                self.types[value] = self._settled(frame, node, port, value, given)
+                self.types[value] = given if is_whole(given) else self._settled(frame, node, port, value, given)
 
     def _parameter(self, graph: Graph, frame: _Frame, node: Node, call: Call, said: Said) -> None:
         """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open size."""
@@ -393,17 +395,26 @@ class _Walk:
             if any(fault.severity is Severity.ERROR for fault in surplus):
                 outputs = None
             faults = (*surplus, *faults)
-        large = too_large(outputs) if outputs is not None else None
-        if large is not None:
-            outputs = None
-            faults = (*faults, large)
-        elif outputs is not None and not node.bodies and (long := too_many_axes(inputs, outputs)) is not None:
-            faults = (*faults, long)
+        if outputs is not None and id(outputs) not in self.held:
+            outputs, more = self._within_limits(node, inputs, outputs)
+            faults = (*faults, *more)
         if faults:
             self._say(graph, frame, node, faults, said)
         if answer.requirements and not frame.quiet and frame.worst is Severity.ERROR:
             said.requires += [Demand(graph.path, node, each, frame.when) for each in answer.requirements]
         return outputs
+
+    def _within_limits(
+        self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
+    ) -> tuple[tuple[Type | None, ...] | None, tuple[Fault, ...]]:
+        """What a node gives, and its faults where that is more than a tensor can have, or than irlint follows."""
+        large = too_large(outputs)
+        if large is not None:
+            return None, (large,)
+        long = None if node.bodies else too_many_axes(inputs, outputs)
+        if long is None:
+            self.held[id(outputs)] = outputs
+        return outputs, () if long is None else (long,)
 
     def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:
         """The answer of the node's rule; what its bodies find is added to ``said``."""
