@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import threading
 import time
@@ -74,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, b"", 0)
             return
         if how == "nohead" and self.command == "HEAD":
-            self._send(405, b"", 0)
+            self._send(405 if name.endswith("a.data") else 403, b"", 0)
             return
         if how in ("flaky", "cut", "stall") and site.failures.setdefault(path, 2) > 0 and with_body:
             site.failures[path] -= 1
@@ -86,6 +87,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._file(data, how, with_body)
 
     def _file(self, data: bytes, how: str, with_body: bool) -> None:
+        if how == "gzip":
+            packed = gzip.compress(data)
+            self._send(200, packed * with_body, len(packed), {"Content-Encoding": "gzip"})
+            return
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         if asked is None or how in ("whole", "unsized"):
             more = {"Transfer-Encoding": "chunked"} if how == "unsized" else {}

@@ -144,7 +144,7 @@ def notices(
             f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it checked, "
             "or give --no-respect-gitignore"
         )
-    yield from (notice for file in report.files for notice in file.notices)
+    yield from dict.fromkeys(notice for file in report.files for notice in file.notices)
     if policy is None:
         return
     if config is not None:

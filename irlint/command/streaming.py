@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Options that change what is found.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
+#: Of files that are passed over so many are told of where there are no others, and of notices so many are told only once.
+PASSED = 1000
+
 Advance = Callable[[int | None, str], Callable[[int], None]]
 
 
@@ -52,34 +55,19 @@ def check(
     """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as ``files.checked``."""
     _judge(options)
     chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
-    head = jsonl.run(
-        __version__, paths=[shown(path) if is_url(path) else path for path in paths], settings=_digest(options, config)
-    )
+    told = [shown(path) if is_url(path) else path for path in paths]
+    head = jsonl.run(__version__, paths=told, settings=_digest(options, config))
     sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
     here, there = apart(paths)
     local = discovered(here, excluded, options["force_exclude"])
     remote = found_there(there, excluded, options["force_exclude"])
     only = local[0] if len(local) == 1 and not there else ""
     heard = advance(None if there else len(local), only) if advance is not None and (there or local) else None
-    kept: list[CheckedFile] = []
-    passed: list[CheckedFile] = []
-    keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
-    named = files_named(here)
     files = sink.missing(chain(local, remote))
     found = outcomes(files, chosen, options["jobs"], ordered=True, executor=options["executor"])
-    for number, each in enumerate(found, 1):
-        outcome = opened(each, named, policy)
-        sink.add(outcome)
-        if keeps:
-            kept.append(outcome.file)
-        elif outcome.file.notices and not options["quiet"]:
-            results.note(outcome.file.notices)
-        if options["verbose"]:
-            complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
-        if outcome.file.status == "skipped":
-            passed.append(outcome.file)
-        if heard is not None:
-            heard(sink.before + number)
+    named = files_named(here)
+    keeps = policy is not None or bool(chosen.shapes) or bool(chosen.models)
+    kept, passed = _written((opened(each, named, policy) for each in found), sink, options, keeps, heard)
     tally = sink.closed()
     if tally.files == tally.skipped and not (options["allow_empty"] or excluded.unchanged):
         from irlint.command.empty import fail_empty
@@ -88,6 +76,33 @@ def check(
     judge_shapes(chosen, kept, {})
     _tell(tally, paths, options, config, policy, kept, excluded)
     results.end(tally.worst, options["fail_on"])
+
+
+def _written(
+    found: Iterable[Outcome],
+    sink: _Streamed | _Resumed,
+    options: Mapping[str, Any],
+    keeps: bool,
+    heard: Callable[[int], None] | None,
+) -> tuple[list[CheckedFile], list[CheckedFile]]:
+    """Writes what is found of each file; the entries of all files where the end of the run wants them, and some that were passed over."""
+    kept: list[CheckedFile] = []
+    passed: list[CheckedFile] = []
+    said: set[str] = set()
+    for number, outcome in enumerate(found, 1):
+        sink.add(outcome)
+        if keeps:
+            kept.append(outcome.file)
+        elif outcome.file.notices and not options["quiet"]:
+            results.note(notice for notice in outcome.file.notices if notice not in said)
+            said.update(outcome.file.notices if len(said) < PASSED else ())
+        if options["verbose"]:
+            complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
+        if outcome.file.status == "skipped" and len(passed) < PASSED:
+            passed.append(outcome.file)
+        if heard is not None:
+            heard(sink.before + number)
+    return kept, passed
 
 
 def _judge(options: Mapping[str, Any]) -> None:

@@ -169,9 +169,9 @@ UNREADABLE_FILE = Rule(
     "unreadable-file",
     Severity.ERROR,
     "There is a model by its name, and it cannot be opened.",
-    why="A link that leads nowhere or to itself, a lack of permission, a pipe: nothing is known of the model, so it must "
-    "not pass.",
-    mend="Put back what the link leads to, allow reading the file, or exclude it.",
+    why="A link that leads nowhere or to itself, a lack of permission, a pipe, a server that denies a file or fails: nothing is known of "
+    "the model, so it must not pass.",
+    mend="Put back what the link leads to, allow reading the file, or exclude it; of a URL, see that the server has it and lets you read it.",
 )
 
 UNSUPPORTED_IR_VERSION = Rule(

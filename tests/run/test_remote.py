@@ -139,8 +139,14 @@ def test_an_ir_and_its_bin(site: Site) -> None:
 
 
 def test_a_server_that_takes_no_head(site: Site) -> None:
+    site.files |= {"m.onnx": external("a.data", "b.data"), "a.data": bytes(8000), "b.data": bytes(7000)}
+    assert [code for code, _ in told(of(f"{site.url}/nohead/m.onnx"))] == ["IRL702"]
+
+
+def test_a_server_that_compresses_whatever_it_sends(site: Site) -> None:
     site.files |= {"m.onnx": external("a.data"), "a.data": bytes(8000)}
-    assert told(of(f"{site.url}/nohead/m.onnx")) == []
+    assert told(of(f"{site.url}/gzip/m.onnx", f"{site.url}/gzip/good.onnx", f"{site.url}/gzip/big.onnx")) == []
+    assert [code for code, _ in told(of(f"{site.url}/gzip/bad.onnx"))] == ["IRL201"]
 
 
 # Folders, globs, and many files.
@@ -247,6 +253,13 @@ def test_a_clear_finding_and_the_run_goes_on(path: str, code: str, message: str,
 def test_nobody_listens(site: Site) -> None:
     ((code, message),) = told(of("http://127.0.0.1:9/m.onnx"))
     assert (code, message.startswith("the file cannot be opened: the connection failed")) == ("IRL009", True)
+
+
+def test_a_server_without_ranges_is_told_of_once(site: Site, tmp_path: Path) -> None:
+    site.files |= {f"{n}.onnx": weighed(1, 200_000) for n in range(3)}
+    for form in ("concise", "jsonl"):
+        paths = [f"{site.url}/whole/{n}.onnx" for n in range(3)]
+        assert run(*paths, "--format", form, "--jobs", 1, cwd=tmp_path).stderr.count("knows no ranges") == 1
 
 
 @pytest.mark.parametrize("how", ["whole", "unsized"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from irlint.parsers.remote.locations import Located, shown, sibling
 from irlint.parsers.remote.ranges import Ranges
-from irlint.parsers.remote.stores import Store, store
+from irlint.parsers.remote.stores import IgnoresRanges, Store, store
 
 #: The stores that this process, and no other one, has asked, by its number and their scheme and host.
 _STORES: dict[tuple[int, str], Store] = {}
@@ -95,5 +95,8 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 def size(file: Ranges) -> int:
     """The size of a file of which nothing need be read, by what is told of it alone. Raises OSError."""
     if file.known is None:
-        file.known = file.store.status(file.url)
+        try:
+            file.known = file.store.status(file.url)
+        except IgnoresRanges:
+            return file.size
     return file.known.size

@@ -22,6 +22,9 @@ Answer = TypeVar("Answer")
 STALL = 30.0
 CONNECT = 20.0
 
+#: Statuses of servers that answer a HEAD otherwise than a GET, such as where a redirect leads that was made for that.
+NO_HEAD = frozenset({400, 401, 403, 405, 501})
+
 #: Compressed, a range is one of other bytes.
 HEADERS = {"Accept-Encoding": "identity"}
 
@@ -87,8 +90,8 @@ class Stream:
         self.url = url
         self.at = 0
         self.response: Any = web._sync(url, lambda session: _whole(session, url))
-        length = self.response.headers.get("Content-Length", "")
-        self.status = Status(int(length), _stamp(self.response)) if length.isdigit() else None
+        length = _length(self.response)
+        self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
         """At most so many bytes, none at the end. Raises Passing."""
@@ -109,10 +112,12 @@ _PORTS = {"http": 80, "https": 443}
 
 async def _head(session: aiohttp.ClientSession, url: str) -> Status:
     async with session.head(url, headers=HEADERS, allow_redirects=True) as response:
-        if response.status in (405, 501) or (response.ok and "Content-Length" not in response.headers):
-            return (await _range(session, url, 0, 1))[1] or Status(0)
-        _judge(response, url)
-        return Status(int(response.headers["Content-Length"]), _stamp(response))
+        size = _length(response)
+        if response.status not in NO_HEAD and (size is not None or not response.ok):
+            _judge(response, url)
+            assert size is not None
+            return Status(size, _stamp(response))
+    return (await _range(session, url, 0, 1))[1] or Status(0)
 
 
 async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
@@ -121,7 +126,7 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
         if response.status == 416:
             return b"", Status(_total(response) or 0, _stamp(response))
         _judge(response, url)
-        if response.status != 206:
+        if response.status != 206 or "Content-Encoding" in response.headers:
             return await _not_a_part(response, start, end)
         total = _total(response)
         first = response.headers.get("Content-Range", "").removeprefix(_SIZES).partition("-")[0]
@@ -135,14 +140,21 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
 
 async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
     """What a server has sent that was asked for a part and sends the whole: that, where it is no more. Raises IgnoresRanges."""
-    length = response.headers.get("Content-Length", "")
-    if start or not length.isdigit() or int(length) > end:
+    length = _length(response)
+    if start or length is None or length > end:
         response.close()
         raise IgnoresRanges
-    data = await _all_of(response, int(length))
-    if len(data) < int(length):
+    data = await _all_of(response, length)
+    if len(data) < length:
         raise Passing(f"the connection was cut after {len(data)} of {length} bytes")
-    return data, Status(int(length), _stamp(response))
+    return data, Status(length, _stamp(response))
+
+
+def _length(response: Any) -> int | None:
+    """The bytes that an answer has; None where that is not told, and where they are compressed."""
+    text = response.headers.get("Content-Length", "")
+    is_plain = response.headers.get("Content-Encoding", "identity") in ("identity", "")
+    return int(text) if is_plain and text.isascii() and text.isdigit() else None
 
 
 async def _all_of(response: Any, most: int) -> bytes:
