@@ -38,7 +38,7 @@ class Trials:
         self.known = known
         self.left = left
         self._ask = questions(known)
-        nodes = ordered(graph).nodes
+        self.nodes = nodes = ordered(graph).nodes
         self.order = {node: at for at, node in enumerate(nodes)}
         self.users: dict[Value, list[Node]] = {}
         for node in nodes:
@@ -65,12 +65,11 @@ class Trials:
         queue: list[int] = []
         waiting: set[int] = set()
         nodes = [*change.calls, *change.inputs, *(each for value in types for each in self.users.get(value, ()))]
-        by_order = list(self.order)
         for each in dict.fromkeys(nodes):
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
         while queue:
-            each = by_order[heappop(queue)]
+            each = self.nodes[heappop(queue)]
             changed = self._step(change, each, types, found)
             if changed is None or (each is node and not any(gone is problem for gone in found)):
                 return None

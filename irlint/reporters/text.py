@@ -31,6 +31,9 @@ CUTS = (
     *((limit, 1, False) for limit in (28, 24, 20, 16, 12, 8, 5)),
 )
 
+#: A name of more characters has a line of its own.
+BESIDE = 24
+
 #: So many of the nodes are named at which a finding is repeated.
 NAMED = 3
 
@@ -165,9 +168,9 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
 
 
 def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Where the finding stands; a name that has no room beside that in a line of its own, as has what stands for its scope."""
+    """Where the finding stands; a name that is long, or has no room beside that, in a line of its own, as what stands for a scope."""
     whole = brief(drawing.place)
-    if not drawing.name or (page.fits(at, whole) and not scope):
+    if not drawing.name or (page.fits(at, whole) and not scope and len(drawing.name) <= BESIDE):
         page.at(at, whole)
     else:
         page.at(at, brief(drawing.unnamed))
