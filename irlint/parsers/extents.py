@@ -10,6 +10,7 @@ from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
 from irlint.model.tensor import Extent
+from irlint.parsers.opening import beside, leads_out
 from irlint.parsers.weights import byte_size, contents, pieces
 from irlint.records import replaced
 
@@ -62,6 +63,8 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
         return constant
     size = byte_size(tensor.dtype, elements(shape))  # type: ignore[arg-type]
     if not size or size > (stored.available or 0) or (stored.file is None and not stored.offset):
+        return constant
+    if stored.file is not None and leads_out(beside(model.path, stored.file.partition("\0")[0]), model.path):
         return constant
     try:
         extent = _joined(tensor.dtype, pieces(model.path, stored.file, stored.offset, size, data))

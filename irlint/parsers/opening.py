@@ -72,3 +72,12 @@ def _at_once(path: str, flags: int) -> int:
 def shrunk(file: BinaryIO) -> OSError:
     """What to raise where a file has fewer bytes than it had when it was opened."""
     return OSError(errno.EIO, "it became shorter while it was read", file.name)
+
+
+def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a link to one that lies neither beside the model at ``path`` nor beside what that is a link to: such a file's
+    contents are not the model's to show."""
+    if not os.path.islink(location):
+        return False
+    folder = os.path.dirname(os.path.realpath(location))
+    return folder not in (os.path.dirname(os.path.realpath(path)), os.path.realpath(os.path.dirname(path)))

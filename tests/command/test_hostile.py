@@ -271,6 +271,20 @@ def test_links_that_lead_out_of_the_folder(tmp_path: Path) -> None:
     assert SECRET in run("shapes", "m.xml", "-v", cwd=folder).stdout
 
 
+@posix
+def test_weights_are_not_read_through_links_that_lead_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"\0\0\x80\x7f" * 300)
+    folder = tmp_path / "models"
+    folder.mkdir()
+    large = IR_WITH_A_CONSTANT.replace("i64", "f32").replace("I64", "FP32").replace('size="16"', 'size="1200"')
+    (folder / "m.xml").write_text(large.replace('shape="2"', 'shape="300"').replace("<dim>2<", "<dim>300<"))
+    (folder / "m.bin").symlink_to("../secret")
+    assert "IRL735" not in run("--weights", "m.xml", cwd=folder).stdout
+    (folder / "m.bin").unlink()
+    shutil.copy(tmp_path / "secret", folder / "m.bin")
+    assert "IRL735" in run("--weights", "m.xml", cwd=folder).stdout
+
+
 SECRET = "506381209866536711"
 
 IR_WITH_A_CONSTANT = """<net name="n" version="11"><layers>

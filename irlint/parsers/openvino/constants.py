@@ -11,7 +11,7 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import BinaryIO
 from irlint.model import Constant, Place, Stored
 from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
-from irlint.parsers.opening import is_url, opened
+from irlint.parsers.opening import is_url, leads_out, opened
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
 from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
@@ -93,7 +93,7 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         file.close()
         return Weights(name, reason=f"{name} is {what}")
     size = os.fstat(file.fileno()).st_size
-    if _leads_out(location, path):
+    if leads_out(location, path):
         file.close()
         return Weights(name, size=size)
     return Weights(name, size=size, file=file)
@@ -112,15 +112,6 @@ def want_small_constants(root: Element, weights: Weights) -> None:
         weights.file.want(spans)  # type: ignore[attr-defined]
     except OSError:
         return
-
-
-def _leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a link to one that lies neither beside the IR nor beside what that is a link to: such a file's contents
-    are not the model's to show."""
-    if not os.path.islink(location):
-        return False
-    folder = os.path.dirname(os.path.realpath(location))
-    return folder not in (os.path.dirname(os.path.realpath(path)), os.path.realpath(os.path.dirname(path)))
 
 
 def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
