@@ -32,6 +32,7 @@ from cases.ir_documents import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import irlint
 from irlint.parsers import openvino
 from irlint.parsers.openvino.positions import positions
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry
@@ -203,6 +204,17 @@ def test_a_problem_stands_where_its_element_stands(tmp_path):
 
 
 # ---- cost
+
+
+@pytest.mark.parametrize("spelled", ["Constant", "constant"])
+def test_contents_of_a_layer_that_is_no_const_are_never_read(spelled, tmp_path):
+    """OpenVINO takes the layer and reads memory that is not there: it computes, or crashes, as it comes."""
+    layer = f'name="c" type="{spelled}" version="opset1"><data element_type="i64" shape="2" offset="8" size="16"'
+    text = SMALL.replace('name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"', layer)
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(bytes(24))
+    assert text != SMALL and [(each.rule.code, each.line) for each in irlint.check(path).errors] == [("IRL705", 4)]
 
 
 def test_four_thousand_layers(tmp_path):
