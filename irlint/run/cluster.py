@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from irlint import __version__
 from irlint.records import record, replaced
+from irlint.run.processes import interruptions_wait
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -157,6 +159,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
     except ImportError:
         raise NoCluster("--executor dask needs Dask, which is missing: pip install 'irlint[dask]'") from None
     import logging
+    from multiprocessing import resource_tracker
 
     import dask
 
@@ -171,7 +174,11 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
                 client = Client(f"tcp://{place}", timeout=CONNECT, set_as_default=False)
             else:
                 options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
-                cluster = LocalCluster(jobs, silence_logs=logging.CRITICAL, **options)
+                # Its start lets interruptions through again, to workers as well: they are this process's affair.
+                if os.name == "posix":
+                    resource_tracker.ensure_running()
+                with interruptions_wait():
+                    cluster = LocalCluster(jobs, silence_logs=logging.CRITICAL, **options)
                 stack.enter_context(cluster)
                 client = Client(cluster, set_as_default=False)
             stack.enter_context(client)

@@ -113,7 +113,7 @@ class _Crew:
     def _hired(self) -> Connection:
         ours, theirs = self.context.Pipe()
         process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
-        with _interruptions_wait():
+        with interruptions_wait():
             process.start()
         theirs.close()
         self.processes[ours] = process
@@ -145,8 +145,8 @@ def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
 
 
 @contextmanager
-def _interruptions_wait() -> Iterator[None]:
-    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it."""
+def interruptions_wait() -> Iterator[None]:
+    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it, and from threads that do and what these start."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,3 +128,33 @@ def test_a_scheduler_that_cannot_be_reached(tmp_path: Path) -> None:
         result = ran(GOOD, "--executor", "dask://127.0.0.1:9", "--format", form, cwd=tmp_path, prelude=quick)
         assert (result.returncode, result.stdout) == (2, b"")
         assert b"irlint: error: the scheduler 127.0.0.1:9 cannot be reached" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
+def test_an_interruption_ends_all_of_it(tmp_path: Path) -> None:
+    models = filled(tmp_path / "models", 300)
+    command = [
+        sys.executable,
+        "-m",
+        "irlint",
+        str(models),
+        "--executor",
+        "dask",
+        "--jobs",
+        "2",
+        "--resume",
+        "run.jsonl",
+    ]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, start_new_session=True) as process:
+        until = time.monotonic() + 60
+        while written(tmp_path / "run.jsonl") < 5000:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"")
+
+
+def written(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
