@@ -352,9 +352,14 @@ def test_secrets_are_not_shown(site: Site, tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    for module, extra in (("fsspec", "pip install 'irlint[remote]'"), ("s3fs", "s3:// needs another package")):
+    install = "pip install 'irlint[remote]'"
+    for module, scheme, extra in (
+        ("fsspec", "s3", install),
+        ("aiohttp", "https", install),
+        ("s3fs", "s3", "s3:// needs another package"),
+    ):
         without = f"import sys\nsys.modules[{module!r}] = None\n"
-        result = ran("s3://bucket/m.onnx", cwd=tmp_path, prelude=without)
+        result = ran(f"{scheme}://bucket/m.onnx", cwd=tmp_path, prelude=without)
         assert (result.returncode, extra in result.stderr.decode()) == (2, True), result.stderr
     result = run("nonsense://x/m.onnx", cwd=tmp_path)
     assert (result.returncode, "nonsense" in result.stderr) == (2, True)

@@ -185,7 +185,8 @@ def store(url: str) -> Store:
             return Web(url)
         return Store(fsspec.filesystem(scheme, **options(url)))
     except ImportError as error:
-        raise NotInstalled(f"{scheme}:// needs another package: {str(error) or type(error).__name__}") from None
+        help = "pip install 'irlint[remote]'" if is_web(url) else str(error) or type(error).__name__
+        raise NotInstalled(f"{scheme}:// needs another package: {help}") from None
     except ValueError as error:
         raise NotInstalled(f"{shown(url)}: {without_secrets(str(error), url)}") from None
     except Exception as error:
