@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.findings import wording
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, ordered, used, used_values
+from irlint.model.order import graphs, ordered, used
 
 UNDEFINED_NAME = Rule(
     "IRL101",
@@ -43,8 +42,7 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 #: Of so many names that nothing defines, those are looked for that they are like.
 SEARCHED = 3
 
-#: So many values that nothing uses are named, and so many nodes of a circle.
-SHOWN = 3
+#: So many nodes of a circle are named.
 SHOWN_ON_CYCLE = 4
 
 
@@ -53,13 +51,13 @@ def problems(known: Known) -> list[Problem]:
     searched = SEARCHED
     found: list[Problem] = []
     for graph in graphs(known.model):
-        found += _undefined(graph, searched)
+        found += _undefined(graph, known, searched)
         found += _cycles(graph)
         searched = max(0, searched - len(graph.undefined))
     return found
 
 
-def _undefined(graph: Graph, searched: int) -> Iterator[Problem]:
+def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
     """The names of a graph that nothing defines; of the first ``searched`` of them, with a name that is like them."""
     if not graph.undefined:
         return
@@ -70,11 +68,13 @@ def _undefined(graph: Graph, searched: int) -> Iterator[Problem]:
         for value in used(node):
             if value in wanted:
                 (direct if value in node.inputs else inside).setdefault(value, node)
-    spare = _without_user(graph)
+    from irlint.checks.meant import close_value, spare_values, way_out
+
+    spare = spare_values(graph)
     for place, value in enumerate(graph.undefined):
         user = direct.get(value) or inside.get(value)
-        close = _close(value.name, graph, spare) if place < searched else ""
-        help = close or _connect(value.name, spare)
+        close = close_value(value, user, graph, spare, known) if place < searched else ""
+        help = close or way_out(value, user, graph, spare, known, searched=place < searched)
         if user is None:
             fault = UNDEFINED_NAME.fault(f"the graph output {value.name!r} is not defined: {_NOWHERE}", help=help)
             yield Problem(fault, graph.path, value=value.name)
@@ -86,49 +86,6 @@ def _undefined(graph: Graph, searched: int) -> Iterator[Problem]:
 
 
 _NOWHERE = "no input, initializer or node output of this graph or one around it has that name"
-
-
-def _without_user(graph: Graph) -> list[Value]:
-    """What the nodes of a graph make, and its inputs and initializers, that nothing uses."""
-    needed = used_values(graph)
-    return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
-
-
-def _connect(name: str, spare: list[Value]) -> str:
-    """The help for a name that is like no other."""
-    if not spare:
-        return f"define {name!r}, or connect another value"
-    names = ", ".join(repr(value.name) for value in spare[:SHOWN])
-    more = f" and {len(spare) - SHOWN} more" if len(spare) > SHOWN else ""
-    return f"define {name!r}, or connect a value that nothing uses yet: {names}{more}"
-
-
-def _close(name: str, graph: Graph, spare: list[Value]) -> str:
-    """The question whether another name is meant, first one that nothing uses; one of another block, which differs in digits
-    only, is not."""
-    plain = _without_digits(name)
-    for values in (spare, _definitions(graph)):
-        names = [value.name for value in values if _without_digits(value.name) != plain]
-        close = wording.closest(name, names, 0.8)
-        if close is not None:
-            return f"did you mean `{close}`?"
-    return ""
-
-
-def _without_digits(name: str) -> str:
-    return name.translate(_DIGITS)
-
-
-_DIGITS = dict.fromkeys(map(ord, "0123456789"))
-
-
-def _definitions(graph: Graph) -> Iterator[Value]:
-    yield from graph.inputs
-    for value in graph.constants:
-        if value not in graph.inputs:
-            yield value
-    for node in graph.nodes:
-        yield from (value for value in node.outputs if value is not None)
 
 
 def _cycles(graph: Graph) -> Iterator[Problem]:

@@ -285,12 +285,28 @@ NAMES = [
         "connect a value that nothing uses yet: 'b3_conv'",
     ),
     ("y = Add (x, b)", "define 'b', or connect another value"),
+    ("skip = Relu (x) w = Neg (skip) y = Add (skipp, w)", "did you mean `skip`?"),
+    (
+        "norm_weight = Relu (x) w = Neg (norm_weight) y = Add (norm_scale, w)",
+        "define 'norm_scale', or connect another value",
+    ),
+    ("enc_b1_Gather = Relu (x) w = Neg (enc_b1_Gather) y = Add (b1_Gather, w)", "did you mean `enc_b1_Gather`?"),
+    ("convolved = MatMul (x, w32) y = Add (x, convolvd)", "define 'convolvd', or connect another value"),
+    ("z = Mul (x, l1_norm_bias) y = Add (l1_norm_weight, z)", "missing: restore it, or export the model again"),
+    ("z = Mul (x, l1_cls_weight) y = Add (l1_reg_weight, z)", "missing: restore it, or export the model again"),
 ]
+
+STORED = {
+    "l1_norm_bias": "float[1] l1_norm_bias = {1}",
+    "l1_cls_weight": "float[1] l1_cls_weight = {1}",
+    "w32": "float[3,2] w32 = {1, 2, 3, 4, 5, 6}",
+}
 
 
 @pytest.mark.parametrize(("nodes", "help"), NAMES, ids=range(len(NAMES)))
 def test_what_is_meant_by_a_name_that_nothing_defines(nodes: str, help: str, tmp_path: Path) -> None:
-    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) {{ {nodes} }}")
+    stored = ", ".join(text for name, text in STORED.items() if name in nodes)
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) <{stored}> {{ {nodes} }}")
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL101"]
