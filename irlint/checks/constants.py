@@ -358,7 +358,25 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
     fault = CONSTANT_SIZE.fault(
         f"{constant.tensor.dtype}{list(shape or ())} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
         f"{_stored_text(stored.size)}",
-        help="write the constant again with the shape of its data",
+        help=_way_out(constant, count, stored.size),
     )
     made = tuple(value for value in node.outputs if value is not None) if node is not None else ()
     yield Problem(fault, graph.path, node, name, constant.place, disputes=made)
+
+
+def _way_out(constant: Constant, count: int, size: int) -> str:
+    """What to do about a constant of another number of bytes than its ``count`` elements need."""
+    again = "write the constant again with the shape of its data"
+    kind = next((each for each in PLAIN if constant.tensor.dtype in each), ())
+    meant = next((each for each in kind if count and byte_size(each, count) == size), None)
+    if meant is None:
+        return again
+    return f"{size} bytes are exactly what {meant} needs: correct the element type, or {again}"
+
+
+#: The element types of one kind.
+PLAIN = (
+    ("float16", "float32", "float64"),
+    ("int8", "int16", "int32", "int64"),
+    ("uint8", "uint16", "uint32", "uint64"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
-from irlint.dims import Expr, Shape, same
+from irlint.dims import Expr, Shape, elements, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
@@ -156,12 +156,37 @@ def _fault(
     fault = _contradiction(known.types.get(value), declaration, known, terms, port=port, within=graph.path)
     if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
         return None
+    if node.op == known.format.constant_node and fault.rule is SHAPE_CONTRADICTED:
+        fault = _of_bytes(fault, value, declaration, graph)
     if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
         fault = fault.lowered(Severity.WARNING)
     if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and value not in used():
         fault = fault.lowered(Severity.NOTE)
     lax = known.model.format_version == known.format.lax_version
     return _of_an_old_writer(fault, graph) if lax else fault
+
+
+def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
+    """The fault of what a constant declares, which tells where its bytes are as many as the declared shape needs."""
+    from irlint.parsers.weights import byte_size
+
+    constant, declared = graph.constants.get(value), declaration.type
+    size = constant.stored.size if constant is not None and constant.stored is not None else None
+    if constant is None or size is None or not isinstance(declared, Tensor):
+        return fault
+    held = constant.tensor
+    needed = [
+        byte_size(held.dtype, elements(shape))  # type: ignore[arg-type]
+        for shape in (declared.shape, held.shape)
+        if held.dtype and shape is not None and all(isinstance(dim, int) and dim >= 0 for dim in shape)
+    ]
+    if len(needed) < 2 or needed[0] != size or needed[1] == size:
+        return fault
+    texts = [f"{held.dtype}{shape_text(shape)}" for shape in (declared.shape, held.shape)]
+    return fault.changed(
+        notes=(*fault.notes, f"its {size} bytes are those of {texts[0]}; {texts[1]} needs {needed[1]}"),
+        help=f"correct the shape of the constant to {shape_text(declared.shape)}",
+    )
 
 
 def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:
@@ -203,11 +228,11 @@ def _port_text(given: Shape | None, declared: Shape | None, text: str, port: str
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The axis on which two shapes cannot be equal, where they are equal on all others."""
+    """The axis on which two shapes cannot be equal, where they may be on all others."""
     if one is None or other is None or len(one) != len(other):
         return None
-    axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if a != b]
-    return axes[0] if len(axes) == 1 and same(one[axes[0]], other[axes[0]]) is False else None
+    axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
+    return axes[0] if len(axes) == 1 else None
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
@@ -264,16 +289,29 @@ def _contradiction(
     text = _clash(held.shape, stated_type.shape, known, terms)
     if not text:
         return None
-    axis = None if what else _only_axis(held.shape, stated_type.shape)
+    axis = None if what or "; " in text else _only_axis(held.shape, stated_type.shape)
     if axis is not None and held.shape is not None and stated_type.shape is not None:
         told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; the operator gives {held.shape[axis]}"
     else:
         told = f"{where} is declared as {what}{shape_text(stated_type.shape)}; the operator gives {shape_text(held.shape)}: {text}"
     return SHAPE_CONTRADICTED.fault(
         told,
-        help=f"declare {shape_text(held.shape)}, or change what leads here",
+        help=_correction(held.shape, stated_type.shape, axis),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
+
+
+def _correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
+    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would write."""
+    if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
+        return "correct what leads here" if given else f"declare {shape_text(given)}, or correct what leads here"
+    if axis is not None and declared is not None:
+        return f"if {declared[axis]} is meant, correct what gives {given[axis]}; else declare {shape_text(given)}"
+    return f"if {shape_text(declared)} is meant, correct what leads here; else declare {shape_text(given)}"
+
+
+#: A declaration of longer sizes is not proposed.
+READABLE = 24
 
 
 def _way(given: Type | None, wanted: Type) -> str:

@@ -18,6 +18,7 @@ from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
 from irlint.model import Node, Problem, Value
+from irlint.model.formats import Format
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import Tensor, Type
 from irlint.records import replaced
@@ -47,6 +48,9 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     for at, root in roots.items():
         worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
+    for at in dict.fromkeys(roots.values()):
+        if told[at].fault.rule.family == DECLARED and known.format.declared_shapes_hold:
+            told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
     return [replaced(each, because=told[roots[at]]) if at in roots else each for at, each in enumerate(told)]
 
 
@@ -66,6 +70,18 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
     if problem.fault.severity is severity and problem.because is None:
         return problem
     return replaced(problem, fault=problem.fault.lowered(severity), because=None)
+
+
+def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
+    """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
+    error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
+    if error is None or error.node is None or problem.fault.rule.code != "IRL601":
+        return problem
+    what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
+    stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
+    at_fault = "`shape`" if stated else "this layer, or what leads here"
+    help = f"correct {at_fault}: with the shape that is declared, {what} is gone"
+    return replaced(problem, fault=problem.fault.changed(help=help))
 
 
 class _Facts:
