@@ -52,7 +52,8 @@ def bound(
     if operator is None or (operator.name == "Const" and node.op != "Const"):
         return Call(node.op, number, broken=True), [_unknown_operation(node, number)]
     known = signature(operator.function)
-    faults = _openvino_arity(node, known)
+    lax = model.format is not None and model.format_version == model.format.lax_version
+    faults = _openvino_arity(node, known, spare=operator.spare_inputs and lax)
     attributes, attribute_faults = openvino_attributes(node, operator, known)
     faults += attribute_faults
     broken = any(fault.severity is Severity.ERROR for fault in faults)
@@ -104,7 +105,8 @@ def _advice(op: str) -> str:
     )
 
 
-def _openvino_arity(node: Node, known: Signature) -> list[Fault]:
+def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:
+    """What is wrong with the number of inputs; those behind the last, where OpenVINO passes over ``spare`` ones, are no error."""
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1
@@ -120,11 +122,13 @@ def _openvino_arity(node: Node, known: Signature) -> list[Fault]:
             )
         ]
     if count > highest:
+        passed = ", and OpenVINO passes over the rest in an IR of this version" if spare else ""
         return [
             INPUT_COUNT.fault(
-                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names})",
+                f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names}){passed}",
                 help=f"remove the inputs from index {highest} on",
                 input=highest,
+                severity=Severity.WARNING if spare else INPUT_COUNT.severity,
             )
         ]
     return []

@@ -71,6 +71,7 @@ class Operator:
     of_shape: bool = False
     kept: bool = False
     lists: tuple[int, ...] = ()
+    spare_inputs: bool = False
     compiles: Callable[..., Fault | None] | None = None
 
 
@@ -178,6 +179,7 @@ def openvino(
     of_shape: bool = False,
     kept: bool = False,
     lists: tuple[int, ...] = (),
+    spare_inputs: bool = False,
     compiles: Callable[..., Fault | None] | None = None,
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
@@ -197,6 +199,7 @@ def openvino(
     * ``of_shape``: its result tells the shape of its input, and nothing of the elements.
     * ``kept``: the library does not work it out where all inputs are constants.
     * ``lists``: inputs whose elements the library asks for when it reads the layer, even where they are none.
+    * ``spare_inputs``: in a file of the format's lax version the library passes over inputs behind the last.
     * ``compiles(layer)``: the fault of a layer that the library reads and refuses to compile for the CPU, None where it
       compiles it; the layer is a ``kernels.compiling.Layer``.
 
@@ -235,6 +238,7 @@ def openvino(
                 of_shape=of_shape,
                 kept=kept,
                 lists=lists,
+                spare_inputs=spare_inputs,
                 compiles=compiles,
             )
             _openvino.setdefault(name.lower(), []).append(operator)

@@ -36,7 +36,7 @@ the model.""",
 )
 
 
-@openvino("ReadValue", since=3, absent={"variable_id": ""})
+@openvino("ReadValue", since=3, absent={"variable_id": ""}, spare_inputs=True)
 def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
     """OpenVINO ReadValue-3: of the type and shape of its initial value."""
     return Tensor(init_value.dtype, init_value.shape)

@@ -415,7 +415,7 @@ def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
         warn(fault.lowered(Severity.WARNING))
 
 
-@openvino("GatherND", since=5, until=7, kept=True)
+@openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-5: the batch axes are one axis of the result."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
@@ -425,7 +425,7 @@ def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Ten
     return Tensor(result.dtype, joined, result.value)
 
 
-@openvino("GatherND", since=8, kept=True)
+@openvino("GatherND", since=8, kept=True, spare_inputs=True)
 def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     """OpenVINO GatherND-8."""
     expect_type(indices, 1, INTEGERS, read=False)

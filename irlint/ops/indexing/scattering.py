@@ -282,7 +282,7 @@ def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: 
     return _scatter_nd(data, indices, updates, reduction=reduction)
 
 
-@openvino("ScatterNDUpdate", since=4, until=14)
+@openvino("ScatterNDUpdate", since=4, until=14, spare_inputs=True)
 def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     """OpenVINO ScatterNDUpdate-3, which is first in opset4."""
     return scatter_nd_update_15(data, indices, updates)
@@ -291,7 +291,7 @@ def scatter_nd_update_3(data: Tensor, indices: Tensor, updates: Tensor) -> Tenso
 TupleReduction = Literal["none", "sum", "sub", "prod", "min", "max"]
 
 
-@openvino("ScatterNDUpdate", since=15, compiles=without_strings)
+@openvino("ScatterNDUpdate", since=15, compiles=without_strings, spare_inputs=True)
 def scatter_nd_update_15(
     data: Tensor, indices: Tensor, updates: Tensor, *, reduction: TupleReduction = "none"
 ) -> Tensor:
@@ -304,7 +304,7 @@ def scatter_nd_update_15(
 # --- ScatterUpdate ----------------------------------------------------------------------------------------------------
 
 
-@openvino("ScatterUpdate", since=3)
+@openvino("ScatterUpdate", since=3, spare_inputs=True)
 def scatter_update(data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
     """OpenVINO ScatterUpdate-3: whole slices along an axis."""
     common_type((data, None, updates))

@@ -228,13 +228,13 @@ def count(data: Tensor) -> Tensor:
     return Tensor("int64", (), None if data.shape is None else (product(data.shape),))
 
 
-@openvino("ShapeOf", until=2, of_shape=True)
+@openvino("ShapeOf", until=2, of_shape=True, spare_inputs=True)
 def ov_shape_of(data: Tensor) -> Tensor:
     """OpenVINO ShapeOf-1."""
     return shape_contents(data.shape, "int64")
 
 
-@openvino("ShapeOf", since=3, until=17, of_shape=True)
+@openvino("ShapeOf", since=3, until=17, of_shape=True, spare_inputs=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
     """OpenVINO ShapeOf-3; the specification's default of i64 is one that the library does not know."""
     if output_type == "":
@@ -423,13 +423,25 @@ def _compiled_classes(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("OneHot", until=15, absent={"axis": 0}, compiles=first_of(_compiled_classes, readable_constants(1)))
+@openvino(
+    "OneHot",
+    until=15,
+    absent={"axis": 0},
+    compiles=first_of(_compiled_classes, readable_constants(1)),
+    spare_inputs=True,
+)
 def ov_one_hot(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor, *, axis: int) -> Tensor:
     """OpenVINO OneHot-1."""
     return _ov_one_hot(indices, depth, on_value, off_value=off_value, axis=axis)
 
 
-@openvino("OneHot", since=16, absent={"axis": 0}, compiles=first_of(_compiled_classes, readable_constants(1)))
+@openvino(
+    "OneHot",
+    since=16,
+    absent={"axis": 0},
+    compiles=first_of(_compiled_classes, readable_constants(1)),
+    spare_inputs=True,
+)
 def ov_one_hot_of_negatives(
     indices: Tensor,
     depth: Tensor,

@@ -193,7 +193,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return Tensor(a.dtype or b.dtype, multiplied(a.shape, b.shape))
 
 
-@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)))
+@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), spare_inputs=True)
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))

@@ -228,12 +228,12 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     ).lowered(Severity.WARNING)
 
 
-@openvino("ReduceMax", fold=LARGEST, lists=(1,), compiles=_compiled_reduction)
-@openvino("ReduceMin", fold=SMALLEST, lists=(1,), compiles=_compiled_reduction)
-@openvino("ReduceProd", fold=PRODUCT, lists=(1,), compiles=_compiled_reduction)
-@openvino("ReduceMean", fold=MEAN, lists=(1,), compiles=_compiled_reduction)
-@openvino("ReduceSum", fold=SUM, lists=(1,), compiles=_compiled_reduction)
-@openvino("ReduceL1", "ReduceL2", since=4, lists=(1,), compiles=_compiled_reduction)
+@openvino("ReduceMax", fold=LARGEST, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
+@openvino("ReduceMin", fold=SMALLEST, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
+@openvino("ReduceProd", fold=PRODUCT, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
+@openvino("ReduceMean", fold=MEAN, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
+@openvino("ReduceSum", fold=SUM, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
+@openvino("ReduceL1", "ReduceL2", since=4, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
 def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO arithmetic reductions of any element type but bool."""
     expect_type(x, 0, ARITHMETIC)
@@ -243,8 +243,8 @@ def ov_reduce(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining
 _COMPILED_LOGICAL = first_of(constants_at(1), _compiled_reduction)
 
 
-@openvino("ReduceLogicalAnd", fold=(_both, True), lists=(1,), compiles=_COMPILED_LOGICAL)
-@openvino("ReduceLogicalOr", fold=(_either, False), lists=(1,), compiles=_COMPILED_LOGICAL)
+@openvino("ReduceLogicalAnd", fold=(_both, True), lists=(1,), compiles=_COMPILED_LOGICAL, spare_inputs=True)
+@openvino("ReduceLogicalOr", fold=(_either, False), lists=(1,), compiles=_COMPILED_LOGICAL, spare_inputs=True)
 def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold: Joining | None) -> Tensor:
     """OpenVINO ReduceLogicalAnd-1 and ReduceLogicalOr-1."""
     expect_type(x, 0, LOGICAL)
@@ -330,7 +330,7 @@ def _compiled_axis(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("CumSum", since=3, fills_in=True, kept=True, compiles=_compiled_axis)
+@openvino("CumSum", since=3, fills_in=True, kept=True, compiles=_compiled_axis, spare_inputs=True)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """OpenVINO CumSum-3: the library refuses it without the axis, and looks at its value only when it runs."""
     expect_type(axis, 1, ("int32", "int64"))

@@ -61,34 +61,35 @@ def _positive_part(x: Scalar) -> Scalar:
 @onnx("Softplus", "Softsign", since=1)
 @onnx("HardSwish", since=14)
 @onnx("Mish", "BitwiseNot", since=18)
-@openvino("LogicalNot", fold=operator.not_)
+@openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
     return computed(fold, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("Abs", fold=_absolute)
-@openvino("Ceiling", fold=_ceiling)
-@openvino("Exp", fold=_exponential)
-@openvino("Floor", fold=_floor)
-@openvino("Log", fold=_logarithm)
-@openvino("Negative", fold=operator.neg)
-@openvino("Relu", fold=_positive_part, spellings=("ReLU",))
-@openvino("Sign", fold=_sign)
-@openvino("Sqrt", fold=_square_root)
-@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh")
-@openvino("Acosh", "Asinh", "Atanh", since=4)
-@openvino("HSwish", since=4, kept=True)
-@openvino("HSigmoid", since=5)
+@openvino("Abs", fold=_absolute, spare_inputs=True)
+@openvino("Ceiling", fold=_ceiling, spare_inputs=True)
+@openvino("Exp", fold=_exponential, spare_inputs=True)
+@openvino("Floor", fold=_floor, spare_inputs=True)
+@openvino("Log", fold=_logarithm, spare_inputs=True)
+@openvino("Negative", fold=operator.neg, spare_inputs=True)
+@openvino("Relu", fold=_positive_part, spellings=("ReLU",), spare_inputs=True)
+@openvino("Sign", fold=_sign, spare_inputs=True)
+@openvino("Sqrt", fold=_square_root, spare_inputs=True)
+@openvino("Acos", "Asin", "Atan", "Cos", "Cosh", "Erf", "Sigmoid", "Sin", "Sinh", "Tan", "Tanh", spare_inputs=True)
+@openvino("Acosh", "Asinh", "Atanh", since=4, spare_inputs=True)
+@openvino("HSwish", since=4, kept=True, spare_inputs=True)
+@openvino("HSigmoid", since=5, spare_inputs=True)
 def ov_unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """OpenVINO arithmetic on one tensor of numbers."""
     expect_type(x, 0, ARITHMETIC)
     return unary(x, fold=fold)
 
 
-@openvino("Mish", "SoftPlus", since=4)
-@openvino("SoftSign", since=9)
-@openvino("ErfInv", since=17, until=17)
+@openvino("Mish", since=4)
+@openvino("SoftPlus", since=4, spare_inputs=True)
+@openvino("SoftSign", since=9, spare_inputs=True)
+@openvino("ErfInv", since=17, until=17, spare_inputs=True)
 def ov_float_unary(x: Tensor) -> Tensor:
     """OpenVINO activations of floating-point numbers."""
     expect_type(x, 0, REAL)
@@ -101,7 +102,7 @@ def ov_round(x: Tensor, *, mode: RoundMode = "half_to_even") -> Tensor:
     return computed(_round if mode == "half_to_even" else None, (x,), x.shape, dtype=x.dtype)
 
 
-@openvino("BitwiseNot", since=13, kept=True)
+@openvino("BitwiseNot", since=13, kept=True, spare_inputs=True)
 def ov_bitwise_not(x: Tensor) -> Tensor:
     """OpenVINO BitwiseNot-13 on integers or booleans."""
     expect_type(x, 0, BITWISE)

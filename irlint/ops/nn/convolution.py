@@ -167,7 +167,13 @@ COMPILED = first_of(
 )
 
 
-@openvino("Convolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"), compiles=COMPILED)
+@openvino(
+    "Convolution",
+    absent=ABSENT_LISTS,
+    legacy=("output_padding", "group", "kernel"),
+    compiles=COMPILED,
+    spare_inputs=True,
+)
 def ov_convolution(
     data: Tensor,
     filters: Tensor,
@@ -199,6 +205,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
     "BinaryConvolution",
     absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0},
     compiles=_binary_filters,
+    spare_inputs=True,
 )
 def ov_binary_convolution(
     data: Tensor,
@@ -215,7 +222,13 @@ def ov_binary_convolution(
     return Tensor(data.dtype, _plain(data, filters, window, dilations=dilations))
 
 
-@openvino("GroupConvolution", absent=ABSENT_LISTS, legacy=("output_padding", "group", "kernel"), compiles=COMPILED)
+@openvino(
+    "GroupConvolution",
+    absent=ABSENT_LISTS,
+    legacy=("output_padding", "group", "kernel"),
+    compiles=COMPILED,
+    spare_inputs=True,
+)
 def ov_group_convolution(
     data: Tensor,
     filters: Tensor,

@@ -62,7 +62,7 @@ def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
     return refused
 
 
-@openvino("CTCGreedyDecoder", compiles=_typed(_DECODED, _DECODED))
+@openvino("CTCGreedyDecoder", compiles=_typed(_DECODED, _DECODED), spare_inputs=True)
 def ctc_greedy_decoder(data: Tensor, sequence_mask: Tensor, *, ctc_merge_repeated: bool = True) -> Tensor:
     """OpenVINO CTCGreedyDecoder-1: [T, N, C] and [T, N] give [N, T, 1, 1]."""
     steps = narrower(size(data, 0, 3), size(sequence_mask, 0, 2))

@@ -379,7 +379,7 @@ def ov_gru_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(RNN, 3))
+@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(RNN, 3), spare_inputs=True)
 def ov_rnn_sequence(
     x: Tensor,
     h: Tensor,

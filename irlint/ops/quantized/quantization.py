@@ -372,6 +372,7 @@ def _fused_type(layer: Layer) -> Fault | None:
     absent={"levels": 0},
     spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
     compiles=first_of(_enough_levels, _fused_type),
+    spare_inputs=True,
 )
 def fake_quantize(
     x: Tensor,
