@@ -14,6 +14,7 @@ from irlint.binding.calls import (
     listed,
 )
 from irlint.findings.faults import Fault, Severity
+from irlint.findings.wording import are
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Constant, Node
 from irlint.ops import Operator
@@ -235,7 +236,7 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
         return []
     spelled = name in operator.any_case and str(value).lower() in allowed
     fault = ATTRIBUTE_VALUE.fault(
-        f'attribute `{name}` is "{value}"; allowed is {listed(allowed)}'
+        f'attribute `{name}` is "{value}"; allowed {are(len(allowed))} {listed(allowed)}'
         + (", which ONNX Runtime takes in capital letters too" if spelled else ""),
         help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
         attribute=name,

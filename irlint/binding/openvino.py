@@ -92,10 +92,21 @@ def _unknown_operation(node: Node, number: int) -> Fault:
     if not versions:
         return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", help=_advice(node.op))
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
-    text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in ranges)
+    text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _joined(ranges))
     return OPSET_LACKS_OPERATOR.fault(
         f"opset{number} has no such operation; it is in {text}", help=f'write version="opset{ranges[-1][0]}"'
     )
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in their order, where one goes on as the next begins made one."""
+    joined = ranges[:1]
+    for low, high in ranges[1:]:
+        if low <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(joined[-1][1], high)
+        else:
+            joined.append((low, high))
+    return joined
 
 
 def _advice(op: str) -> str:

@@ -152,9 +152,11 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
         return MISSING_ATTRIBUTE.fault(
             f"{some} missing", help=f"write {listed}", attribute=operator.spelled.get(names[0], names[0])
         )
-    taken = ", ".join(_absent(operator.absent[name]) for name in names)
+    values = [_absent(operator.absent[name]) for name in names]
+    one = len(names) > 1 and len(set(values)) == 1
+    taken = f"{values[0]} for each of them" if one else f"{', '.join(values)} for {'it' if len(names) == 1 else 'them'}"
     return MISSING_ATTRIBUTE.fault(
-        f"{some} missing; OpenVINO takes {taken} for {'it' if len(names) == 1 else 'them'}",
+        f"{some} missing; OpenVINO takes {taken}",
         help=f"write {listed}",
         attribute=operator.spelled.get(names[0], names[0]),
         severity=Severity.WARNING,
@@ -197,7 +199,7 @@ def _misread(
     written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
 ) -> Fault:
     return ATTRIBUTE_VALUE.fault(
-        f'attribute `{written}` is "{text}"; {remark}',
+        f'attribute `{written}` is "{wording.shortened(text)}"; {remark}',
         help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, f"correct `{written}`"),
         attribute=written,
         severity=severity,

@@ -40,7 +40,9 @@ def read_text(text: str, name: str, annotation: str, operator: Operator) -> tupl
 def _chosen(text: str, allowed: tuple[str, ...], exact: bool) -> str:
     lowered = {choice.lower(): choice for choice in allowed}
     if text.lower() not in lowered or (exact and text not in allowed):
-        raise ValueError(f"it has to be one of {listed(allowed)}{', letter for letter' if exact else ''}")
+        raise ValueError(
+            f"it has to be {'one of ' * (len(allowed) > 1)}{listed(allowed)}{', letter for letter' if exact else ''}"
+        )
     return lowered[text.lower()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
@@ -155,7 +156,11 @@ def _late(graph: Graph) -> Iterator[Problem]:
     if not late:
         return
     node, value = late[0]
-    more = f", and {len(late) - 1} more uses in this graph come too early" if len(late) > 1 else ""
+    more = (
+        f", and {counted(len(late) - 1, 'more use')} in this graph {'comes' if len(late) == 2 else 'come'} too early"
+        if len(late) > 1
+        else ""
+    )
     fault = WRONG_ORDER.fault(
         f"it uses {value.name!r}, which a later node makes{more}",
         help="sort the nodes so that each comes after those whose results it uses",

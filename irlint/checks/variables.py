@@ -59,7 +59,12 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or _follows(node, id, graph)):
             continue
-        told = f"the ids that are read are {', '.join(ids)}" if ids else "no layer reads a variable"
+        read = ", ".join(f'"{each}"' for each in ids)
+        told = (
+            f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {read}"
+            if ids
+            else "no layer reads a variable"
+        )
         if id in ids:
             told = f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
         fault = VARIABLE_NOT_READ.fault(

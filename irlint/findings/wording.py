@@ -10,6 +10,22 @@ def counted(count: object, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def either(*words: object) -> str:
+    """``a``, ``a or b``, ``a, b or c``: what something may be."""
+    *rest, last = map(str, words)
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def are(count: int) -> str:
+    """The verb of so many."""
+    return "is" if count == 1 else "are"
+
+
+def span(lowest: int, highest: int) -> str:
+    """``0 to 3``, ``0`` where that is all, ``none`` where there is nothing in between."""
+    return "none" if highest < lowest else str(lowest) if highest == lowest else f"{lowest} to {highest}"
+
+
 def shortened(name: str) -> str:
     """A name as messages show it: a long one without its middle."""
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"

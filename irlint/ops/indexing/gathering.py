@@ -232,7 +232,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     raise INDICES_MISMATCH.fault(
         f"input 0 has {counted(len(data), 'axis', 'axes')} and input {index} has "
         f"{len(indices)}: both need the same number",
-        help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
+        help=f"let input {index} have {counted(len(data), 'axis', 'axes')}",
         input=index,
     )
 

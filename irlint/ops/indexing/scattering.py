@@ -61,7 +61,7 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
             2,
         )
     for axis, (a, b) in enumerate(zip(found, wanted)):
-        if not agree(a, b, f"axis {axis} of the updates is that of {what}"):
+        if not agree(a, b, f"axis {axis} of the updates follows from {what}"):
             raise _mismatch(
                 f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: {what}",
                 f"make axis {axis} of the updates {b}",
@@ -108,7 +108,7 @@ def _elements_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: 
 
 
 def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
-    _expect_updates(updates.shape, indices.shape, "as the indices")
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices")
     rank = next((x.rank for x in (data, indices, updates) if x.rank is not None), None)
     if rank is None:
         return Tensor(data.dtype)
@@ -201,7 +201,7 @@ def scatter_elements_update_12(
         )
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
-    _expect_updates(updates.shape, indices.shape, "as the indices")
+    _expect_updates(updates.shape, indices.shape, "the shape of the indices")
     place = axis.ints[0] if axis.ints else None
     if data.shape is None or not isinstance(place, int):
         return Tensor(data.dtype, data.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, span
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -42,12 +42,16 @@ def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negativ
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
         return axis + rank if axis < 0 else axis
-    allowed = f"{lowest} to {rank - 1}" if rank else "none, as it is a scalar"
+    allowed = span(lowest, rank - 1) if rank else "none, as it is a scalar"
     raise AXIS_OUT_OF_RANGE.fault(
         f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}: allowed is {allowed}",
-        help=f"use an axis in the range {allowed}" if rank else "give the input at least one axis",
+        help=_in_range(lowest, rank) if rank else "give the input at least one axis",
         input=input,
     )
+
+
+def _in_range(lowest: int, rank: int) -> str:
+    return "use axis 0" if lowest == rank - 1 else f"use an axis in the range {span(lowest, rank - 1)}"
 
 
 def axes_of(
@@ -71,7 +75,7 @@ def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
     if lowest <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {lowest} to {rank - 1}",
-        help=f"use an axis in the range {lowest} to {rank - 1}",
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {span(lowest, rank - 1)}",
+        help=_in_range(lowest, rank),
         input=0,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted, either
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, disagree, shape_text, type_text
 from irlint.model.tensor import Sequence as SequenceType
@@ -274,7 +274,7 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
     return BODY_ARITY.fault(
-        f"`{name}` has {counted(found, kind)}; expected are {counted(expected, kind)}: {why}",
+        f"`{name}` has {counted(found, kind)}; expected {are(expected)} {counted(expected, kind)}: {why}",
         help=f"give `{name}` {counted(expected, kind)}",
         attribute=name,
     )
@@ -286,7 +286,7 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
         return None
     if known.dtype is not None and known.dtype not in dtypes:
         return CONTROL_INPUT.fault(
-            f"{what} is {known.dtype}, expected is {' or '.join(dtypes)}",
+            f"{what} is {known.dtype}, expected is {either(*dtypes)}",
             help=f"cast {what} to {dtypes[0]}",
             input=input,
         )

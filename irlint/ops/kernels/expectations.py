@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import record
 
@@ -34,7 +34,7 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     rank = len(tensor.shape)
     if rank in allowed or (least is not None and rank >= least):
         return
-    wanted = f"at least {least}" if least is not None else " or ".join(map(str, allowed))
+    wanted = f"at least {least}" if least is not None else either(*allowed)
     if allowed == (0,) and least is None:
         wanted, mend = "a scalar", f"make input {index} a scalar"
     else:
@@ -82,15 +82,16 @@ def check(x: Tensor | None, expected: Expected) -> None:
     if len(x.shape) != len(expected.axes):
         raise expected.rule.fault(
             f"input {expected.index} ({expected.name}) has {counted(len(x.shape), 'axis', 'axes')}; "
-            f"expected are {len(expected.axes)}: [{words}]",
+            f"expected {are(len(expected.axes))} {len(expected.axes)}: [{words}]",
             help=f"give {expected.name} the axes [{words}]",
             input=expected.index,
         )
     for axis, (found, (what, size)) in enumerate(zip(x.shape, expected.axes)):
         if agree(found, size, f"axis {axis} of {expected.name} is {what}"):
             continue
+        told = what if what == str(size) else f"{what}, which is {size}"
         raise expected.rule.fault(
-            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {what}, which is {size}",
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {told}",
             help=f"give {expected.name} the shape [{words}]",
             input=expected.index,
             marks=((expected.index, axis),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Shape, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted
 from irlint.model.tensor import Tensor, shape_text
 
 RANK_MISMATCH = Rule(
@@ -48,8 +48,8 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
-        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected are {rank}, {axes}",
-        help=f"give input {index} {counted(rank, 'axis', 'axes')}",
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected {are(rank)} {rank}, {axes}",
+        help=f"let input {index} have {counted(rank, 'axis', 'axes')}",
         input=index,
     )
 

@@ -66,9 +66,13 @@ class Ties:
 def _position(known: dict[str, int], id: str | None, kind: str, *, name: str) -> int:
     if id in known:
         return known[id]
-    ids = ", ".join(known) or "none"
+    layers = f"has no {kind}"
+    if known:
+        layers = (
+            f"has the {kind} layers {', '.join(known)}" if len(known) > 1 else f"has the {kind} {next(iter(known))}"
+        )
     raise PORT_MAP_BROKEN.fault(
-        f"the port map of `{name}` names layer {id}, which is no {kind} of it; its {kind} layers have the ids {ids}",
+        f"the port map of `{name}` names layer {id}, which is no {kind} of it: the body {layers}",
         help=f'write the id of a {kind} of the body as "internal_layer_id"',
     )
 

@@ -60,7 +60,7 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
     """``entry`` as a size: makes sure that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
-    place = "" if index is None else f" in input {index}"
+    place = "" if index is None or f"input {index}" in what else f" in input {index}"
     raise SIZE_NEGATIVE.fault(
         f"{what} is {entry}{place}; a size is at least 0", help="state a size of 0 or more", input=index
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, reckoning, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted
 from irlint.lazy_typing import Literal
 from irlint.ops.kernels.attributes import expect_range
 from irlint.ops.kernels.axes import Ints
@@ -191,7 +191,7 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
     each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
     raise RANK_MISMATCH.fault(
         f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
-        f"{counted(count, 'spatial axis', 'spatial axes')}: expected are {count * times}, {each}",
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {are(count * times)} {count * times}, {each}",
         help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
         attribute=name,
     )

@@ -349,7 +349,7 @@ def ov_col2im(
     if not agree(data.shape[-1], blocks, "the last axis are the blocks of the image"):
         raise NOT_DIVISIBLE.fault(
             f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} has {blocks}",
-            help=f"give the last axis of input 0 {counted(blocks, 'entry', 'entries')}, or correct the image's size",
+            help=f"let the last axis of input 0 have {counted(blocks, 'entry', 'entries')}, or correct the image's size",
             input=0,
             marks=((0, len(data.shape) - 1),),
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted
 from irlint.model.lists import LongList
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops.kernels.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
@@ -262,13 +262,13 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
             )
 
 
-def check_base_values(values: Entries, count: int, things: str, *, fewest: int) -> None:
+def check_base_values(values: Entries, count: int, *, thing: str, things: str, fewest: int) -> None:
     """Makes sure that there are no base values, or one for each class or target; from ``fewest`` of these on."""
     found = entry_count(values) or 0
     if found in (0, count) or (count < fewest and found <= 2):
         return
     raise LISTS_INCONSISTENT.fault(
-        f"`base_values` has {counted(found, 'entry', 'entries')} and there are {count} {things}: expected is one for each, or none",
+        f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} {counted(count, thing, things)}: expected is one for each, or none",
         help=f"give `base_values` {counted(count, 'entry', 'entries')}, or leave it out",
         attribute="base_values",
     )

@@ -93,7 +93,7 @@ def _classified(
         the_one_of(classlabels_int64s=numbers, classlabels_strings=strings)
     classes = len(strings or numbers or ())
     check_votes("class_ids", ids or (), classes, things="classes")
-    check_base_values(base_values, classes, "classes", fewest=3)
+    check_base_values(base_values, classes, thing="class", things="classes", fewest=3)
     rows = rows_and_features(x.shape)[0]
     return Tensor(label_type(strings), (rows,)), Tensor("float32", (rows, classes))
 
@@ -160,7 +160,7 @@ def tree_ensemble_regressor(
 def _regressed(x: Tensor, ids: Ints | None, base_values: Entries, *, n_targets: int) -> Tensor:
     expect_count("n_targets", n_targets)
     check_votes("target_ids", ids or (), n_targets, things="targets")
-    check_base_values(base_values, n_targets, "targets", fewest=0)
+    check_base_values(base_values, n_targets, thing="target", things="targets", fewest=0)
     return predicted(x, n_targets)
 
 

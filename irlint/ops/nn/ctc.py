@@ -97,7 +97,7 @@ def ctc_greedy_decoder_seq_len(
     check(sequence_length, Expected(1, "sequence_length", (("N", batch),), CTC_MISMATCH))
     expect_type(blank_index, 2, INTEGERS, read=False)
     if blank_index is not None and blank_index.shape:
-        check(blank_index, Expected(2, "blank_index", (("1 or nothing", 1),), CTC_MISMATCH))
+        check(blank_index, Expected(2, "blank_index", (("1", 1),), CTC_MISMATCH))
     return Tensor(classes_index_type, (batch, size(data, 1, 3))), Tensor(sequence_length_type, (batch,))
 
 

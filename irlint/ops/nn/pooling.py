@@ -377,7 +377,7 @@ def _indexed(data: Tensor, shape: Shape, index_type: DType | None, *, axis: int)
 def refused_index_type(index_type: DType | None) -> Fault:
     """The ``ATTRIBUTE_OUT_OF_RANGE`` fault of indices that are neither int32 nor int64."""
     return ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `index_element_type` is {index_type}; indices are int32 or int64",
+        f"attribute `index_element_type` is {index_type or 'dynamic'}; indices are int32 or int64",
         help="write i32 or i64",
         attribute="index_element_type",
     )

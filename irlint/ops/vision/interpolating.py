@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, Expr, MaybeDim, at_least
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import reckoning, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, span
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
@@ -92,7 +92,7 @@ def interpolate_0(
     if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
-            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            help=f"let input 1 have {counted(len(places), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
     targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
@@ -110,8 +110,8 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
-                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is 0 to {rank - 1}",
-                help=f"use axes in the range 0 to {rank - 1}",
+                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is {span(0, rank - 1)}",
+                help=f"use axes in the range 0 to {rank - 1}" if rank else "give the input at least one axis",
                 input=index,
             )
     if len(set(axes)) < len(axes):
@@ -254,14 +254,14 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
     if len(target.value) < count:
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}",
-            help=f"give input {index} {counted(count, 'entry', 'entries')}, or name fewer axes",
+            help=f"let input {index} have {counted(count, 'entry', 'entries')}, or name fewer axes",
             input=index,
         )
     if len(target.value) > count:
         warn(
             RESIZE_COUNT_MISMATCH.fault(
                 f"input {index} has {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
-                help=f"give input {index} {counted(count, 'entry', 'entries')}",
+                help=f"let input {index} have {counted(count, 'entry', 'entries')}",
                 input=index,
                 severity=Severity.WARNING,
             )

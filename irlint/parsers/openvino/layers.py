@@ -102,7 +102,8 @@ class Layer:
     @property
     def text(self) -> str:
         """How messages speak of it."""
-        return "layer" + f" {self.id}" * bool(self.id) + f' "{self.name}"' * bool(self.name)
+        known = " " + self.id * (self.key is not None)
+        return "layer" + known.rstrip() + f' "{self.name}"' * bool(self.name)
 
 
 class Ordinals(dict[Element, int]):
@@ -258,8 +259,8 @@ class LayerReader:
         text = element.text or ""
         if text == "-1":
             return None
-        if not text.strip() and not len(element):
-            text = "".join(element.itertext())
+        if len(element) and not text.strip():
+            text = next((each.tail for each in element if each.tail and each.tail.strip()), "")
         try:
             number, rest = leading_number(text)
         except ValueError:
@@ -300,8 +301,8 @@ def _described(element: Element, layer: Layer | None) -> str:
     if layer is None:
         return f"an <{element.tag}>"
     if element.tag == "layer":
-        return layer.text
+        return layer.text if layer.text != "layer" else "a layer"
     if element.tag == "port":
-        side, id = element.getparent().tag, element.get("id")
-        return f"an {side} port of {layer.text}" if id is None else f"{side} port {id} of {layer.text}"
+        side, id = element.getparent().tag, element.get("id", "")
+        return f"{side} port {id} of {layer.text}" if id.isdecimal() else f"an {side} port of {layer.text}"
     return f"an <{element.tag}> of {layer.text}"
