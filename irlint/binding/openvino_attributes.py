@@ -226,20 +226,21 @@ def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) 
 
 def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     if _in_another_version(node.op, written):
+        meant = meant_version(node) if len(node.outputs) > 1 else ""
         return UNKNOWN_ATTRIBUTE.fault(
             f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
-            help=f"remove `{written}`",
+            help=f"remove `{written}`" + f", or {meant}" * bool(meant),
             attribute=written,
             severity=Severity.NOTE,
         )
     names = ", ".join(f"`{name}`" for name in parameters) or "none"
-    meant = _closest(written, list(parameters))
+    close = _closest(written, list(parameters))
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the operation has {names}",
-        help=f"remove `{written}`" if meant is None else f"did you mean `{meant}`?",
+        help=f"remove `{written}`" if close is None else f"did you mean `{close}`?",
         attribute=written,
         severity=Severity.WARNING,
-        role="" if meant is None else "attribute",
+        role="" if close is None else "attribute",
     )
 
 
@@ -258,8 +259,21 @@ def _absent(value: object) -> str:
 
 def _in_another_version(op: str, written: str) -> bool:
     """Whether some version of the operation has the attribute, or had it: writers put it on the others as well."""
-    return any(
-        written in operator.legacy
-        or written in {operator.spelled.get(name, name) for name in signature(operator.function).attributes}
-        for operator in openvino_versions(op)
-    )
+    return any(written in _attributes_of(operator) for operator in openvino_versions(op))
+
+
+def meant_version(node: Node) -> str:
+    """What to write for a layer whose attributes are, all of them, those of another version of its operation: the first that has
+    them; nothing where its own version has them, or none does."""
+    written = {name for name in node.attributes if "." not in name}
+    number = str(node.version).removeprefix("opset")
+    versions = openvino_versions(node.op)
+    fitting = [each.since for each in versions if written <= _attributes_of(each)]
+    own = [each.since for each in versions if number.isdigit() and each.since <= int(number)]
+    if not fitting or not own or min(fitting) <= max(own):
+        return ""
+    return f'write version="opset{min(fitting)}", which has all attributes of this layer'
+
+
+def _attributes_of(operator: Operator) -> set[str]:
+    return {operator.spelled.get(name, name) for name in signature(operator.function).attributes} | set(operator.legacy)

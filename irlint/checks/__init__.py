@@ -41,7 +41,16 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
 
     dead = _dead(model.graph, known.format.keeps_alive)
     found = [_softened(problem, dead) for problem in later]
-    return explained([*model.problems, *(_of_idle(problem, known) for problem in found)], known)
+    every = [*model.problems, *(_of_idle(problem, known) for problem in found)]
+    if known.format.ports_declare and any(each.is_error and each.fault.rule.code in UNFED for each in every):
+        from irlint.checks.meant import with_candidates
+
+        every = with_candidates(every, known)
+    return explained(every, known)
+
+
+#: The rules about inputs that no edge brings.
+UNFED = frozenset({"IRL108", "IRL507"})
 
 
 def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:

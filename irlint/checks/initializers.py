@@ -10,7 +10,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
-from irlint.model.tensor import Tensor, disagree, shape_text
+from irlint.model.tensor import FLOATS, Tensor, Type, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
 
 INITIALIZER_NOT_INPUT = Rule(
@@ -159,7 +159,7 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
-                help=f"declare {given}",
+                help=_way_out(declared, stored.dtype, graph) or f"declare {given}",
                 severity=None if value in graph.inputs else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
@@ -177,3 +177,12 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
                 severity=None if value in graph.inputs else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
+
+
+def _way_out(declared: Type | None, stored: str | None, graph: Graph) -> str:
+    """What to do about an initializer of another type than it is declared with, which more of the others have; else nothing."""
+    stated = declared.dtype if isinstance(declared, Tensor) else None
+    counts = {name: sum(each.tensor.dtype == name for each in graph.constants.values()) for name in (stated, stored)}
+    if stated is None or stored not in FLOATS or stated not in FLOATS or counts[stated] <= counts[stored]:
+        return ""
+    return f"convert the initializer to {stated}, which {counts[stated]} others are of, or declare {stored}"

@@ -433,9 +433,11 @@ class _Walk:
         """The fault of output ports that the operation does not make; older files may have ones that nothing uses."""
         if not self.format.operators_count_outputs or len(node.outputs) <= max(made, 1):
             return ()
+        from irlint.binding.openvino_attributes import meant_version
+
         fault = OUTPUT_COUNT.fault(
             f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
-            help=f"remove the output ports from index {made} on",
+            help=meant_version(node) or f"remove the output ports from index {made} on",
         )
         more = set(node.outputs[made:])
         unused = all(more.isdisjoint(each.inputs) for each in graph.nodes)

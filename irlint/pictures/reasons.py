@@ -161,7 +161,8 @@ def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
         place = naming.at(node)
         return f"{dim} = {reckoning.formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
     if reckoning is not None:
-        return f"{dim} is what {_where(node, naming)} leaves of {reckoning.whole}"
+        why = f"; {reckoning.details}" if reckoning.details else ""
+        return f"{dim} is what {_where(node, naming)} leaves of {reckoning.whole}{why}"
     known = naming.known
     shapes = [shape_text(shape) for value in node.inputs if (shape := shape_of(value, known)) is not None]
     given = f" from {' and '.join(shapes[:3])}{' ...' * (len(shapes) > 3)}" if shapes else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import onnx.parser
 import pytest
 
@@ -75,3 +76,74 @@ def test_what_to_do_about_a_constant(data: str, size: int, help: str, tmp_path: 
     path.with_suffix(".bin").write_bytes(bytes(24))
     found = [each for each in irlint.check(path).findings if not each.because and each.severity.value == "error"]
     assert [each.help.startswith(help) for each in found] == [True]
+
+
+DATA = 'shape="2,3" element_type="f32"'
+
+#: What is replaced in the model by what, the rule that this breaks, and the help about it.
+BREACHES = [
+    (
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
+        "",
+        "IRL108",
+        "connect Const 'w' (layer 1), which leads nowhere and gives what input 1 declares",
+    ),
+    (
+        '<layer id="1"',
+        '<layer id="0"',
+        "IRL106",
+        "give one of the two the id 1, which edges mean and no layer has",
+    ),
+    (
+        'auto_broadcast="numpy"|shape="2,3" element_type="f32" offset="0" size="24"/>\n<output>'
+        '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim>',
+        'auto_broadcast="none"|shape="2,1" element_type="f32" offset="0" size="8"/>\n<output>'
+        '<port id="0" precision="FP32"><dim>2</dim><dim>1</dim>',
+        "IRL203",
+        'write auto_broadcast="numpy": with it they fit; or make the shapes equal',
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "code", "help"), BREACHES, ids=[each[2] for each in BREACHES])
+def test_what_to_do_about_a_layer(before: str, after: str, code: str, help: str, tmp_path: Path) -> None:
+    text = IR.format(data=DATA, size=24)
+    for old, new in zip(before.split("|"), after.split("|")):
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(bytes(24))
+    assert [each.help for each in irlint.check(path).findings if each.rule.code == code] == [help]
+
+
+#: Models of opset 11, the rule that they break, and how the help about it ends.
+REFUSED = [
+    (
+        "(float[2,3] x, float s) => (y) { y = DequantizeLinear (x, s) }",
+        "IRL401",
+        "cast input 0 to one of these types",
+    ),
+    (
+        "(bfloat16[2,3] x) => (y) { y = Relu (x) }",
+        "IRL401",
+        "or use an opset whose operator takes bfloat16",
+    ),
+    (
+        "(float16[1] a = {1}) => (float16[1] y) <float16[1] b = {1}, float16[1] c = {1}> { s = Add (a, b) y = Add (s, c) }",
+        "IRL602",
+        "convert the initializer to float16, which 2 others are of, or declare float32",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "help"), REFUSED, ids=range(len(REFUSED)))
+def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(f"{HEAD.replace('17', '11')}g {text}")
+    for stored in model.graph.initializer:
+        if stored.name == "a":
+            stored.CopyFrom(onnx.helper.make_tensor("a", onnx.TensorProto.FLOAT, [1], [1]))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == code]
+    assert found.help.endswith(help)

@@ -66,3 +66,13 @@ Twice (a, b) => (c) { d = Neg (a) c = Add (d, b) }"""
 def test_shapes_in_a_function_are_shown_where_they_are_those_of_the_fault(calls: str, shown: bool) -> None:
     text = f"g (float[3] x, float[4] v) => (float q) {{ {calls} }}" + FUNCTION
     assert next(table for _, table in drawings(text)) is shown
+
+
+def test_why_nothing_is_left_of_an_axis() -> None:
+    nodes = "b = Slice (x, s, e, s0) c = Add (b, y)"
+    ((notes, _),) = drawings(
+        "g (float[2,3] x, float[2,4] y) => (c) <int64[1] s = {3}, int64[1] e = {4}, int64[1] s0 = {1}> { "
+        + nodes
+        + " }"
+    )
+    assert notes[0] == "0 is what Slice[0] leaves of 3; the slice starts at 3 and axis 1 has 3: nothing is left"

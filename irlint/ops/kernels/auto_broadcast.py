@@ -80,11 +80,25 @@ def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> 
     if broadcasting.auto_broadcast == "numpy":
         return broadcast(shapes)
     if broadcasting.auto_broadcast != "pdpd":
-        return merged(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
+        return _of_one_shape(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
     result = shapes[0]
     for shape in shapes[1:]:
         result = pdpd(result, shape, library_axis=broadcasting.auto_broadcast_axis, specified_axis=broadcasting.axis)
     return result
+
+
+def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
+    """``merged``; the fault of shapes that could be broadcast says so."""
+    try:
+        return merged(shapes, why=why)
+    except Fault as fault:
+        if not all(isinstance(dim, int) for shape in shapes for dim in shape or ()):
+            raise
+        try:
+            broadcast(shapes)
+        except Fault:
+            raise fault from None
+        raise fault.changed(help='write auto_broadcast="numpy": with it they fit; or make the shapes equal') from None
 
 
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:

@@ -9,7 +9,7 @@ from irlint.findings.statements import warn
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
-from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema
+from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
 
@@ -97,13 +97,20 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) ->
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
-    other = "a release" if runtime else "an opset"
+    other = "a release" if runtime else "an opset" if _is_taken(schema, index, key) else ""
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
-        help=f"cast input {index} to one of these types, or use {other} whose operator takes {key}",
+        help=f"cast input {index} to one of these types" + f", or use {other} whose operator takes {key}" * bool(other),
         input=index,
         severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
+
+
+def _is_taken(schema: OfficialSchema, index: int, key: str) -> bool:
+    """Whether some version of an operator takes a type as this input."""
+    versions = (official(schema.name, each, schema.domain) for each in official_versions(schema.name, schema.domain))
+    formals = [_formal_at(each.inputs, index) for each in versions if each is not None]
+    return any(formal is not None and key in formal.types for formal in formals)
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:

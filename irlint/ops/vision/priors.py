@@ -316,6 +316,13 @@ def ov_detection_output_8(
 # --- PriorBox ---------------------------------------------------------------------------------------------------------
 
 
+def _lacking(widths: int, heights: int) -> str:
+    """What to write for boxes of which some have no width, or no height."""
+    fewer, more = ("width", "height") if widths < heights else ("height", "width")
+    count = abs(widths - heights)
+    return f"write {counted(count, 'more entry', 'more entries')} of `{fewer}`, or {count} fewer of `{more}`"
+
+
 def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tensor:
     """[2, 4 * height * width * of_cell]; ``output_size`` lists height and width of the feature map."""
     for index, (tensor, name) in enumerate(((output_size, "output_size"), (image_size, "image_size"))):
@@ -483,7 +490,7 @@ def ov_prior_box_clustered(
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
             f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box has one of both",
-            help="write as many heights as widths",
+            help=_lacking(len(width), len(height)),
             attribute="height",
         )
     return _prior_boxes(output_size, image_size, len(width))

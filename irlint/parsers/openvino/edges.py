@@ -165,12 +165,17 @@ def _mark_live(wiring: Wiring) -> None:
 
 def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
+    if len(wiring.by_key) + wiring.nameless == len(wiring.layers):
+        return
+    missing = sorted(wiring.unknown)
+    meant = f"the id {missing[0]}, which edges mean and no layer has" if len(missing) == 1 else "another id"
     for key, layers in wiring.by_key.items():
         wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
             fault = DUPLICATE_LAYER_ID.fault(
                 f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
-                help="give one of the two another id, and change the edges that mean it",
+                help=f"give one of the two {meant}"
+                + (", and change the edges that mean it" if len(missing) != 1 else ""),
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
                 loses=1,
             )
