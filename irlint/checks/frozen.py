@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from irlint.dims import Expr, evaluated, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Demand, Known
+from irlint.inference.origins import inputs_of
+from irlint.inference.walk import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Graph, Problem
-from irlint.model.tensor import Tensor
+from irlint.model import Graph, Node, Problem
+from irlint.model.tensor import Tensor, Type
 
 if TYPE_CHECKING:
     from irlint.contracts.contract import Contract
@@ -89,8 +93,34 @@ def _frozen(name: str, size: int, place: tuple[str, int], demand: Demand, known:
     named = f" (`{told}`)" if told == name else ""
     return FROZEN_SIZE.fault(
         f"axis {axis}{named} of the input {input_name!r} is declared free, and only {size} works: {demand.requirement.why}",
-        help=f"let this node follow the input (-1, or its Shape, in a target), or declare {size}",
+        help=_way_out(size, demand.node, known),
     )
+
+
+def _way_out(size: int, node: Node, known: Known) -> str:
+    """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
+    inputs = inputs_of(node, known)
+    types = [each if isinstance(each, Tensor) else None for each in inputs]
+    output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
+    rank = len(output.shape) if isinstance(output, Tensor) and output.shape is not None else None
+    if any(each is not None and each.value is not None and len(each.value) == rank for each in types[1:]):
+        return f"let this node follow the input (-1, or its Shape, in a target), or declare {size}"
+    axes = [
+        (at, index)
+        for index, each in enumerate(types)
+        if each
+        for at, dim in enumerate(each.shape or ())
+        if dim == size
+    ]
+    if "axis" in node.attributes and len(axes) == 1:
+        (at, index) = axes[0]
+        return f"{size} is axis {at} of input {index}: if that one is meant, correct `axis`; or declare {size}"
+    fitting = [f"input {index}" for index in range(len(types)) if _fits_transposed(index, node, inputs, known)]
+    if fitting:
+        return (
+            f"with the last two axes of {' or of '.join(fitting)} exchanged it works for every size; or declare {size}"
+        )
+    return f"correct what leads here, so that it works for every size, or declare {size}"
 
 
 def _unsatisfiable(contract: Contract, places: dict[str, tuple[str, int]]) -> list[Problem]:
@@ -130,3 +160,13 @@ def _holds_for_none(demand: Demand, name: str) -> bool:
         if {"==": left == right, ">=": left >= right, "%": right and left % right == 0}[relation.kind]:
             return True
     return False
+
+
+def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
+    """Whether a node takes every size with the last two axes of an input exchanged."""
+    given = inputs[index]
+    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2:
+        return False
+    shape = (*given.shape[:-2], given.shape[-1], given.shape[-2])
+    answer = asked_again(known, node, [*inputs[:index], Tensor(given.dtype, shape), *inputs[index + 1 :]])
+    return answer is not None and answer.outputs is not None and not answer.requirements and not answer.faults

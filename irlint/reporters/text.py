@@ -131,14 +131,17 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     letters = {safe(symbol): letter for symbol, letter in drawing.letters}
     words = letters | dict(drawing.types)
 
-    def short(text: str) -> str:
+    def spelled_out(text: str) -> str:
         if words:
             from irlint.pictures.letters import lettered
 
             text = lettered(text, words)
-        return names.without_scope(text, scope)
+        return text
 
-    page.headline(f"{finding.severity.value}[{finding.rule.code}]", short(_headline(finding)))
+    def short(text: str) -> str:
+        return names.without_scope(spelled_out(text), scope)
+
+    page.headline(f"{finding.severity.value}[{finding.rule.code}]", spelled_out(_headline(finding)))
     _place(drawing, place(finding), page, scope)
     if letters:
         page.legend(f"{letter} is {symbol}" for symbol, letter in letters.items())
@@ -176,7 +179,7 @@ def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
         page.at(at, brief(drawing.unnamed))
         page.alone(bounded(safe(drawing.name)))
     if scope:
-        page.alone(bounded(f"{names.SCOPE} is {scope[:-1]}"))
+        page.alone(bounded(f"`{names.SCOPE}` stands for {scope[:-1]}"))
 
 
 def _fitting(drawing: Drawing, page: Canvas) -> Drawing:

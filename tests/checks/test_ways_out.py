@@ -147,3 +147,28 @@ def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_p
     path.write_bytes(model.SerializeToString())
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == code]
     assert found.help.endswith(help)
+
+
+#: Models that only one size of n suits, and how the help about it begins.
+FROZEN = [
+    (
+        "(float[n,6] x) => (y) <int64[2] s = {4, 6}> { y = Reshape (x, s) }",
+        "let this node follow the input (-1, or its Shape, in a target), or declare 4",
+    ),
+    (
+        "(float[2,n,6] x, float[2,n,6] z) => (y) { y = MatMul (x, z) }",
+        "with the last two axes of input 0 or of input 1 exchanged it works for every size; or declare 6",
+    ),
+    (
+        "(float[2,n,6] x) => (y, z) <int64[2] s = {3, 3}> { y, z = Split <axis = 1> (x, s) }",
+        "6 is axis 2 of input 0: if that one is meant, correct `axis`; or declare 6",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "help"), FROZEN, ids=range(len(FROZEN)))
+def test_what_to_do_about_a_frozen_size(text: str, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL608"]
+    assert found.help == help

@@ -86,7 +86,7 @@ def test_a_scope_is_said_and_the_node_is_named_on_a_line_of_its_own(
     monkeypatch.chdir(tmp_path)
     lines = text.rendered(attention(tmp_path), columns=columns).splitlines()
     assert "       /attn_layers.0/attn/attn/Add" in lines
-    assert "       ~ is /attn_layers.0/attn/attn" in lines
+    assert "       `~` stands for /attn_layers.0/attn/attn" in lines
     assert "".join(lines).count("/attn_layers.0") == 2
     assert (
         any(line.startswith("[2] | ~/Add_output_0 = Add (~/q_proj/MatMul_output_0") for line in lines) or columns == 60
