@@ -86,9 +86,9 @@ def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple
         return
     help = f"make axis {inner_a} of input {left} and axis {inner_b} of input {right} equal"
     if len(b) > 1 and same(a[inner_a], b[-1 if inner_b != len(b) - 1 else -2]):
-        help = f"transpose the last two axes of input {right}: then it fits"
+        help = f"transpose the last two axes of input {right}: then this product fits"
     elif len(a) > 1 and same(b[inner_b], a[-1 if inner_a != len(a) - 1 else -2]):
-        help = f"transpose the last two axes of input {left}: then it fits"
+        help = f"transpose the last two axes of input {left}: then this product fits"
     from irlint.ops.kernels.facts import clash_text
 
     shapes = {left: a, right: b}
