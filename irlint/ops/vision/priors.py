@@ -147,7 +147,16 @@ def _detections(
     variance_encoded_in_target: bool,
     keep: tuple[Ints, int],
 ) -> Tensor:
-    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes; ``keep`` is (keep_top_k, top_k)."""
+    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes; ``keep`` is (keep_top_k, top_k).
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or a ``PRIORS_MISMATCH`` fault.
+    """
+    if not keep[0]:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            "attribute `keep_top_k` is an empty list, of which OpenVINO reads the first number, and crashes",
+            help="write how many boxes an image keeps, -1 for all",
+            attribute="keep_top_k",
+        )
     logits, predictions, priors, more_predictions, more_logits = tensors
     for index, tensor in ((0, logits), (1, predictions), (2, priors)):
         expect_type(tensor, index, REAL)

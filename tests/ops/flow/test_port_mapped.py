@@ -99,6 +99,8 @@ def cut(more: str, out: str = "", *, x: str = "6,3", count: tuple[int, int] = (1
 REFUSED = {
     "IRL392": {
         "number of two axes": loop(number=parameter(0, "1,1", "i64")),
+        "number of two": loop(number=parameter(0, "2", "i64")),
+        "number of none": loop(number=parameter(0, "0", "i64")),
         "number of an unknown size": loop(number=parameter(0, "?", "i64")),
         "number of a float": loop(number=parameter(0, "", "f32")),
         "trips below 0": loop(joined(), trips=constant(0, "i64", "", 16, 8)),
