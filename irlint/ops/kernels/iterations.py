@@ -80,9 +80,10 @@ def sizes(shape: Shape | None) -> Sizes | None:
 
 def check_stride(entry: PortMapEntry) -> None:
     """Makes sure that slices have a stride. Raises a ``PORT_MAP_BROKEN`` fault."""
-    if entry.stride == 0:
+    if _step(entry) == 0:
+        least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
         raise PORT_MAP_BROKEN.fault(
-            f"`stride` is 0 for {_told(entry)}: OpenVINO ends with a division by zero",
+            f"`stride` is {least}0 for {_told(entry)}: OpenVINO ends with a division by zero",
             help="write the size of one slice",
         )
 

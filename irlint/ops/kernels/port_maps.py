@@ -168,6 +168,10 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
     return merged
 
 
+#: What OpenVINO takes for a number that is not known.
+_ANY_NUMBER = 2**63 - 1
+
+
 def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
     """How many slices an axis of ``size`` gives: (|end - start| + 1) // part_size, both ends counted from the end below 0."""
     if entry.part_size == 0 and not isinstance(size, int):
@@ -184,7 +188,8 @@ def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
         return None
     distance = end - start
     if isinstance(distance, int):
-        return (abs(distance) + 1) // entry.part_size
+        count = (abs(distance) + 1) // entry.part_size
+        return count if count < _ANY_NUMBER else None
     if entry.start >= 0 and entry.end < 0:
         return floordiv(distance + 1, entry.part_size)
     return floordiv(1 - distance, entry.part_size) if entry.start < 0 <= entry.end else None

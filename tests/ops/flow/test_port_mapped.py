@@ -117,6 +117,7 @@ REFUSED = {
         "back edge to the number": loop(back=BACK + BACK.replace('to-layer="1"', 'to-layer="0"')),
         "no condition": loop(NUMBER + CARRIED + LAST),
         "stride of 0": loop(joined('stride="0"')),
+        "stride of 0 in 32 bits": cut(f'axis="0" stride="{2**32}"'),
         "stride of 0 in a TensorIterator": cut('axis="0" stride="0"'),
     },
     "IRL153": {
