@@ -118,7 +118,7 @@ def _expect_count(
     data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, ours: Sequence[MaybeDim], copies: bool
 ) -> None:
     before, after = product(theirs), product(ours)
-    verdict = same(before, after, positive=after != 0)
+    verdict = same(before, after, positive=0 not in (before, after))
     if verdict is None and before is not None and after is not None:
         require(Relation("==", before, after), why=f"{shape_text(data)} is reshaped to {shape_text(tuple(target))}")
     if verdict is False:
