@@ -65,7 +65,7 @@ LISTED = (
     ("missed", r"\[\.\.\.\].*Accessing out-of-range dimension", "the library reads a size of an unknown rank"),
     (
         "missed",
-        "'axis' input of the Unique",
+        r"Unique@\d+ \S+ (%\d+|\w+(\[|\S*<|\{\S*as\[)).*'axis' input of the Unique",
         "that a value is a Const, and not computed, is not part of what is known of it",
     ),
     ("missed", r"has to extend \(relax\)", "an unknown rank may come from anywhere"),
@@ -87,7 +87,11 @@ LISTED = (
     ("died", r"(MaxPool|AvgPool|Slice|Broadcast)", "an input is missing"),
     ("false IRL510", "Col2Im@", "the library reads past the end of a list of one"),
     # another number of elements, or more of them than there are: the library cuts off what is there, or reads what is not
-    ("false IRL330", "Reshape@", "the tensor has another number of elements"),
+    (
+        "false IRL330",
+        r"Reshape@\d+ [^\n]*(?i:special_zero='true')",
+        "a 0 copies a size, and the library cuts off the rest",
+    ),
     # refused where there are elements, and never looked at where there are none
     ("false IRL349", "TopK@", "k exceeds the axis"),
     ("false IRL202", "PRelu@", "the slope does not fit"),
@@ -130,7 +134,7 @@ LISTED = (
     ("^dim$", r"BackpropData@\d+ \S*\b0\b", "no input"),
     (
         "rank unknown",
-        r"Transpose@\d+ \S+\[\.\.\.\] \S+\{\}",
+        r"Transpose@\d+ \w+\[\.\.\.\] \w+\{\}\S* .*openvino \('\w+', \[\]\)",
         "an empty order reverses an input of unknown rank; no scalar follows",
     ),
     ("^rank$", r"BackpropData@.*(\.\.|-1)\S*\] ;", "with an output_shape of unknown length the library loses an axis"),
