@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Constant, Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import TYPE_MISSING
@@ -96,19 +96,50 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     first: dict[str, Value] = {}
     inputs = set(graph.inputs)
+    users: dict[Value, list[str]] | None = None
     for value in (*graph.inputs, *(v for v in graph.constants if v not in inputs), *makers):
         other = first.setdefault(value.name, value)
         if other is value or not value.name:
             continue
+        users = _users(graph) if users is None else users
         node = makers.get(value)
         second, one = _maker(value, graph, makers), _maker(other, graph, makers)
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
-            help="rename one of them, and what uses it",
+            help=_renamed(value, other, graph, users),
             severity=Severity.WARNING if _tolerated(graph, known, makers, value, other) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
+
+
+def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[str]]) -> str:
+    """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
+    if _alike(graph.constants.get(value), graph.constants.get(other)):
+        return "remove one of them: both hold the same"
+    labels = [*users.get(value, ()), *users.get(other, ())]
+    if not 0 < len(labels) <= USERS:
+        return "rename one of them, and what uses it"
+    return f"rename one of them, and what uses it: {', '.join(map(repr, labels))}"
+
+
+def _users(graph: Graph) -> dict[Value, list[str]]:
+    """The labels of the nodes of a graph that use a value."""
+    found: dict[Value, list[str]] = {}
+    for node in graph.nodes:
+        for value in dict.fromkeys(node.inputs):
+            if value is not None:
+                found.setdefault(value, []).append(node.label)
+    return found
+
+
+def _alike(one: Constant | None, other: Constant | None) -> bool:
+    """Whether two constants are known to hold the same."""
+    return one is not None and other is not None and one.tensor.value is not None and one.tensor == other.tensor
+
+
+#: So many users of a name are told.
+USERS = 4
 
 
 def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
@@ -145,7 +176,8 @@ def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:
 def _maker(value: Value, graph: Graph, makers: dict[Value, Node]) -> str:
     node = makers.get(value)
     if node is not None:
-        return f"output {node.outputs.index(value)} of node {node.index} ({node.op})"
+        named = f" {node.name!r}" if node.name else ""
+        return f"output {node.outputs.index(value)} of node {node.index} ({node.op}{named})"
     return "a graph input" if value in graph.inputs else "an initializer"
 
 

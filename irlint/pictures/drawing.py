@@ -111,7 +111,7 @@ class Drawing:
 
     ``name`` is the whole name of what stands there, and ``unnamed`` the place without it. ``around`` are the nodes around it, where a
     form shows them. ``letters`` are symbols with the letter that stands for each, ``types`` element types with what the format calls
-    them.
+    them. ``behind`` is the fingerprint of the error that tells more of the same mistake.
     """
 
     place: str = ""
@@ -121,6 +121,7 @@ class Drawing:
     name: str = ""
     unnamed: str = ""
     around: Neighbourhood | None = None
+    behind: str = ""
     letters: tuple[tuple[str, str], ...] = ()
     types: tuple[tuple[str, str], ...] = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
@@ -75,7 +76,26 @@ def drawn(
         if around and sum(counts.values()) <= AROUND:
             drawing = replaced(drawing, around=pictures.surroundings.of(problem))
         result.append(replaced(finding, detail=drawing))
-    return result
+    return _with_errors_before(problems, result, pictures) if pictures is not None else result
+
+
+def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
+    """The findings; those of stale declarations with the first error about a size that has come through the same node."""
+    stale = {
+        problem.node: at
+        for at, (problem, finding) in enumerate(zip(problems, findings))
+        if finding.detail and problem.fault.rule is SHAPE_CONTRADICTED and problem.node and not problem.is_error
+    }
+    for problem, finding in zip(problems, findings) if stale else ():
+        if not problem.is_error or problem.node is None or finding.because or not finding.detail:
+            continue
+        for each in pictures.trails(problem, current=pictures.current(problem)):
+            for node in (*each.kept, *((each.maker.node,) if each.maker and each.maker.node else ())):
+                at = stale.pop(node, None)
+                if at is not None:
+                    detail = replaced(findings[at].detail, behind=finding.fingerprint)
+                    findings[at] = replaced(findings[at], detail=detail)
+    return findings
 
 
 def with_levers(

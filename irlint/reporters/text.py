@@ -52,7 +52,7 @@ def rendered(
     columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
-    """The findings in document order, a blank line behind each, then the summary unless ``quiet``.
+    """The findings in document order, stale declarations behind the errors that they go with, a blank line behind each, then the summary unless ``quiet``.
 
     ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
     does not have is escaped.
@@ -60,7 +60,7 @@ def rendered(
     canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
-    for root in report.findings:
+    for root in _errors_first(report.findings):
         for finding in (root, *root.following) if every else (root,):
             files.setdefault(finding.path, []).append(_spelled(finding, encoding))
     for findings in files.values():
@@ -69,6 +69,19 @@ def rendered(
     if quiet:
         return text
     return f"{text}\n{summary(report)}" if text else summary(report)
+
+
+def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings in document order, a stale declaration behind the error that tells more of the same mistake."""
+    listed = {(each.path, each.fingerprint) for each in findings}
+    later: dict[tuple[str, str], list[Finding]] = {}
+    result: list[Finding] = []
+    for each in findings:
+        fingerprint = each.detail.behind if isinstance(each.detail, Drawing) else ""
+        behind = each.path, fingerprint
+        (later.setdefault(behind, []) if fingerprint and behind in listed else result).append(each)
+    told = [one for each in result for one in (each, *later.pop((each.path, each.fingerprint), ()))]
+    return [*told, *(each for left in later.values() for each in left)]
 
 
 def _spelled(entry: Any, encoding: str) -> Any:

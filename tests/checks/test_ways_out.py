@@ -117,6 +117,24 @@ def test_what_to_do_about_a_layer(before: str, after: str, code: str, help: str,
     assert [each.help for each in irlint.check(path).findings if each.rule.code == code] == [help]
 
 
+#: Models with a name for two values, and the help about it.
+DOUBLED = [
+    ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both hold the same"),
+    ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both hold the same"),
+    ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
+    ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
+    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "help"), DOUBLED, ids=range(len(DOUBLED)))
+def test_what_to_do_about_two_values_of_one_name(nodes: str, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) {nodes}").SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL102"]
+    assert found.help == help
+
+
 #: Models of opset 11, the rule that they break, and how the help about it ends.
 REFUSED = [
     (

@@ -422,3 +422,16 @@ def test_nothing_is_known(value: str | None, tmp_path: Path) -> None:
     for node in known.model.graph.nodes:  # type: ignore[union-attr]
         problem = Problem(ANY[2].fault("m", input=1, marks=((0, 1), (1, 1))), "", node, value)
         assert Pictures(known.model, known, None).drawing(problem).lines
+
+
+def test_a_stale_declaration_stands_behind_the_error_that_goes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = "<float[2,5] a, float[9] b> { b = Relu (s) a = Relu (x) c = Neg (a) y = Add (c, z) }"
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, float[2,4] z, float[7] s) => (float[2,4] y) {nodes}'
+    )
+    report = checked(tmp_path, {"m.onnx": model.SerializeToString()}, monkeypatch)
+    assert [each.rule.code for each in report.findings] == ["IRL601", "IRL601", "IRL201"]
+    heads = [line[:45] for line in text.rendered(report).splitlines() if "[IRL" in line]
+    assert [head.split(":")[0] for head in heads] == ["warning[IRL601]", "error[IRL201]", "warning[IRL601]"]
