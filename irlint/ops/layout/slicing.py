@@ -167,7 +167,7 @@ def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequ
     return tuple(value[sum(place)] for place in product(*offsets))
 
 
-def _emptiness(axis: int, left: MaybeDim, whole: MaybeDim, taken: Range) -> str:
+def _emptiness(axis: int, left: MaybeDim, *, whole: MaybeDim, taken: Range) -> str:
     """Why nothing of an axis is left, where it begins behind the end."""
     if left != 0 or not isinstance(taken.start, int) or not isinstance(whole, int) or not 0 < whole <= taken.start:
         return ""
@@ -181,7 +181,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
     for axis, (whole, taken) in enumerate(zip(data.shape, ranges)):
         if taken is not None:
-            reckon(axis, shape[axis], details=_emptiness(axis, shape[axis], whole, taken), whole=whole)
+            reckon(axis, shape[axis], details=_emptiness(axis, shape[axis], whole=whole, taken=taken), whole=whole)
     value = None
     if data.value is not None and fits(data.shape):
         places = [
