@@ -102,8 +102,7 @@ class Layer:
     @property
     def text(self) -> str:
         """How messages speak of it."""
-        known = " " + self.id * (self.key is not None)
-        return "layer" + known.rstrip() + f' "{self.name}"' * bool(self.name)
+        return "layer" + f" {self.id}" * self.id.isdecimal() + f' "{self.name}"' * bool(self.name)
 
 
 class Ordinals(dict[Element, int]):
