@@ -30,6 +30,9 @@ CHANCES = 2
 CONNECT = 10
 WORKERS = 60
 
+#: Workers on this machine set up their logs by it before they can be told otherwise.
+LOGGING = "DASK_LOGGING__DISTRIBUTED"
+
 #: The scheme of a scheduler's address as it is given.
 SCHEME = "dask://"
 
@@ -168,7 +171,8 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
         # What becomes of workers is told by findings.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
+        settings = {"distributed.scheduler.allowed-failures": 0, f"distributed.nanny.pre-spawn-environ.{LOGGING}": "critical"}
+        stack.enter_context(dask.config.set(settings))
         try:
             if place:
                 client = Client(f"tcp://{place}", timeout=CONNECT, set_as_default=False)
