@@ -154,6 +154,13 @@ def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int
         return [(index, function(item)) for index, item in items]
 
 
+def dask_setup(worker: Any) -> None:
+    """What Dask calls in a worker on this machine: what becomes of the worker is told by findings, so it writes nothing itself."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    os.close(nothing)
+
+
 @contextmanager
 def _connected(address: str, jobs: int) -> Iterator[Any]:
     """A client of the cluster, which is gone afterwards if it is one of its own."""
@@ -171,13 +178,19 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
         # What becomes of workers is told by findings.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        settings = {"distributed.scheduler.allowed-failures": 0, f"distributed.nanny.pre-spawn-environ.{LOGGING}": "critical"}
+        settings = {
+            "distributed.scheduler.allowed-failures": 0,
+            f"distributed.nanny.pre-spawn-environ.{LOGGING}": "critical",
+        }
         stack.enter_context(dask.config.set(settings))
         try:
             if place:
                 client = Client(f"tcp://{place}", timeout=CONNECT, set_as_default=False)
             else:
-                options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+                # Without a port of its own choice its page would ask for a fixed one, which may be taken.
+                page = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+                preload = [__name__, *dask.config.get("distributed.worker.preload")]
+                options = {"threads_per_worker": 1, "memory_limit": 0, "preload": preload, "scheduler_kwargs": page}
                 # Its start lets interruptions through again, to workers as well: they are this process's affair.
                 if os.name == "posix":
                     resource_tracker.ensure_running()
