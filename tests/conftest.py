@@ -40,6 +40,8 @@ OF_THE_SOURCES = [
 ]
 collect_ignore = [] if (Path(__file__).parent.parent / "irlint").is_dir() else OF_THE_SOURCES
 
+ORACLES = Path(__file__).parent / "oracles"
+
 GUARD = Guard()
 sys.meta_path.insert(0, GUARD)
 
@@ -49,8 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("brief")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where no engine is asked, what asks them is not even imported; every test of that folder has the mark."""
+    return True if config.option.markexpr == "not oracle" and collection_path == ORACLES else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What lasts begins first, where no engine is asked: no process is to work on it alone when the others have ended."""
+    for item in items:
+        if ORACLES in item.path.parents and item.get_closest_marker("oracle") is None:
+            raise pytest.UsageError(f"{item.nodeid} lacks the mark `oracle`, which all tests of {ORACLES.name} have")
     items.sort(
         key=lambda item: item.get_closest_marker("slow") is None or item.get_closest_marker("oracle") is not None
     )

@@ -42,6 +42,7 @@ def _chosen(keyword: str) -> set[str]:
     return {name for name in OPERATORS if any(word in name.lower() for word in words)}
 
 
+@pytest.mark.oracle
 def test_k_names_operators() -> None:
     assert {"Concat", "Split"} <= _chosen("openvino and (concat or Split)")
     assert _chosen("openvino") == _chosen("") == set()
