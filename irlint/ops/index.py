@@ -428,7 +428,7 @@ OPENVINO = {
     "DeformableConvolution": "nn.deformable_convolution",
     "DeformablePSROIPooling": "vision.regions",
     "DepthToSpace": "layout.blocks",
-    "DetectionOutput": "vision.priors",
+    "DetectionOutput": "vision.detection_output",
     "Divide": "math.elementwise",
     "Einsum": "math.einsum",
     "Elu": "math.activation",

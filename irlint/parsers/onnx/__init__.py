@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from keyword import iskeyword
 
-from irlint.dims import symbol, unused_name
+from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +18,7 @@ from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import types as onnx_types
 from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
 from irlint.parsers.onnx.protobuf import Damage
+from irlint.parsers.onnx.symbols import identifiers
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
@@ -58,12 +58,6 @@ _FIELD_NAMES = {
 
 #: A file of at most so many bytes is read whole.
 SMALL = 1 << 24
-
-#: A text of more characters is no identifier that is used, and of one only the first ones make one.
-LONGEST = 200
-
-#: Identifiers that mean something else in the texts of sizes.
-_RESERVED = frozenset({"min", "max", "abs"})
 
 
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
@@ -168,7 +162,7 @@ def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[by
             types[raw] = onnx_types.type_of(raw, noted)
         except Damage as damage:
             types[raw] = onnx_messages.damaged("the type", damage)
-    names = _identifiers(texts)
+    names = identifiers(texts)
     sizes = {name: symbol(identifier) for name, identifier in names.items()}
     for raw, known in types.items():
         if isinstance(known, Fault):
@@ -180,39 +174,6 @@ def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[by
             negative[raw] = below
         types[raw] = onnx_types.usable(named) if flaw else named
     return types, flaws, negative, {identifier: name for name, identifier in names.items() if identifier != name}
-
-
-def _identifiers(texts: Iterable[str]) -> dict[str, str]:
-    """A Python identifier for each text that names a size; ``?`` and the empty text name none.
-
-    Identifiers keep their own name, in the order given the others get one made from their letters and digits.
-    """
-    named = [text for text in texts if text not in {"", "?"}]
-    identifiers = {text: text for text in named if _plain(text)}
-    taken = set(identifiers)
-    numbers: dict[str, int] = {}
-    for text in named:
-        if text not in identifiers:
-            identifiers[text] = unused_name(_identifier(text), taken, numbers)
-    return identifiers
-
-
-def _identifier(text: str) -> str:
-    kept = [letter if (letter.isascii() and letter.isalnum()) or letter == "_" else " " for letter in text[:LONGEST]]
-    name = "_".join("".join(kept).split()).strip("_") or "dim"
-    name = f"d{name}" if name[0].isdigit() else name
-    return name if _plain(name) else f"dim_{name}"
-
-
-def _plain(text: str) -> bool:
-    """Whether a text can stand for a size in what Python evaluates; names with ``_`` in front are the tool's own."""
-    return (
-        len(text) <= LONGEST
-        and text.isidentifier()
-        and text[0] != "_"
-        and not iskeyword(text)
-        and text not in _RESERVED
-    )
 
 
 class _Linker:

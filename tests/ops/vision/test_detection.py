@@ -17,8 +17,10 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
+from irlint.ops.kernels.prior_boxes import aspect_ratios
 from irlint.ops.vision.detection import candidates, selected
-from irlint.ops.vision.priors import aspect_ratios, ov_detection_output_8, ov_prior_box_8
+from irlint.ops.vision.detection_output import ov_detection_output_8
+from irlint.ops.vision.priors import ov_prior_box_8
 from irlint.ops.vision.regions import aligned, ov_region_yolo
 from irlint.parsers import openvino as parser
 
