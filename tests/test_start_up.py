@@ -48,7 +48,7 @@ IR = """<net version="11"><layers>
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 87),
-    "custom": ('type="Special" version="extension"', "layout.creation", 102),
+    "custom": ('type="Special" version="extension"', "layout.creation", 103),
     "misspelled": ('type="Relux" version="opset1"', "layout.creation", 102),
 }
 
@@ -59,12 +59,12 @@ try:
     main()
 except SystemExit:
     pass
-print("modules:", *[name for name in sys.modules if name.startswith("irlint")])
+print("modules:", *[name for name in sys.modules if name.startswith("irlint") or name in ("lxml", "re", "typing")])
 """
 
 
 def imported(path: Path) -> list[str]:
-    """The modules of irlint that are imported by checking a file."""
+    """The modules of irlint that are imported by checking a file, and those of others that take long."""
     command = [sys.executable, "-c", CODE.format(path=str(path))]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     return result.stdout.rpartition("modules: ")[2].split()
@@ -86,7 +86,7 @@ def test_a_check_imports_the_operators_of_the_model(name: str, tmp_path: Path) -
     assert of_operators(modules) >= set(operators.split())
     assert len(of_operators(modules)) <= 3
     assert bool(of_operators(modules)) == bool(operators)
-    assert len(modules) <= most
+    assert len([each for each in modules if each.startswith("irlint")]) <= most
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -96,4 +96,6 @@ def test_a_check_imports_the_operations_of_the_ir(name: str, tmp_path: Path) -> 
     path.write_text(IR.format(layer=layer), "utf-8")
     modules = imported(path)
     assert of_operators(modules) == set(operators.split())
-    assert len(modules) <= most
+    others = [each for each in modules if not each.startswith("irlint")]
+    assert name != "plain" or not others
+    assert len(modules) - len(others) <= most

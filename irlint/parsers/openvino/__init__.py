@@ -17,7 +17,7 @@ from irlint.parsers.openvino.edges import Edge, wired
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
 from irlint.parsers.openvino.outputs import RESULT_MISSING
 from irlint.parsers.openvino.pre_process import check_pre_process
-from irlint.parsers.openvino.repeated import RepeatedLayers, Sections, sections
+from irlint.parsers.openvino.repeated import RepeatedLayers, RestOrdinals, Sections, sections
 from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
 from irlint.records import NOTHING
@@ -42,7 +42,8 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     name = os.fspath(path)
     if data is None:
         data = whole(path, "document")
-    root, problems = _document(data)
+    found = None if is_url(name) else sections(data)
+    root, problems = _document(data) if found is None else (found.root, [])
     if root is None:
         return Model(name, OPENVINO, problems=tuple(problems))
     version, fault = _version(root)
@@ -55,15 +56,16 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     if is_url(name):
         want_small_constants(root, weights)
     try:
-        reader = _GraphReader(root, weights, int(version or 0), None if problems else sections(data))
+        reader = _GraphReader(root, weights, int(version or 0), found)
         graph = reader.graph(root, "", root.get("name", ""), live=True)
     finally:
         weights.close()
     problems = _unexplained(problems, reader.problems) + reader.problems
     problems.sort(key=lambda problem: problem.place.element if problem.place else -1)
     info = first_children(root).get("rt_info")
-    found, producer = tuple(problems), _producer(info)
-    return Model(name, OPENVINO, version, graph, metadata=_metadata(info), problems=found, producer=producer)
+    return Model(
+        name, OPENVINO, version, graph, metadata=_metadata(info), problems=tuple(problems), producer=_producer(info)
+    )
 
 
 def told_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
@@ -248,7 +250,7 @@ class _GraphReader:
     """Reads the graphs of one document."""
 
     def __init__(self, root: Element, weights: Weights, version: int, found: Sections | None) -> None:
-        self.layers = LayerReader(Ordinals(root))
+        self.layers = LayerReader(Ordinals(root) if found is None else RestOrdinals(found))
         self.sections = found
         self.weights = weights
         self.version = version
@@ -293,12 +295,9 @@ class _GraphReader:
     ) -> tuple[list[Layer], Iterable[Element | Edge], Place]:
         """The layers and the edges of a graph, and the place of the edges."""
         within, found = _children(children, "layers", "layer"), self.sections
-        if found is not None and "layers" in children and "edges" in children:
-            layers = RepeatedLayers(found, within, self.layers).layers()
-            if all(layer.key is not None for layer in layers):
-                return layers, found.edges, Place(found.edges_at)
-        else:
-            layers = [self.layers.layer(child, at) for at, child in enumerate(within)]
+        if found is not None:
+            return RepeatedLayers(found, within, self.layers).layers(), found.edges, Place(found.edges_at)
+        layers = [self.layers.layer(child, at) for at, child in enumerate(within)]
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _nameless_types(self, layers: list[Layer]) -> None:

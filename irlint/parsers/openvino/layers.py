@@ -11,7 +11,7 @@ from irlint.parsers.openvino.operations import SPELLINGS
 from irlint.parsers.openvino.types import leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
 
-#: An element of an lxml tree.
+#: An element of a tree of lxml or of ``elements``.
 Element = Any
 
 _GOOD = """<net version="11">
@@ -302,6 +302,7 @@ def _described(element: Element, layer: Layer | None) -> str:
     if element.tag == "layer":
         return layer.text if layer.text != "layer" else "a layer"
     if element.tag == "port":
-        side, id = element.getparent().tag, element.get("id", "")
+        side = "input" if element in list(layer.children.get("input", ())) else "output"
+        id = element.get("id", "")
         return f"{side} port {id} of {layer.text}" if id.isdecimal() else f"an {side} port of {layer.text}"
     return f"an <{element.tag}> of {layer.text}"

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from irlint.model import Attribute, Place, Port, Value
+from irlint.parsers.openvino import elements
 from irlint.parsers.openvino.edges import Edge
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader, tensor_names
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, Ordinals, first_children, tensor_names
 from irlint.records import record
 
-_HEAD = re.compile(
-    r'id="([0-9]{1,9})" name="([^"\t\r\n]*)" type="([^"\t\r\n]*)" version="([^"\t\r\n]*)"[ \t\r\n]*>', re.ASCII
-)
-#: What stands between the numbers of the edges: before the first, between two of one edge, between two edges, behind the last.
+#: What XML takes for blanks.
+_BLANKS = " \t\r\n"
+
+#: What stands before the attributes of a layer, as OpenVINO writes them.
+_HEAD = ["id=", " name=", " type=", " version="]
+
+#: What stands between the numbers of the edges: before the first, between two of one edge.
+_EDGE = "<edge from-layer="
 _BETWEEN = (" from-port=", " to-layer=", " to-port=")
-_FIRST_EDGE = re.compile(r"[ \t\r\n]*<edge from-layer=")
-_NEXT_EDGE = re.compile(r"[ ]?/>[ \t\r\n]*<edge from-layer=")
-_LAST_EDGE = re.compile(r"[ ]?/>[ \t\r\n]*")
-_DECLARATION = re.compile(r"""[ \t\r\n]*<\?xml version=["']1\.0["']( encoding=["'][uU][tT][fF]-8["'])?[ ]?\?>""")
 
-#: What a document has that is not as OpenVINO writes it, or that is more than layers and edges, behind what it is not found without:
-#: bodies are graphs of their own.
-_UNUSUAL = (
-    ("!", "<!"),
-    ("?", "<?"),
-    *((each, each) for each in ("&", "'", "\0", "\ufeff")),
-    ("xmlns", "xmlns"),
-    ("body", "body"),
+#: The declarations of a document in UTF-8, as far as ``?>``.
+_DECLARATIONS = frozenset(
+    f"<?xml version={each}1.0{each}{encoding}{blank}"
+    for each in "\"'"
+    for encoding in ("", f" encoding={each}utf-8{each}", f" encoding={each}UTF-8{each}")
+    for blank in ("", " ")
 )
 
-#: What differs between layers that are otherwise alike: the names of ports, and where constants lie.
+#: What a document has that is not as OpenVINO writes it, behind a letter of it that is rare: that is found faster.
+_UNUSUAL = (("!", "<!"), ("?", "<?"), ("\0", "\0"), ("\ufeff", "\ufeff"), ("xmlns", "xmlns"))
+
+#: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers they were made.
 _NAMES, _OFFSET = ' names="', ' offset="'
+_FUSED = '<attribute name="fused_names" version="0" value="'
+
+#: What a layer has of its own beside the text of another one, the one at the index that comes first: its id, its name, the offset of
+#: its constant, and the names of its ports.
+Own = tuple[int, str, str, str | None, list[str]]
 
 
 @record(eq=False)
@@ -44,25 +50,31 @@ class Template:
     tags: int
 
 
-@record
+@record(eq=False)
 class Sections:
-    """The text of each layer behind ``<layer ``, the ordinal of the first one's start tag; the edges, and the ordinal of ``<edges>``."""
+    """A document in parts: the text of each layer behind ``<layer ``, and what each has of its ``own``, None for one to be read; the
+    edges; and the ``root`` of the rest, which is the document without them, but with the layers to be read.
+
+    ``layers_at`` and ``edges_at`` are the ordinals of the first layer's start tag and that of ``<edges>``. The layers have ``tags``
+    start tags, those to be read ``left`` of them.
+    """
 
     layers: list[str]
+    own: list[Own | None]
     layers_at: int
     edges: list[Edge]
     edges_at: int
+    root: Element
+    tags: int
+    left: int
 
 
 def sections(data: bytes) -> Sections | None:
-    """The layers and edges of a well-formed document; None for one that is not as OpenVINO writes it."""
+    """The parts of a document, which is well-formed where the rest is; None for one that is not as OpenVINO writes it."""
     try:
-        text = data.decode()
+        text = _undeclared(data.decode())
     except UnicodeDecodeError:
         return None
-    declared = _DECLARATION.match(text)
-    text = text[declared.end() :] if declared else text
-    # A letter that is rare is found faster than two of which the first is not.
     if any(rare in text and each in text for rare, each in _UNUSUAL):
         return None
     begin, end = text.find("<layers>"), text.find("</layers>")
@@ -70,13 +82,26 @@ def sections(data: bytes) -> Sections | None:
     edges_end = text.find("</edges>", edges_begin)
     if not 0 <= begin < end < edges_begin < edges_end:
         return None
-    head, between, tail = text[:begin], text[end + 9 : edges_begin], text[edges_end + 8 :]
-    if any(each in part for part in (head, between, tail) for each in ("<layers", "<edges")):
+    head, between, tail = text[: begin + 8], text[end:edges_begin], text[edges_end:]
+    if head.count("<layers") > 1 or any(each in part for part in (between, tail) for each in ("<layers", "<edges")):
         return None
-    layers = _layers(text[begin + 8 : end])
-    edges_at = _started(text[:edges_begin])
+    layers, layers_at, tags = _layers(text[begin + 8 : end]), _started(head), _started(text[begin + 8 : end])
+    edges_at = layers_at + tags + _started(between)
     edges = _edges(text[edges_begin + 7 : edges_end], edges_at + 1)
-    return None if layers is None or edges is None else Sections(layers, _started(head) + 1, edges, edges_at)
+    if layers is None or edges is None:
+        return None
+    own = _own(layers)
+    read = "".join([f"<layer {text}" for text, each in zip(layers, own) if each is None])
+    root = elements.read(f"{head}{read}{between}<edges>{tail}")
+    if root is None or not first_children(root).keys() >= {"layers", "edges"}:
+        return None
+    return Sections(layers, own, layers_at, edges, edges_at, root, tags, _started(read))
+
+
+def _undeclared(text: str) -> str:
+    """A document without its declaration, where that is one of UTF-8."""
+    declared, _, rest = text.lstrip(_BLANKS).partition("?>")
+    return rest if declared in _DECLARATIONS else text
 
 
 def _started(text: str) -> int:
@@ -86,28 +111,77 @@ def _started(text: str) -> int:
 
 def _layers(text: str) -> list[str] | None:
     blank, *texts = text.split("<layer ")
-    texts = [each.rstrip() for each in texts]
-    if blank.strip() or text.count("</layer>") != len(texts) or not all(each.endswith("</layer>") for each in texts):
+    texts = [each.rstrip(_BLANKS) for each in texts]
+    if "<layers" in text or text.count("</layer>") != len(texts):
+        return None
+    if blank.strip(_BLANKS) or not all(each.endswith("</layer>") for each in texts):
         return None
     return texts
+
+
+def _own(texts: Iterable[str]) -> list[Own | None]:
+    """What each layer has of its own beside an earlier one of the same text; None for those to be read."""
+    first: dict[tuple[str, ...], int] = {}
+    found: list[Own | None] = []
+    for at, text in enumerate(texts):
+        parts = text.split('"', 8)
+        id, name, behind = parts[1:9:2][:1], parts[3:4], parts[8:]
+        if parts[:8:2] != _HEAD or not behind or not behind[0].lstrip(_BLANKS).startswith(">") or "'" in text:
+            found.append(None)
+            continue
+        rest, *named = behind[0].split(_NAMES)
+        key, own = [parts[5], parts[7], rest], [name[0]]
+        offset: str | None = None
+        if parts[5] == "Const":
+            start, stated, left = rest.partition(_OFFSET)
+            if stated:
+                offset = left[: left.find('"')]
+                key[2:] = [start, _OFFSET, left[len(offset) :]]
+                own.append(offset)
+        names = []
+        for each in named:
+            names.append(each[: each.find('"')])
+            key.append(each[len(names[-1]) :])
+        key, fused = _without_fused(key) if _FUSED in text else (key, [])
+        known = first.setdefault(tuple(key), at)
+        sound = _is_number(id[0]) and offset != "" and _are_plain("".join([*own, *names, *fused]))
+        found.append((known, id[0], name[0], offset, names) if sound and known != at else None)
+    return found
+
+
+def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
+    """The parts of a text without the names of the layers that this one was made of, and these."""
+    kept, fused = [], []
+    for part in key:
+        first, *others = part.split(_FUSED)
+        kept.append(first)
+        for each in others:
+            fused.append(each[: each.find('"')])
+            kept += (_FUSED, each[len(fused[-1]) :])
+    return kept, fused
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) < 10
+
+
+def _are_plain(text: str) -> bool:
+    """Whether a text stands for itself in an attribute."""
+    return text.isprintable() and "<" not in text and "&" not in text
 
 
 def _edges(text: str, ordinal: int) -> list[Edge] | None:
     parts = text.split('"')
     count = len(parts) // 8
     if len(parts) % 8 != 1 or not count:
-        return None if text.strip() else []
+        return None if text.strip(_BLANKS) else []
     between = [set(parts[at::8]) for at in (2, 4, 6)]
-    if (
-        between != [{each} for each in _BETWEEN]
-        or not _FIRST_EDGE.fullmatch(parts[0])
-        or not _LAST_EDGE.fullmatch(parts[-1])
-    ):
+    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(_BLANKS) != _EDGE or _behind_edge(parts[-1]) != "":
         return None
-    if not all(_NEXT_EDGE.fullmatch(each) for each in set(parts[8:-1:8])):
+    if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
     numbers = parts[1::2]
-    if not all(each.isdecimal() and each.isascii() and len(each) < 10 for each in set(numbers)):
+    if not all(map(_is_number, set(numbers))):
         return None
     ends = iter(map(int, numbers))
     return [
@@ -116,86 +190,103 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     ]
 
 
+def _behind_edge(text: str) -> str | None:
+    """What follows the end of an edge's tag; None where that does not come first."""
+    rest = text.removeprefix(" ")
+    return rest[2:].lstrip(_BLANKS) if rest.startswith("/>") else None
+
+
+class RestOrdinals(Ordinals):
+    """The start tags of a document in parts; those of its layers are counted where they are read."""
+
+    def __init__(self, found: Sections) -> None:
+        super().__init__(found.root)
+        self.found = found
+
+    def __missing__(self, element: Element) -> int:
+        found = self.found
+        for at, each in enumerate(self.root.iter("*")):
+            if at < found.layers_at:
+                self[each] = at
+            elif at >= found.layers_at + found.left:
+                ordinal = at - found.left + found.tags
+                self[each] = ordinal + len(found.edges) * (ordinal > found.edges_at)
+        return self[element]
+
+
 class RepeatedLayers:
-    """Reads the layers of a document, of which ``elements`` are the elements; only the first of each text is read by ``reader``."""
+    """Reads the layers of a document; of those of one text only the first by ``reader``, from the ``elements`` of the layers to be read."""
 
     def __init__(self, found: Sections, elements: Iterable[Element], reader: LayerReader) -> None:
-        self.texts = found.layers
+        self.found = found
         self.ordinal = found.layers_at
-        self.elements = elements
+        self.elements = iter(elements)
         self.reader = reader
-        self.templates: dict[tuple[str, ...], Template] = {}
-        self.found: list[Element] | None = None
+        self.read: dict[int, tuple[Layer, Element, bool]] = {}
+        self.templates: dict[int, Template] = {}
 
     def layers(self) -> list[Layer]:
         """The layers in the order of the document."""
-        return [self._layer(text, at) for at, text in enumerate(self.texts)]
+        return [self._layer(at, own) for at, own in enumerate(self.found.own)]
 
-    def _layer(self, text: str, at: int) -> Layer:
-        head = _HEAD.match(text)
-        if head is None or "<rt_info" in text:
-            return self._read(at, _started(text))
-        id, name, op, version = head.groups()
-        rest, *named = text[head.end() :].split(_NAMES)
-        offset: str | None = None
-        key, names = [op, version, rest], []
-        if op == "Const":
-            first, found, behind = rest.partition(_OFFSET)
-            if found:
-                offset, _, behind = behind.partition('"')
-                key[2:] = [first, behind]
-        for each in named:
-            own, _, behind = each.partition('"')
-            names.append(own)
-            key.append(behind)
-        template = self.templates.get(tuple(key))
+    def _layer(self, at: int, own: Own | None) -> Layer:
+        if own is None:
+            return self._read(at, next(self.elements))
+        first, id, name, offset, names = own
+        template = self.templates.get(first)
         if template is None:
-            return self._first(tuple(key), at, len(names), _started(text))
-        sound = offset != "" and (offset is None or offset.isprintable()) and all(map(str.isprintable, names))
-        if template.layer is None or not sound:
-            return self._read(at, template.tags)
+            template = self.templates[first] = self._template(first, len(names), offset)
+        if template.layer is None:
+            element = elements.read(f"<layer {self.found.layers[at]}")
+            assert element is not None
+            return self._read(at, element)
         place = Place(self.ordinal)
-        self.ordinal += 1 + template.tags
-        return _alike(template.layer, template.named, place, at, (id, name), offset, names)
+        self.ordinal += template.tags
+        return _alike(template.layer, template.named, place, at, id, name, offset, names)
 
-    def _read(self, at: int, tags: int) -> Layer:
+    def _read(self, at: int, element: Element) -> Layer:
         """The layer as its elements say."""
-        if self.found is None:
-            self.found = list(self.elements)
-        element = self.found[at]
-        self.reader.ordinals.update((each, place) for place, each in enumerate(element.iter("*"), self.ordinal))
-        self.ordinal += 1 + tags
-        return self.reader.layer(element, at)
-
-    def _first(self, key: tuple[str, ...], at: int, names: int, tags: int) -> Layer:
-        """The layer as its elements say, kept for others of the same text if there is nothing to complain of."""
         told = len(self.reader.complaints)
-        layer = self._read(at, tags)
-        assert self.found is not None
-        ports = list(self.found[at].iter("port"))
-        named = tuple("names" in port.attrib for port in ports)
+        before = self.ordinal
+        for self.ordinal, each in enumerate(element.iter("*"), before):
+            self.reader.ordinals[each] = self.ordinal
+        self.ordinal += 1
+        layer = self.reader.layer(element, at)
+        self.read[at] = layer, element, len(self.reader.complaints) == told
+        return layer
+
+    def _template(self, first: int, names: int, offset: str | None) -> Template:
+        """The layer that was read, for others of its text if there is nothing to complain of."""
+        layer, element, sound = self.read[first]
+        ports = list(element.iter("port"))
+        named = tuple(["names" in port.attrib for port in ports])
+        info = layer.children.get("rt_info")
+        inner = [] if info is None else [each for each in info if each.get("name") != "fused_names" or len(each)]
         kept = (
-            len(self.reader.complaints) == told
-            and layer.children.keys() <= {"data", "input", "output"}
+            sound
+            and layer.children.keys() <= {"data", "input", "output", "rt_info"}
+            and (offset is None or "offset" in layer.attributes)
+            and not inner
+            and len(list(element.iter("rt_info"))) == (info is not None)
             and [layer.place.located(port.place).element for port in (*layer.inputs, *layer.outputs)]
             == [self.reader.ordinals[each] for each in ports]
             and sum(named) == names
         )
-        self.templates[key] = Template(layer if kept else None, named, tags)
-        return layer
+        return Template(layer if kept else None, named, sum(1 for _ in element.iter("*")))
 
 
 def _alike(
     origin: Layer,
-    named: tuple[bool, ...],
+    named: Sequence[bool],
     place: Place,
     at: int,
-    identity: tuple[str, str],
+    id: str,
+    name: str,
     offset: str | None,
     names: list[str],
 ) -> Layer:
     """A layer of the text of another one, with its own place, id, name, offset and names of the ports that are ``named``."""
-    number, name = int(identity[0]), identity[1]
+    number = int(id)
     id = str(number)
     attributes, inputs, outputs = origin.attributes, origin.inputs, origin.outputs
     if offset is not None:

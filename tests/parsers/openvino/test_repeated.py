@@ -31,7 +31,7 @@ def _document(*, names: str = "v{at}", offset: str = "{bytes}", extra: str = "",
             f'offset="{place}" size="32"/><output>{_PORT.format(id=0, names=own)}</output></layer>',
             f'<layer id="{first + 1}" name="a{at}" type="Add" version="opset1"><data auto_broadcast="numpy"/><input>'
             f"{_PORT.format(id=0, names='')}{_PORT.format(id=1, names='')}</input>"
-            f"<output>{_PORT.format(id=2, names=own)}</output>{extra}</layer>",
+            f"<output>{_PORT.format(id=2, names=own)}</output>{extra.replace('{at}', str(at))}</layer>",
         ]
         edges += [
             f'<edge from-layer="{first - 1}" from-port="{2 if at else 0}" to-layer="{first + 1}" to-port="0"/>',
@@ -54,9 +54,30 @@ DOCUMENTS = {
     "no offset": _document(offset=""),
     "offsets that are no numbers": _document(offset="{bytes}x"),
     "rt_info": _document(extra='<rt_info><attribute name="fused_names_0" version="0" value="a"/></rt_info>'),
+    "fused names": _document(extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/></rt_info>'),
+    "fused names of no attribute": _document(
+        extra='<rt_info><attribute name="fused_names" version="0" value="&{at}"/></rt_info>'
+    ),
+    "more than fused names": _document(
+        extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/><attribute name="layout" version="0" layout="[N]"/></rt_info>'
+    ),
+    "what irlint is told": _document(extra='<rt_info><irlint.ignore value="IRL{at}"/></rt_info>'),
     "an unknown element": _document(extra='<more names="y"/>'),
     "a second output": _document(extra="<output><port id='9'/></output>".replace("'", '"')),
     "references": _document(names="v{at}&amp;"),
+    "a bare ampersand": _document(names="v{at}&"),
+    "a tag in a name": _document(names="v{at}<"),
+    "a tag in the last name": _document().replace('name="a3"', 'name="a<3"'),
+    "a quotation mark too many": _document().replace('offset="64"', 'offset="64""'),
+    "a quotation mark too few": _document().replace('names="v3"', 'names="v3'),
+    "an apostrophe": _document().replace('name="a2"', "name='a2'"),
+    "an apostrophe elsewhere": _document().replace("</net>", "<meta_data a='it'/></net>"),
+    "a prefix": _document(extra="<a:b/>"),
+    "a section between": _document().replace("<edges>", "<more><one/></more><edges>").replace("</net>", "<x/></net>"),
+    "an offset of a port": _document().replace("<output><port", '<output offset="1"><port'),
+    "sections inside another": _document().replace("<layers>", "<a><layers>").replace("</edges>", "</edges></a>"),
+    "a declaration with an encoding": _document().replace("?>", " encoding='UTF-8' ?>"),
+    "a wrong declaration": _document().replace('"1.0"', "\"1.0'"),
     "comments": _document(extra="<!-- <layer > -->"),
     "a layer without an id": _document().replace('id="3"', 'no="3"'),
     "the same id twice": _document().replace('id="3"', 'id="5"'),
@@ -105,4 +126,4 @@ def test_fixtures(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_text_tells_in_what_openvino_writes() -> None:
     assert sections(DOCUMENTS["plain"].encode()) is not None
     told = [name for name, text in DOCUMENTS.items() if sections(text.encode()) is None]
-    assert set(told) >= {"references", "comments", "an edge of another order", "layers within layers"}
+    assert set(told) >= {"comments", "an edge of another order", "layers within layers", "a prefix"}
