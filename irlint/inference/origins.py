@@ -366,6 +366,55 @@ def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
     return None
 
 
+def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Iterator[tuple[Node, Value, int]]:
+    """The nodes that the size of an axis has come through, the last one first, each with the axis of what it gave: those that kept
+    it, the one that made it, and so on before that where it was made from one size."""
+    at, position = value, Position(0, axis)
+    for _ in range(farthest):
+        maker = makers.of(at)
+        node = maker.node if maker is not None and maker.constant is None else None
+        if node is None:
+            return
+        output = Position(node.outputs.index(at), position.index, position.in_contents)
+        if not position.in_contents:
+            yield node, at, position.index
+        source = makers.source(node, output)
+        deciding = (source,) if source is not None else makers.deciding(node, output)
+        sizes = {(node.inputs[each.port], each.index, each.in_contents): each for each in deciding}
+        if len(sizes) != 1:
+            return
+        ((given, _, _), position) = next(iter(sizes.items()))
+        if given is None:
+            return
+        at = given
+
+
+def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[tuple[Value, int]]:
+    """The axes of what the graph is given and holds that the size of an axis follows from, as far as they are within reach."""
+    found: dict[tuple[Value, int], None] = {}
+    seen: set[tuple[Value, int, bool]] = set()
+    waiting = [(value, Position(0, axis))]
+    while waiting and len(seen) < farthest:
+        at, position = waiting.pop()
+        if (at, position.index, position.in_contents) in seen:
+            continue
+        seen.add((at, position.index, position.in_contents))
+        maker = makers.of(at)
+        if maker is None:
+            continue
+        node = maker.node if maker.constant is None else None
+        if node is None or node.op in (makers.known.format.input_node, makers.known.format.constant_node):
+            found.update({} if position.in_contents else {(at, position.index): None})
+            continue
+        output = Position(node.outputs.index(at), position.index, position.in_contents)
+        source = makers.source(node, output)
+        for each in (source,) if source is not None else makers.deciding(node, output):
+            given = node.inputs[each.port]
+            if given is not None:
+                waiting.append((given, each))
+    return list(found)
+
+
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The shape that was worked out, None where not even its rank is known."""
     return _shape(known.types.get(value)) if value is not None else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import Requirement
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
 from irlint.inference.holes import filled
@@ -24,19 +25,37 @@ DECLARED = "declarations"
 
 @record
 class Change:
-    """Other calls of nodes, other inputs of them, and other types of values."""
+    """Other calls of nodes, other inputs of them, and other types of values; with ``stale`` what the file declares behind them may be
+    wrong then."""
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
     types: Mapping[Value, Type] = NOTHING
+    stale: bool = False
+
+
+@record
+class Outcome:
+    """The problems that a change does away with, and the declarations that have to follow it."""
+
+    gone: tuple[Problem, ...]
+    stale: tuple[Value, ...] = ()
+
+
+#: Whether sizes are left with which a requirement holds, beside the very few of a model that is not meant to be so.
+Leaves = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Changes of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked."""
+    """Changes of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked.
 
-    def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int) -> None:
+    A node may demand what it did not before, if that ``leaves`` enough sizes open.
+    """
+
+    def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
         self.known = known
         self.left = left
+        self.leaves = leaves
         self._ask = questions(known)
         self.nodes = nodes = ordered(graph).nodes
         self.order = {node: at for at, node in enumerate(nodes)}
@@ -46,14 +65,16 @@ class Trials:
                 if value is not None:
                     self.users.setdefault(value, []).append(node)
         self.captured = {value for each in graphs(known.model) for value in each.captured}
-        self.demanding = {each.node for each in known.requires}
+        self.demanded: dict[Node, set[str]] = {}
+        for demand in known.requires:
+            self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
         self.problems: dict[Node, list[Problem]] = {}
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
                 self.problems.setdefault(problem.node, []).append(problem)
 
-    def gone(self, change: Change, problem: Problem) -> list[Problem] | None:
-        """The problems that a change does away with; None where ``problem`` stays, another comes, or too much would be asked."""
+    def outcome(self, change: Change, problem: Problem) -> Outcome | None:
+        """What a change does; None where ``problem`` stays, another comes, or too much would be asked."""
         node = problem.node
         if node is None:
             return None
@@ -62,6 +83,34 @@ class Trials:
             return None
         types: dict[Value, Type | None] = dict(change.types)
         found: list[Problem] = []
+        stale: list[Value] = []
+        for each, changed in self._touched(change, types):
+            follows = self._step(change, each, types, found, stale)
+            if follows is None or (each is node and not any(gone is problem for gone in found)):
+                return None
+            changed += follows
+        return Outcome(tuple(found), tuple(stale)) if any(each is problem for each in found) else None
+
+    def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
+        """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one of these fails."""
+        types: dict[Value, Type | None] = dict(change.types)
+        demands: list[Requirement] = []
+        for each, changed in self._touched(change, types):
+            answer = self._answer(change, each, types)
+            if each is node:
+                return None if answer is None else (answer, demands)
+            if answer is None or answer.outputs is None or self.order[each] > self.order[node]:
+                return None
+            demands += answer.requirements
+            for value, given in zip(each.outputs, answer.outputs):
+                settled = None if value is None or given is None else filled(given, value.type) or given
+                if value is not None and settled is not None and settled != self.known.types.get(value):
+                    types[value] = settled
+                    changed.append(value)
+        return None
+
+    def _touched(self, change: Change, types: Mapping[Value, Type | None]) -> Iterator[tuple[Node, list[Value]]]:
+        """The nodes that a change touches, in order, and those that use what is put into the list beside each."""
         queue: list[int] = []
         waiting: set[int] = set()
         nodes = [*change.calls, *change.inputs, *(each for value in types for each in self.users.get(value, ()))]
@@ -69,16 +118,13 @@ class Trials:
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
         while queue:
-            each = self.nodes[heappop(queue)]
-            changed = self._step(change, each, types, found)
-            if changed is None or (each is node and not any(gone is problem for gone in found)):
-                return None
+            changed: list[Value] = []
+            yield self.nodes[heappop(queue)], changed
             for value in changed:
                 for user in self.users.get(value, ()):
                     if self.order[user] not in waiting:
                         heappush(queue, self.order[user])
                         waiting.add(self.order[user])
-        return found if any(each is problem for each in found) else None
 
     def _mends(self, change: Change, problem: Problem) -> bool:
         """Whether the node itself has no fault any more: what most changes fail at, and costs one question."""
@@ -86,10 +132,17 @@ class Trials:
         answer = self._answer(change, problem.node, dict(change.types))
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
+        if is_demand(problem):
+            return all(map(self.leaves, answer.requirements))
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and contradicts(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
+
+    def outputs(self, change: Change, node: Node) -> Sequence[Type | None] | None:
+        """What a node that is changed gives; None where that is a fault."""
+        answer = self._answer(change, node, dict(change.types))
+        return None if answer is None or _grave(answer.faults) else answer.outputs
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
         self.left -= 1
@@ -106,9 +159,10 @@ class Trials:
         return self._ask(node, inputs, change.calls.get(node))
 
     def _step(
-        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem]
+        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``."""
+        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``, what is then declared
+        wrongly to ``stale``, where that may be."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -116,15 +170,21 @@ class Trials:
         if call.operator is None or call.broken:
             return []
         answer = self._answer(change, node, types)
-        if answer is None or (answer.requirements and node not in self.demanding):
+        if answer is None or not self._may_demand(node, answer.requirements):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
         found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
+        if all(map(self.leaves, answer.requirements)):
+            found += [each for each in own if is_demand(each)]
         if answer.outputs is None:
             return []
-        return self._settled(node, answer.outputs, types, own, found)
+        return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
+
+    def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
+        before = self.demanded.get(node, ())
+        return all(each.condition in before or self.leaves(each) for each in requirements)
 
     def _settled(
         self,
@@ -133,6 +193,7 @@ class Trials:
         types: dict[Value, Type | None],
         own: Sequence[Problem],
         found: list[Problem],
+        stale: list[Value] | None,
     ) -> list[Value] | None:
         changed = []
         for value, given in zip(node.outputs, outputs):
@@ -140,9 +201,11 @@ class Trials:
                 continue
             before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
             if contradicts(given, value):
-                if not before:
+                if before:
+                    continue
+                if stale is None:
                     return None
-                continue
+                stale.append(value)
             if contradicts(self.known.types.get(value), value):
                 found += before
             settled = filled(given, value.type) or given
@@ -152,6 +215,11 @@ class Trials:
                 types[value] = settled
                 changed.append(value)
         return changed
+
+
+def is_demand(problem: Problem) -> bool:
+    """Whether a problem is what a node demands of the sizes that are declared free."""
+    return problem.fault.rule.family == DECLARED and problem.value is None and not problem.by_rule
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:

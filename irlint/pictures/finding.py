@@ -133,9 +133,6 @@ class Painter(Naming, Protocol):
     def table(self, problem: Problem) -> Table | None:
         """The shapes that the finding compares."""
 
-    def element(self, dtype: str | None) -> str:
-        """What the format calls an element type."""
-
 
 class Pictures:
     """Draws the findings of one model."""

@@ -32,6 +32,9 @@ class Naming(Protocol):
     def written(self, name: str, value: object) -> str:
         """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
 
+    def element(self, dtype: str | None) -> str:
+        """What the format calls an element type."""
+
     def called(self, value: Value) -> str:
         """```x```, or ``layer 3 "x"``."""
 

@@ -27,6 +27,14 @@ LEVERS = """
 (float[4,2] w, float[2,4] x, float[4] b) => (float[4,4] y) { t = MatMul (x, w) y = Add (t, b) }      | with inputs 0 and 1 swapped in MatMul[0] this is gone
 (float[1,3,8,8] x, float[4,3,3,3] w, float[4,8,8] b) => (float[1,4,8,8] y) { t = Conv <pads = [0,0,0,0]> (x, w) y = Add (t, b) } | with pads = [1, 1, 1, 1] in Conv[0] this is gone
 (float[1,4,8] x, float[1,4,6] z) => (float[1,8,6] y) <int64[3] t = {1, 4, 5}> { e = Resize (x, "", "", t) y = Concat <axis = 1> (e, z) } | with 6 for 5 in constant `t` (entry 2) in Resize[0] this is gone
+(float[1,4,20,30] x, float[96,20] w) => (float[1,20] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) f = Flatten (p) y = Gemm (f, w) } | with 8 and 12 for 20 and 30 on axes 2 and 3 of input `x` this is gone
+(float[1,4,20,20] x, float[64,20] w) => (float[1,20] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) f = Flatten (p) y = Gemm (f, w) } | with 8 to 9 for 20 on axes 2 and 3 of input `x` this is gone
+(float[4,6] x) => (float[1,24] y) <int64[2] t = {1, 6}> { z = Relu (x) y = Reshape (z, t) }          | with 24 for 6 in constant `t` (entry 1) this is gone
+(float[2,3] x, float[2,3,4] z, float[2,3] q) => (float[2,3,4] y, float[2,1,3] v) <int64[1] one = {1}, int64[1] two = {2}> { a = Unsqueeze (x, two) b = Unsqueeze (x, one) c = Add (a, z) d = Add (b, z) y = Add (c, d) v = Unsqueeze (q, one) } | with `two`, which holds [2], as input 1 in Unsqueeze[1] this is gone
+(float[2,3] x, float[2,3] z, float[2,3,1] u) => (float[2,3] y) { a = Relu (u) b = Exp (z) y = Concat <axis = 1> (x, a) } |
+(float[2,3] x, float16[2,3] z) => (float[2,3] y) { a = Cast <to = 10> (x) b = Relu (a) y = Add (b, x) } | with to = 1 (float) in Cast[0] this is gone
+(float[2,3] x) => (float[2,3] y) { y = Softmax <axis = 2> (x) }                                      |
+(float[1,8,9] x) => (float[1,8,9] y) { y = Softmax <axis = 5> (x) }                                  |
 (float[10000,N,8] x, float[8] b) => (float[N,M,8] y) { y = Add (x, b) }                              |
 (float[2,3] x) => (float[3,3] y) { t = Exp (x) y = Concat <axis = 1> (t, t) }                        |
 (float[2,3] x, float[2,4] z) => (float[2,3] y) { y = Add (x, z) }                                    |
@@ -64,6 +72,21 @@ def test_a_constant_that_several_nodes_use() -> None:
     assert {finding.lever for finding in report.findings} == {
         "with 48 for 47 in constant `t` (entry 1) this and 1 more are gone"
     }
+
+
+def test_a_size_that_is_frozen() -> None:
+    report = check(
+        "(int64[N,T] ids, float[8,8] w, float[100,8] e) => (float[A,B,C] y) { h = Gather <axis = 1> (e, ids) y = MatMul (h, w) }"
+    )
+    assert {each.rule.code: each.lever for each in report.findings} == {
+        "IRL608": "with axis = 0 in Gather[0] this is gone"
+    }
+
+
+def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
+    report = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }")
+    told = "with 4 for 3 on axis 1 of input `x` this is gone, and 1 declaration has to follow"
+    assert [each.lever for each in report.findings] == [told]
 
 
 def test_what_brings_another_finding_is_not_told() -> None:

@@ -1,0 +1,540 @@
+"""What might have been meant at a node: other attributes, other constants, other values as inputs, other element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, combinations, permutations
+
+from irlint.binding.calls import Call
+from irlint.dims import MaybeDim, product, quotient
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
+from irlint.inference.trials import Change
+from irlint.lazy_typing import Any
+from irlint.model import Constant, Graph, Node, Value
+from irlint.model.tensor import INTEGERS, NUMBERED_TYPES, Tensor, Type
+from irlint.ops.signatures import named
+from irlint.pictures.reasons import Naming
+from irlint.records import record, replaced
+
+#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, and what is a guess.
+USUAL, SELDOM, GUESS, LAST = range(4)
+
+#: Lists of one number, such as strides, get one less than this.
+UNIFORM = 4
+
+#: Lists are changed up to so many entries, and put in all orders up to so many.
+ENTRIES = 8
+ORDERED = 4
+
+#: So many values that other nodes have in the place are tried, and so many that nothing uses.
+OTHERS = 8
+UNUSED = 24
+
+#: What none of so many nodes alike has is a guess, and not meant where they are very many.
+MANY = 3
+VERY_MANY = 9
+
+#: Back from a node whose element types clash so many nodes are looked at.
+TYPED_NODES = 6
+
+#: The attributes that name the element type of a result, and inputs whose entry -1 stands for what is left.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+TARGETS = ("shape", "pattern", "target_shape")
+
+Told = Callable[[Naming], str]
+Contents = tuple[Value, tuple[Any, ...]]
+
+
+@record
+class Lever:
+    """A change, and what words it: ``axis = 1``, with ``within`` where that is at another node; how ``likely`` it is, ``count`` nodes
+    have it, and what it is ``about``."""
+
+    told: Told
+    change: Change
+    likely: int = USUAL
+    within: Node | None = None
+    count: int = 0
+    about: object = None
+
+
+class Candidates:
+    """The changes that may be meant at the nodes of the main graph."""
+
+    def __init__(self, known: Known, graph: Graph, makers: Makers, users: Mapping[Value, Sequence[Node]]) -> None:
+        self.known = known
+        self.graph = graph
+        self.makers = makers
+        self.users = users
+        self._usual: dict[tuple[object, ...], dict[Any, int]] = {}
+        self._nodes: dict[tuple[str, str], list[Node]] = {}
+        self._sharing: dict[tuple[object, ...], list[Value]] | None = None
+
+    def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Lever]:
+        """Changes at a node; ``others`` have sizes that it may have to be about."""
+        call = self.known.calls[node]
+        inputs = inputs_of(node, self.known)
+        if node.op in (self.known.format.constant_node, self.known.format.input_node):
+            return
+        yield from self._attributes(node, call, inputs)
+        yield from self._contents(node, call, inputs, others)
+        yield from self._swapped(node)
+        yield from self._exchanged(node, inputs)
+
+    # --- what others have ---------------------------------------------------------------------------------------------
+
+    def usual(self, node: Node, what: str | int) -> dict[Any, int]:
+        """What the nodes of the operator that are otherwise like this one have as an attribute, or as the contents of an input, and
+        how many do."""
+        key = node.domain, node.op, what, self._otherwise(node, what)
+        if key not in self._usual:
+            found = self._usual.setdefault(key, {})
+            for each in self._of(node):
+                if self._otherwise(each, what) == key[3] and (value := self._had(each, what)) is not None:
+                    found[value] = found.get(value, 0) + 1
+        return self._usual[key]
+
+    def _of(self, node: Node) -> list[Node]:
+        """The nodes of an operator."""
+        if not self._nodes:
+            for each in self.graph.nodes:
+                self._nodes.setdefault((each.domain, each.op), []).append(each)
+        return self._nodes[node.domain, node.op]
+
+    def _otherwise(self, node: Node, what: str | int) -> tuple[object, ...]:
+        """The lists and words among the attributes of a node, one of them left out."""
+        call = self.known.calls.get(node)
+        given = (call.attributes or {}) if call is not None else {}
+        return tuple(
+            (name, tuple(value) if isinstance(value, list) else value)
+            for name, value in sorted(given.items())
+            if name != what and isinstance(value, (tuple, list, str))
+        )
+
+    def _had(self, node: Node, what: str | int) -> Any:
+        if isinstance(what, int):
+            value = node.inputs[what] if what < len(node.inputs) else None
+            given = self.known.types.get(value) if value is not None else None
+            ints = given.ints if isinstance(given, Tensor) else None
+            return ints if ints is not None and all(isinstance(each, int) for each in ints) else None
+        call = self.known.calls.get(node)
+        found = (call.attributes or {}).get(what) if call is not None else None
+        return tuple(found) if isinstance(found, list) else found if isinstance(found, (int, str, tuple)) else None
+
+    # --- attributes ---------------------------------------------------------------------------------------------------
+
+    def _attributes(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+        """Other values of the attributes that are numbers, flags, words or lists."""
+        if call.signature is None:
+            return
+        given = call.attributes or {}
+        shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
+        rank = max(map(len, shapes), default=0)
+        for name, (annotation, default) in call.signature.attributes.items():
+            value = given.get(name, default)
+            usual = self.usual(node, name)
+            tried: set[object] = {_meant(name, value, rank)}
+            for other, likely in chain(
+                ((each, USUAL) for each in list(usual)[:OTHERS]),
+                _others(name, value, rank, shapes, _words(annotation, call)),
+            ):
+                meant = _meant(name, other, rank)
+                if meant in tried or (value is not None and type(other) is not type(value)):
+                    continue
+                tried.add(meant)
+                count = sum(count for each, count in usual.items() if _meant(name, each, rank) == meant)
+                if count:
+                    likely = USUAL
+                elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
+                    if sum(usual.values()) >= VERY_MANY:
+                        continue
+                    likely = GUESS
+                changed = replaced(call, attributes={**given, name: other})
+                told = partial(_written, name, other)
+                yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name)
+
+    # --- constants ----------------------------------------------------------------------------------------------------
+
+    def _contents(
+        self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
+    ) -> Iterator[Lever]:
+        """Other contents of a constant that is an input of the node, or that an entry of an input comes from."""
+        seen: set[tuple[Value, object]] = set()
+        tried: set[Contents] = set()
+        names = call.signature.inputs if call.signature is not None else ()
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            entries = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
+            if value is None or entries is None or len(entries) > ENTRIES:
+                continue
+            name = names[port] if port < len(names) else ""
+            usual = self.usual(node, port)
+            axes = any(word in name for word in ("ax", "order"))
+            for index, entry in enumerate(entries):
+                held = self._held(value, index)
+                if held is None or held in seen or not isinstance(entry, int):
+                    continue
+                seen.add(held)
+                for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
+                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried)
+            if value not in self.makers.known.types or not self.makers.is_constant(value):
+                continue
+            listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
+            for whole in dict.fromkeys((*listed, *_entries_swapped(entries))):
+                if (value, whole) not in tried:
+                    yield from self._other_list(node, port, value, whole, USUAL if whole in listed else SELDOM)
+
+    def _held(self, value: Value, index: int) -> tuple[Value, int] | None:
+        """The constant, and the entry of it, that an entry of a value comes from."""
+        at, position = read_from(value, Position(0, index, True), self.makers)
+        if self.makers.is_constant(at):
+            return (at, position.index) if position.in_contents else None
+        maker = self.makers.of(at)
+        if not position.in_contents or maker is None or maker.node is None:
+            return None
+        output = Position(maker.node.outputs.index(at), position.index, True)
+        return held_by(maker.node, output, self.makers)
+
+    def _other_contents(
+        self,
+        node: Node,
+        port: int,
+        constant: Value,
+        index: int,
+        entry: int,
+        wanted: int,
+        usual: Mapping[Any, int],
+        tried: set[Contents],
+    ) -> Iterator[Lever]:
+        known = self.known.types.get(constant)
+        if not isinstance(known, Tensor) or known.value is None or known.value[index] != entry:
+            return
+        contents = (*known.value[:index], wanted, *known.value[index + 1 :])
+        tried.add((constant, contents))
+        where = f" (entry {index})" if len(contents) > 1 else ""
+        likely = USUAL if contents in usual else GUESS if wanted == -1 else SELDOM
+        yield from self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, likely)
+
+    def _other_list(
+        self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
+    ) -> Iterator[Lever]:
+        known = self.known.types.get(constant)
+        if isinstance(known, Tensor) and known.value is not None:
+            numbers = f"{list(contents)} for {list(known.value)}"
+            yield from self._held_otherwise(node, port, constant, contents, numbers, "", likely)
+
+    def _held_otherwise(
+        self,
+        node: Node,
+        port: int,
+        constant: Value,
+        contents: tuple[Any, ...],
+        numbers: str,
+        where: str,
+        likely: int,
+    ) -> Iterator[Lever]:
+        """The constant with other contents, and where others use it too, another constant that has these."""
+        known = self.known.types[constant]
+        assert isinstance(known, Tensor)
+        changed = Tensor(known.dtype, known.shape, contents)
+        sharing = self._with_its_bytes(constant)
+        types: Mapping[Value, Type] = dict.fromkeys((constant, *sharing), changed)
+        told = partial(_in_constant, constant, numbers, where, len(sharing))
+        yield Lever(told, Change(types=types), likely, about=constant)
+        if constant is not node.inputs[port] or len(self.users.get(constant, ())) < 2:
+            return
+        for other in self._constants_at(node, port):
+            if self.known.types.get(other) == changed:
+                told = partial(_as_input, other, port, f", which holds {list(contents)},")
+                yield Lever(told, Change(inputs={node: {port: other}}), likely, about=constant)
+                return
+
+    def _constants_at(self, node: Node, port: int) -> Iterator[Value]:
+        """The constants that other nodes of the operator have as an input."""
+        for each in self.graph.nodes:
+            value = each.inputs[port] if each.op == node.op and port < len(each.inputs) else None
+            if value is not None and each is not node and self.makers.is_constant(value):
+                yield value
+
+    def _with_its_bytes(self, constant: Value) -> list[Value]:
+        """The other constants whose contents are the same bytes of a file."""
+        if self._sharing is None:
+            self._sharing = {}
+            for value, each in self.graph.constants.items():
+                if (key := _bytes(each)) is not None:
+                    self._sharing.setdefault(key, []).append(value)
+        held = self.graph.constants.get(constant)
+        key = _bytes(held) if held is not None else None
+        same = self._sharing.get(key, []) if key is not None else []
+        type_of = self.known.types.get
+        return [each for each in same if each is not constant and type_of(each) == type_of(constant)]
+
+    # --- inputs -------------------------------------------------------------------------------------------------------
+
+    def _swapped(self, node: Node) -> Iterator[Lever]:
+        if sum(each is not None for each in node.inputs) < 2 or None in node.inputs[:2]:
+            return
+        left, right = node.inputs[:2]
+        assert left is not None
+        assert right is not None
+        if self.known.types.get(left) != self.known.types.get(right):
+            yield Lever(swapped, Change(inputs={node: {0: right, 1: left}}), LAST)
+
+    def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+        """The first two axes of a constant exchanged, and its last two."""
+        for value, known in zip(node.inputs, inputs):
+            if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.value is not None:
+                continue
+            assert known.shape is not None
+            if not self.makers.is_constant(value):
+                continue
+            rank = len(known.shape)
+            for one, other in dict.fromkeys(((0, 1), (rank - 2, rank - 1))):
+                shape = list(known.shape)
+                shape[one], shape[other] = shape[other], shape[one]
+                if shape != list(known.shape):
+                    changed = Tensor(known.dtype, tuple(shape))
+                    yield Lever(partial(_axes_exchanged, value, one, other), Change(types={value: changed}), GUESS)
+
+    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Lever]:
+        """Constants with another size on an axis."""
+        sizes, numbers = list(sizes), list(wanted)
+        for value, axis in sizes:
+            known = self.known.types.get(value)
+            if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
+                continue
+            for size in numbers:
+                if size != known.shape[axis]:
+                    shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
+                    told = partial(_sized, value, axis, f"{size} for {known.shape[axis]}")
+                    yield Lever(told, Change(types={value: Tensor(known.dtype, shape)}), GUESS)
+
+    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Lever]:
+        """The values that nobody uses, in the place of one like them, or of one that is missing."""
+        spare = [
+            (value, known)
+            for value in (*chain.from_iterable(each.outputs for each in self.graph.nodes), *self.graph.constants)
+            if value is not None
+            and not self.users.get(value)
+            and isinstance(known := self.known.types.get(value), Tensor)
+            and value not in self.graph.outputs
+        ][:UNUSED]
+        for node in nodes if spare else ():
+            for port, given in enumerate(inputs_of(node, self.known)):
+                for value, known in spare:
+                    if value in node.outputs or (
+                        port != missing[node] if node in missing else not _alike(known, given)
+                    ):
+                        continue
+                    told = partial(_as_input, value, port, ", which nothing uses,")
+                    yield Lever(told, Change(inputs={node: {port: value}}), SELDOM)
+
+    # --- element types ------------------------------------------------------------------------------------------------
+
+    def retyped(self, node: Node) -> Iterator[Lever]:
+        """Inputs and constants of another element type, and nodes that give another one, behind the inputs of a node."""
+        inputs = inputs_of(node, self.known)
+        wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            if value is None or not isinstance(known, Tensor):
+                continue
+            for dtype in wanted:
+                if dtype == known.dtype:
+                    continue
+                if self.makers.is_constant(value):
+                    yield from self._constant_of_type(node, port, value, known, dtype)
+                else:
+                    yield from self._of_type(value, dtype)
+
+    def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Lever]:
+        """A constant of an element type that others have in its place, or one of these itself."""
+        type_of = self.known.types.get
+        there = [each.inputs[port] for each in self._of(node) if port < len(each.inputs)]
+        kin = [each for each in there if each is not None and each is not value]
+        others = [each for each in kin if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        if kin and not others:
+            return
+        changed = Tensor(dtype, known.shape, None if dtype not in INTEGERS else known.value)
+        yield Lever(partial(_of_other_type, value, dtype), Change(types={value: changed}), SELDOM)
+        for other in others if len(self.users.get(value, ())) > 1 else ():
+            held = type_of(other)
+            if isinstance(held, Tensor) and held.shape == known.shape:
+                told = partial(_as_input, other, port, f", one of {len(set(others))} of type {dtype} there,")
+                yield Lever(told, Change(inputs={node: {port: other}}), SELDOM)
+                return
+
+    def _of_type(self, value: Value, dtype: str) -> Iterator[Lever]:
+        """The cast that a value comes from with another element type, or the input of the graph that it comes from."""
+        for _ in range(TYPED_NODES):
+            known, maker = self.known.types.get(value), self.makers.of(value)
+            if maker is None or not isinstance(known, Tensor):
+                return
+            node = maker.node if maker.constant is None else None
+            if node is None or node.op == self.known.format.input_node:
+                told = partial(_of_other_type, value, dtype)
+                yield Lever(told, Change(types={value: Tensor(dtype, known.shape, known.value)}), SELDOM)
+                return
+            call = self.known.calls.get(node)
+            if call is None:
+                return
+            given = call.attributes or {}
+            for name in (each for each in TYPE_ATTRIBUTES if each in given):
+                number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
+                changed = replaced(call, attributes={**given, name: dtype if number is None else number})
+                yield Lever(partial(_typed, name, dtype, number), Change(calls={node: changed}), USUAL, node)
+                return
+            first = node.inputs[0] if node.inputs else None
+            before = self.known.types.get(first) if first is not None else None
+            if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
+                return
+            value = first
+
+
+def _dtype(known: Type | None) -> str | None:
+    return known.dtype if isinstance(known, Tensor) else None
+
+
+def _bytes(constant: Constant) -> tuple[object, ...] | None:
+    stored = constant.stored
+    return (
+        None if stored is None or stored.file is None or not stored.size else (stored.file, stored.offset, stored.size)
+    )
+
+
+def _alike(known: Tensor, given: Type | None) -> bool:
+    """Whether a value may be meant where another one of the element type and rank is."""
+    return isinstance(given, Tensor) and known.dtype == given.dtype and known.rank == given.rank and known != given
+
+
+def _meant(name: str, value: object, rank: int) -> object:
+    """What tells values of an attribute apart: an axis that is counted from the end is the same as one that is not."""
+    if "ax" not in name or not rank:
+        return value
+    if isinstance(value, int):
+        return value % rank if -rank <= value < rank else value
+    if isinstance(value, (tuple, list)):
+        return tuple(each % rank if isinstance(each, int) and -rank <= each < rank else each for each in value)
+    return value
+
+
+def _words(annotation: str, call: Call) -> tuple[object, ...]:
+    """The words that an attribute may be."""
+    if call.operator is None or annotation in ("int", "float", "str", "bool", "Ints", "int | None", "Ints | None"):
+        return ()
+    alias = named(annotation, call.operator.function)
+    found = getattr(alias, "__args__", ())
+    return found if all(isinstance(each, str) for each in found) else ()
+
+
+def _others(
+    name: str, value: object, rank: int, shapes: Sequence[Sequence[object]], words: tuple[object, ...]
+) -> Iterator[tuple[object, int]]:
+    """Other values, each with how likely it is: axes and flags before sizes."""
+    if isinstance(value, bool):
+        yield not value, USUAL
+    elif isinstance(value, str):
+        yield from ((word, SELDOM) for word in words if word and word != value)
+    elif isinstance(value, int) and "axis" in name:
+        yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
+    elif isinstance(value, int):
+        if value in (0, 1):
+            yield 1 - value, USUAL
+        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)
+    elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
+        for other, likely in _lists(tuple(value), rank, masks="mask" in name):
+            yield type(value)(other), likely
+
+
+def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number."""
+    if masks:
+        for at, each in enumerate(value):
+            yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
+        return
+    if len(value) == 1:
+        near = (value[0] - 1, value[0] + 1)
+        yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
+    elif len(set(value)) == 1:
+        yield from (((each,) * len(value), SELDOM) for each in range(UNIFORM) if each != value[0])
+    if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
+        return
+    kept = tuple(each for each in value if each < rank)
+    whole = (*kept, *(axis for axis in range(rank) if axis not in kept))
+    if whole != value and len(value) > 1:
+        yield whole, USUAL
+    if rank <= ORDERED:
+        yield from ((each, SELDOM) for each in permutations(range(rank)) if each not in (value, whole))
+
+
+def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:
+    for one, other in combinations(range(len(entries)), 2):
+        if entries[one] != entries[other]:
+            found = list(entries)
+            found[one], found[other] = found[other], found[one]
+            yield tuple(found)
+
+
+def _wanted(
+    entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool, left: bool
+) -> Iterator[int]:
+    """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements, which -1 may
+    stand for."""
+    found: dict[int, None] = {}
+    if axes:
+        rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)
+        yield from (axis for axis in range(rank) if axis != entries[index])
+        return
+    for known in inputs:
+        shape = known.shape if isinstance(known, Tensor) else None
+        if not shape:
+            continue
+        copied = (
+            shape[at] if entry == 0 and at < len(shape) else entry for at, entry in enumerate(entries) if at != index
+        )
+        rest, whole = product(entry for entry in copied if entry != -1), product(shape)
+        part = quotient(whole, rest) if whole is not None and rest not in (None, 0) else None
+        found.update(dict.fromkeys(dim for dim in (part, *shape) if isinstance(dim, int) and dim > 1))
+    yield from (each for each in found if each != entries[index])
+    if left and -1 not in entries:
+        yield -1
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def swapped(naming: Naming) -> str:
+    """What is said of two inputs that are exchanged."""
+    return "inputs 0 and 1 swapped"
+
+
+def _as_input(value: Value, index: int, what: str, naming: Naming) -> str:
+    return f"{naming.called(value)}{what} as input {index}"
+
+
+def _written(name: str, value: object, naming: Naming) -> str:
+    return naming.written(name, value)
+
+
+def _typed(name: str, dtype: str, number: int | None, naming: Naming) -> str:
+    if number is None:
+        return naming.written(name, naming.element(dtype))
+    return f"{naming.written(name, number)} ({naming.element(dtype)})"
+
+
+def _of_other_type(value: Value, dtype: str, naming: Naming) -> str:
+    return f"{naming.called(value)} as {naming.element(dtype)}"
+
+
+def _in_constant(constant: Value, numbers: str, where: str, sharing: int, naming: Naming) -> str:
+    others = f", whose bytes {sharing} more share{'s' * (sharing == 1)}," if sharing else ""
+    return f"{numbers} in constant {naming.called(constant)}{where}{others}"
+
+
+def _axes_exchanged(value: Value, one: int, other: int, naming: Naming) -> str:
+    return f"axes {one} and {other} of constant {naming.called(value)} exchanged"
+
+
+def _sized(value: Value, axis: int, numbers: str, naming: Naming) -> str:
+    return f"{numbers} on axis {axis} of constant {naming.called(value)}"

@@ -1,0 +1,205 @@
+"""With which sizes of one input a finding is gone: the sizes are solved for, not guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from math import gcd
+
+from irlint.contracts.simplified import simplified
+from irlint.contracts.sizes import solved
+from irlint.dims import Dim, MaybeDim, Shape, symbol, symbols
+from irlint.findings.statements import Relation, Requirement
+from irlint.inference.origins import Makers, shape_of, sources
+from irlint.inference.trials import DECLARED, Change, Trials
+from irlint.model import Problem, Value
+from irlint.model.tensor import Tensor
+from irlint.pictures.candidates import GUESS, SELDOM, Lever
+from irlint.pictures.reasons import Naming
+
+#: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
+WANTED = symbol("a fed size", 1)
+
+#: So many inputs are tried, and sizes so far away from the one that is there.
+INPUTS = 3
+FAR = 16_384
+
+FAR_TRIED = 512
+
+#: Neighbours that do as well are told of up to so many.
+RANGE = 64
+
+#: Demands that leave fewer sizes than this are no demands of a model that is meant to be so.
+FEW = 6
+
+#: Conditions of more characters than this are not solved.
+LONG = 120
+
+#: An input of so many axes is an image, whose spatial sizes go together.
+IMAGE = 4
+
+#: So many nodes are gone back through on the way to an input.
+REACH = 600
+
+
+def leaves_sizes(requirement: Requirement) -> bool:
+    """Whether what a node demands of one size leaves more than a few; whatever is about several is taken to."""
+    if len(requirement.condition) > LONG:
+        return True
+    relations = [simplified(each) for each in requirement.any_of]
+    names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
+    if len(names) > 1:
+        return True
+    sizes = solved(relations) if names else None
+    return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
+
+
+def feeds(problem: Problem, clashing: Sequence[tuple[Value, int]], makers: Makers, trials: Trials) -> Iterator[Lever]:
+    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its axes in proportion, and each."""
+    known, node = makers.known, problem.node
+    axes: dict[Value, dict[int, None]] = {}
+    for value, axis in clashing:
+        for given, at in sources(value, axis, makers, REACH):
+            shape = shape_of(given, known)
+            if node is None or given in node.inputs or makers.is_constant(given):
+                continue
+            if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
+                axes.setdefault(given, {})[at] = None
+    for given, every in list(axes.items())[:INPUTS] if node is not None else ():
+        for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
+            yield from _fed(problem, given, some, trials, whole=not at)
+
+
+def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The axes to change at once, the likely ones first: those longer than 1, of an image also the others of the same length; then
+    the spatial ones, the first one, and of what is no image each."""
+    is_image = len(shape) >= IMAGE
+    long = tuple(axis for axis in axes if shape[axis] != 1) or axes
+    if is_image:
+        long = tuple(
+            at for at, dim in enumerate(shape) if at in long or (dim != 1 and dim in [shape[each] for each in long])
+        )
+    spatial = tuple(axis for axis in long if axis > 1) if is_image else ()
+    single = [(axis,) for axis in axes if not is_image or not axis]
+    return [each for each in dict.fromkeys((long, spatial, *single)) if each]
+
+
+def _fed(problem: Problem, given: Value, axes: tuple[int, ...], trials: Trials, *, whole: bool) -> Iterator[Lever]:
+    known, node = trials.known.types.get(given), problem.node
+    if not isinstance(known, Tensor) or known.shape is None or node is None:
+        return
+    sizes = [dim for axis in axes if isinstance(dim := known.shape[axis], int)]
+    common = gcd(*sizes)
+    open_one = _with(known.shape, axes, [size // common * WANTED for size in sizes])
+    carried = trials.carried(Change(types={given: Tensor(known.dtype, open_one)}), node)
+    if carried is None:
+        return
+    answer, demands = carried
+    if problem.fault.rule.family == DECLARED:
+        wanted = _as_declared(problem, answer.outputs or ())
+    else:
+        wanted = [_without_one(each.any_of) for each in answer.requirements] if answer.outputs is not None else []
+    ranges = _nearest(common, (*wanted, *(each.any_of for each in demands))) if wanted else []
+
+    def change(part: int) -> Change:
+        shape = _with(known.shape or (), axes, [size // common * part for size in sizes])
+        return Change(types={given: Tensor(known.dtype, shape)}, stale=not trials.known.format.ports_declare)
+
+    fitting = [
+        (first, last)
+        for first, last in ranges
+        if all(trials.outcome(change(part), problem) is not None for part in {first, last})
+    ]
+    if not fitting:
+        return
+    if len(set(sizes)) > 1:
+        fitting = [(best, best) for best in (_roundest(*fitting[0]),)]
+    told = partial(
+        _told, given, axes, sizes, [[size // common * part for size in sizes] for part in fitting[0]], fitting
+    )
+    yield Lever(told, change(_roundest(*fitting[0])), SELDOM if whole else GUESS)
+
+
+def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """What is demanded without the sizes of 1 that are broadcast."""
+    return tuple(each for each in relations if each.right != 1) or relations
+
+
+def _with(shape: Shape, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:
+    found = dict(zip(axes, sizes))
+    return tuple(found.get(axis, dim) for axis, dim in enumerate(shape))
+
+
+def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Relation, ...]]:
+    """That the output is what the file declares for it."""
+    assert problem.node is not None
+    for value, given in zip(problem.node.outputs, outputs):
+        declared = value.type if value is not None and value.name == problem.value else None
+        if not isinstance(given, Tensor) or not isinstance(declared, Tensor):
+            continue
+        pairs: Iterable[tuple[MaybeDim, MaybeDim]] = zip(given.shape or (), declared.shape or ())
+        return [
+            (Relation("==", one, other),)
+            for one, other in pairs
+            if one is not None and isinstance(other, int) and one != other
+        ]
+    return []
+
+
+def _nearest(size: int, demands: Iterable[Sequence[Relation]]) -> list[tuple[int, int]]:
+    """The nearest sizes below and above one with which all of the demands hold that are about nothing else, each with the neighbours that
+    do as well; none where ``size`` does, and where elements are only to be divided otherwise."""
+    of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
+    if not of_one or any(relation.kind == "%" for relations in of_one for relation in relations):
+        return []
+
+    condition = " and ".join(f"({' or '.join(map(str, relations))})" for relations in of_one)
+    code = compile(condition.replace(str(WANTED), "n"), "", "eval")
+
+    def fits(number: int) -> bool:
+        try:
+            return number > 0 and bool(
+                eval(code, {"__builtins__": {}, "min": min, "max": max, "abs": abs, "n": number})
+            )
+        except ZeroDivisionError:
+            return False
+
+    if fits(size):
+        return []
+    below = next((near for near in range(size - 1, max(0, size - FAR), -1) if fits(near)), None)
+    above = next((near for near in range(size + 1, size + FAR) if fits(near)), None)
+    found = []
+    for near, step in ((below, -1), (above, 1)):
+        if near is not None:
+            last = near
+            while fits(last + step) and abs(last - near) < RANGE:
+                last += step
+            found.append((min(near, last), max(near, last)))
+    return found
+
+
+def _roundest(first: int, last: int) -> int:
+    """Of the numbers from one to another the one that can be halved most often."""
+    return max(range(first, last + 1), key=lambda number: number & -number)
+
+
+def _names(relation: Relation) -> frozenset[str]:
+    return symbols(relation.left) | symbols(relation.right)
+
+
+def _told(
+    given: Value,
+    axes: tuple[int, ...],
+    old: Sequence[int],
+    new: Sequence[Sequence[int]],
+    fitting: Sequence[tuple[int, int]],
+    naming: Naming,
+) -> str:
+    where = f"axis {axes[0]}" if len(axes) == 1 else f"axes {', '.join(map(str, axes[:-1]))} and {axes[-1]}"
+    if len(set(old)) == 1:
+        ranges = (f"{first}" if first == last else f"{first} to {last}" for first, last in fitting)
+        numbers = f"{' or '.join(ranges)} for {old[0]}"
+    else:
+        numbers = f"{' and '.join(map(str, new[0]))} for {' and '.join(map(str, old))}"
+    by = naming.known.overridden.get(given)
+    return f"{numbers} on {where} of input {naming.called(given)}" + f", which {by} gives," * bool(by)
