@@ -22,6 +22,9 @@ from irlint.records import NOTHING, record
 #: The family of rules that compare declarations with what operators give.
 DECLARED = "declarations"
 
+#: The rule about sizes that are declared free and that the demand of a node has frozen.
+FROZEN = "frozen-size"
+
 
 @record
 class Change:
@@ -219,7 +222,7 @@ class Trials:
 
 def is_demand(problem: Problem) -> bool:
     """Whether a problem is what a node demands of the sizes that are declared free."""
-    return problem.fault.rule.family == DECLARED and problem.value is None and not problem.by_rule
+    return problem.fault.rule.name == FROZEN
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:

@@ -112,6 +112,17 @@ def test_an_ir_has_its_own_notation() -> None:
     assert found["IRL320"] == 'with transpose_b="true" this is gone'
 
 
+def test_what_an_input_port_declares_has_none() -> None:
+    port = '<port id="{}" precision="FP32"><dim>2</dim><dim>{}</dim></port>'
+    net = f"""<net version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output>{port.format(0, 8)}</output></layer>
+<layer id="1" name="s" type="SoftMax" version="opset1"><data axis="1"/><input>{port.format(0, 7)}</input><output>{port.format(1, 8)}</output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input>{port.format(0, 8)}</input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+    found = [(each.rule.code, each.lever) for each in irlint.check(net.encode(), name="m.xml").findings]
+    assert found == [("IRL601", "")]
+
+
 def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [helper.make_node("Transpose", ["x"], ["v0"], perm=[0, 2, 1])]
     nodes += [helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"], name=f"/layers.{at}/Relu") for at in range(1000)]
