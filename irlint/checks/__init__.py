@@ -42,15 +42,26 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
     dead = _dead(model.graph, known.format.keeps_alive)
     found = [_softened(problem, dead) for problem in later]
     every = [*model.problems, *(_of_idle(problem, known) for problem in found)]
-    if known.format.ports_declare and any(each.is_error and each.fault.rule.code in UNFED for each in every):
-        from irlint.checks.meant import with_candidates
-
-        every = with_candidates(every, known)
-    return explained(every, known)
+    return explained(_with_meant(every, known) if known.format.ports_declare else every, known)
 
 
-#: The rules about inputs that no edge brings.
-UNFED = frozenset({"IRL108", "IRL507"})
+#: The rules about ports that no edge brings a value to, and the families of those that an edge from the wrong layer breaks.
+UNFED = frozenset({"IRL105", "IRL108", "IRL507"})
+MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations"})
+
+
+def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems; those of edges that are missing or lead from the wrong layer tell which are meant."""
+    counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
+    if any(fault.severity is Severity.ERROR and fault.rule.code in UNFED for fault in counted):
+        from irlint.checks.sources import with_sources
+
+        problems = with_sources(problems, known)
+    if any(fault.rule.family in MISLED for fault in counted):
+        from irlint.checks.edges import with_meant_edges
+
+        problems = with_meant_edges(problems, known)
+    return problems
 
 
 def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:

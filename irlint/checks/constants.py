@@ -358,15 +358,19 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
     fault = CONSTANT_SIZE.fault(
         f"{constant.tensor.dtype}{list(shape or ())} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
         f"{_stored_text(stored.size)}",
-        help=_way_out(constant, count, stored.size),
+        help=_way_out(constant, count, stored.size, node, known),
     )
     made = tuple(value for value in node.outputs if value is not None) if node is not None else ()
     yield Problem(fault, graph.path, node, name, constant.place, disputes=made)
 
 
-def _way_out(constant: Constant, count: int, size: int) -> str:
+def _way_out(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
     """What to do about a constant of another number of bytes than its ``count`` elements need."""
     again = "write the constant again with the shape of its data"
+    if node is not None and node.output_ports:
+        from irlint.checks.const_attributes import correction
+
+        return correction(constant, node, size, known) or again
     kind = next((each for each in PLAIN if constant.tensor.dtype in each), ())
     meant = next((each for each in kind if count and byte_size(each, count) == size), None)
     if meant is None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.checks import UNFED
 from irlint.findings import wording
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
-from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, used_values
-from irlint.model.tensor import Tensor, Type
-from irlint.records import replaced
+from irlint.model import Graph, Node, Value
+from irlint.model.order import used_values
 
 #: So many values that nothing uses are named.
 SHOWN = 3
@@ -36,13 +33,13 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
     """The question whether another name is meant, first one that nothing uses. One that differs in digits only is of another
     block, and one that others use is meant where it is written almost alike, or ends alike; an initializer never is, as what the
     others use is still there."""
-    plain = _plain(value.name)
+    wanted = plain(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     for values, others_use_it in ((spare, False), (_definitions(graph), True)):
         names = {
             each.name: each
             for each in values
-            if _plain(each.name) != plain
+            if plain(each.name) != wanted
             and not (others_use_it and (each in stored or not _slipped(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
@@ -64,39 +61,6 @@ def way_out(value: Value, user: Node | None, graph: Graph, spare: list[Value], k
     names = ", ".join(repr(each.name) for each in spare[:SHOWN])
     more = f" and {len(spare) - SHOWN} more" if len(spare) > SHOWN else ""
     return f"{missing}, or connect a value that nothing uses yet: {names}{more}"
-
-
-def with_candidates(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of layers that no value is brought to name the layers that lead nowhere and give what the port
-    declares."""
-    return [_with_candidates(each, known) if each.fault.rule.code in UNFED else each for each in problems]
-
-
-def _with_candidates(problem: Problem, known: Known) -> Problem:
-    node, index = problem.node, problem.fault.input
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    if node is None or graph is None or index is None or not problem.is_error:
-        return problem
-    if index >= len(node.input_ports) or node.inputs[index : index + 1] != (None,):
-        return problem
-    declared, needed = node.input_ports[index].type, used_values(graph)
-    fitting = [
-        f"{each.op} {each.label!r} (layer {each.id})"
-        for each in graph.nodes
-        for value in each.outputs
-        if value is not None and value not in needed and each is not node and _gives(value.type, declared)
-    ]
-    if not 0 < len(fitting) <= SHOWN:
-        return problem
-    help = f"connect {' or '.join(fitting)}, which leads nowhere and gives what input {index} declares"
-    return replaced(problem, fault=problem.fault.changed(help=help))
-
-
-def _gives(given: Type | None, declared: Type) -> bool:
-    """Whether a value has the shape that a port declares, and not another element type."""
-    if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
-        return False
-    return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared
 
 
 def _is_stored(name: str, graph: Graph) -> bool:
@@ -132,7 +96,7 @@ def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bo
     return answer is None or answer.outputs is not None or not answer.faults
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name without what counts repeated parts."""
     return name.translate(_DIGITS)
 

@@ -67,7 +67,7 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset"]
+Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection"]
 
 
 @record
@@ -80,7 +80,7 @@ class Rule:
     ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
     value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
     the names, inputs and attributes of its nodes. An ``absence`` and an ``undefined`` name
-    themselves follow from what is wrong elsewhere in the graph.
+    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant.
     """
 
     code: str
@@ -145,7 +145,8 @@ class Fault(Exception):
     ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of the
     input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
-    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined.
+    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document it stands, where no
+    attribute tells that.
     """
 
     def __init__(
@@ -162,6 +163,7 @@ class Fault(Exception):
         notes: tuple[str, ...] = (),
         role: Role | None = None,
         loses: int = 0,
+        place: Any = None,
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -176,6 +178,7 @@ class Fault(Exception):
         self.notes = notes
         self.role = rule.role if role is None else role
         self.loses = loses
+        self.place = place
 
     def changed(self, **details: Any) -> Fault:
         """The same fault with other values for some of its fields."""

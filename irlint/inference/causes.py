@@ -317,19 +317,22 @@ class _Facts:
 
 def contradicts(found: Type | None, value: Value) -> bool:
     """Whether a type cannot be what the file declares of a value."""
-    for declaration in value.declared:
-        declared = declaration.type
-        if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
-            continue
-        if found.dtype and declared.dtype and found.dtype != declared.dtype:
-            return True
-        if found.shape is None or declared.shape is None:
-            continue
-        if len(found.shape) != len(declared.shape) or any(
-            same(a, b) is False for a, b in zip(found.shape, declared.shape)
-        ):
-            return True
-    return False
+    return any(differ(found, declaration.type) for declaration in value.declared)
+
+
+def differ(found: Type | None, declared: Type | None, form: Format | None = None) -> bool:
+    """Whether a type cannot be the one that is declared, where a format may declare nothing without dims."""
+    if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
+        return False
+    if found.dtype and declared.dtype and found.dtype != declared.dtype:
+        return True
+    if found.shape is None or declared.shape is None:
+        return False
+    if form is not None and form.no_dims_tell_nothing and not declared.shape:
+        return False
+    return len(found.shape) != len(declared.shape) or any(
+        same(a, b) is False for a, b in zip(found.shape, declared.shape)
+    )
 
 
 def _of_open_sizes(known: Type | None) -> Type | None:

@@ -150,6 +150,8 @@ def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
 
 
 def place_of_fault(node: Node, fault: Fault) -> Any:
+    if fault.place is not None:
+        return fault.place
     attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None
     return node.located(attribute.place) or node.place if attribute is not None else node.place
 

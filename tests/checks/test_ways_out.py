@@ -64,8 +64,8 @@ CONSTANTS = [
         "correct `shape`: with the shape that is declared, IRL201 at Add 'sum' is gone",
     ),
     ('shape="1,3" element_type="f32"', 24, "correct the shape of the constant to [2, 3]"),
-    ('shape="2,3" element_type="f32"', 12, "12 bytes are exactly what float16 needs: correct the element type"),
-    ('shape="2,3" element_type="f32"', 20, "write the constant again with the shape of its data"),
+    ('shape="2,3" element_type="f32"', 12, 'write size="24": the ports declare float32[2, 3], too'),
+    ('shape="2,4" element_type="f32"', 20, "write the constant again with the shape of its data"),
 ]
 
 

@@ -125,10 +125,10 @@ def _branch(
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
     for entry in ordered(entries, "input"):
-        place = ties.parameter(entry)
+        place = ties.parameter(entry, entries)
         if runs is not False:
             arguments[place] = given(entry, inputs)[1]
-    places = [ties.result(entry) for entry in ordered(entries, "output")]
+    places = [ties.result(entry, entries) for entry in ordered(entries, "output")]
     check_each_once(places, name)
     if runs is False:
         context.run(body, arguments)
@@ -166,7 +166,7 @@ def tensor_iterator(
     if all(entry.axis is None for entry in ordered(port_map, "input")):
         trips = next((_uncounted(entry) for entry in found if entry.axis is not None), None)
     for entry in found:
-        known = outputs[ties.result(entry)]
+        known = outputs[ties.result(entry, port_map)]
         if entry.axis is not None and isinstance(known, Tensor):
             _expect_axis_of_scalar(known, entry)
             known = concatenated(known, entry, None if trips is None else trips * max(0, entry.part_size))
@@ -243,7 +243,7 @@ def _iterated(
     cuts: list[tuple[PortMapEntry, Tensor, int]] = []
     for entry in ordered(entries, "input"):
         index, x = given(entry, inputs)
-        place = ties.parameter(entry)
+        place = ties.parameter(entry, entries)
         if entry.axis is not None:
             whole = x
             x, count = sliced(x, entry, index, counted=not opens)
@@ -309,7 +309,7 @@ def ov_loop(
         )
     run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
     outputs = run.outputs
-    again = outputs[ties.result(conditions[0])]
+    again = outputs[ties.result(conditions[0], port_map)]
     check_condition(again)
     if truth(again):
         check_trip_count(trip_count, port_map)
@@ -317,7 +317,7 @@ def ov_loop(
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     for entry in found:
-        known = outputs[ties.result(entry)]
+        known = outputs[ties.result(entry, port_map)]
         if isinstance(known, Tensor) and truth(execution_condition) is False:
             known = Tensor(known.dtype)
         elif isinstance(known, Tensor) and entry.axis is not None:

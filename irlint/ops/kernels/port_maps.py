@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
-from irlint.model import Graph, Node, Value
+from irlint.model import Graph, Node, Place, Value
 from irlint.model.order import live
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops import Context
@@ -54,16 +54,31 @@ class Ties:
     parameters: dict[str, int]
     results: dict[str, int]
 
-    def parameter(self, entry: PortMapEntry) -> int:
-        """The position of the Parameter that ``entry`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return _position(self.parameters, entry.internal_layer_id, "Parameter", name=self.name)
+    def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
+        """The position of the Parameter that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        taken = {each.internal_layer_id for each in entries if each.kind == "input"}
+        free = self.parameters.keys() - taken if entries else ()
+        return _position(
+            self.parameters, entry.internal_layer_id, "Parameter", name=self.name, free=free, place=entry.place
+        )
 
-    def result(self, entry: PortMapEntry) -> int:
-        """The position of the Result that ``entry`` names. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return _position(self.results, entry.internal_layer_id, "Result", name=self.name)
+    def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
+        """The position of the Result that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        taken = {each.internal_layer_id for each in entries if each.kind == "output"}
+        free = self.results.keys() - taken if entries else ()
+        return _position(self.results, entry.internal_layer_id, "Result", name=self.name, free=free, place=entry.place)
 
 
-def _position(known: dict[str, int], id: str | None, kind: str, *, name: str) -> int:
+def _position(
+    known: dict[str, int],
+    id: str | None,
+    kind: str,
+    *,
+    name: str,
+    free: Collection[str] = (),
+    place: Place | None = None,
+) -> int:
+    """The position of the layer that an entry at ``place`` names; ``free`` are those that no entry names."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"
@@ -73,7 +88,10 @@ def _position(known: dict[str, int], id: str | None, kind: str, *, name: str) ->
         )
     raise PORT_MAP_BROKEN.fault(
         f"the port map of `{name}` names layer {id}, which is no {kind} of it: the body {layers}",
-        help=f'write the id of a {kind} of the body as "internal_layer_id"',
+        help=f'write internal_layer_id="{next(iter(free))}": that is the one {kind} of the body that no port has'
+        if len(free) == 1
+        else f'write the id of a {kind} of the body as "internal_layer_id"',
+        place=place,
     )
 
 
@@ -117,6 +135,7 @@ def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Te
     raise PORT_MAP_BROKEN.fault(
         f'the port map has an input with external_port_id="{index}"; the layer has {counted(len(inputs), "input")}',
         help=f"write an id of 0 to {len(inputs) - 1}: the inputs are counted from 0",
+        place=entry.place,
     )
 
 
@@ -164,7 +183,7 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
         if edge.to_layer not in whole or edge.to_layer not in ties.parameters:
             continue
         target = ties.parameters[edge.to_layer]
-        merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", name=ties.name))
+        merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", name=ties.name, place=edge.place))
     return merged
 
 
@@ -180,6 +199,7 @@ def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
         raise PORT_MAP_BROKEN.fault(
             "`part_size` is 0: no number of slices covers the input, and OpenVINO ends with a division by zero",
             help="write the size of one slice",
+            place=entry.place,
         )
     if entry.part_size < 0:
         return 0

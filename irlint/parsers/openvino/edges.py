@@ -172,14 +172,43 @@ def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
     for key, layers in wiring.by_key.items():
         wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
+            told = _meant(missing[0], layers, wiring) if len(missing) == 1 and len(layers) == 2 else ""
             fault = DUPLICATE_LAYER_ID.fault(
                 f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
-                help=f"give one of the two {meant}"
+                help=told
+                or f"give one of the two {meant}"
                 + (", and change the edges that mean it" if len(missing) != 1 else ""),
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
                 loses=1,
             )
             reader.complain(fault, Place(again.place.element, "id"), again)
+
+
+def _meant(missing: int, layers: Sequence[Layer], wiring: Wiring) -> str:
+    """Which of two layers of one id is to have the missing one: that whose ports the edges name, while they name those of the
+    other by the id of both; "" where both fit, or none."""
+    key = layers[0].key
+    fitting = [
+        one for one, other in (layers, layers[::-1]) if _named(missing, one, wiring) and _named(key, other, wiring)
+    ]
+    if len(fitting) != 1:
+        return ""
+    lead = (
+        f"{way} {kind} port{'s' * (len(ports) > 1)} {', '.join(map(str, sorted(ports)))}"
+        for kind, way in (("input", "into"), ("output", "from"))
+        if (ports := wiring.edges_at(kind, missing))
+    )
+    return (
+        f'give {fitting[0].type} "{fitting[0].name}" the id {missing}, which edges mean and no layer has: '
+        f"they lead {' and '.join(lead)}, which fits its ports and not those of the other"
+    )
+
+
+def _named(key: int | None, layer: Layer, wiring: Wiring) -> bool:
+    """Whether a layer has the ports that edges name of an id, with one edge for each input."""
+    ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
+    given = {port.id for port in layer.inputs}
+    return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}
 
 
 def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
@@ -281,7 +310,7 @@ def _complain_of_unknown_layer(edge: Edge, side: str, wiring: Wiring, reader: La
     refused = side == "from" and wiring.is_live(other)
     fault = DANGLING_EDGE.fault(
         f"edge {ends}: no layer has the id {key}",
-        help=f'correct "{side}-layer" of the edge, or remove it',
+        help=f'correct "{side}-layer" of the edge' + ", or remove it" * (not refused),
         severity=Severity.ERROR if refused else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.element, f"{side}-layer"), others[-1] if others else None)
@@ -382,7 +411,8 @@ def _complain_of_open_port(found: OpenPorts, reader: LayerReader) -> None:
     shown = f"port {ids[0]}" if len(ids) == 1 else f"ports {', '.join(ids[:-1])} and {ids[-1]}"
     fault = UNCONNECTED_PORT.fault(
         f"no edge leads into input {shown} of {layer.text}",
-        help=f'add an edge with to-layer="{layer.id}" to-port="{first.id}", or remove the port',
+        help=f'add an edge with to-layer="{layer.id}" to-port="{first.id}"'
+        + ", or remove the port" * (not found.refused),
         input=found.ports[0],
         severity=Severity.ERROR if found.refused else Severity.WARNING,
     )

@@ -1,0 +1,250 @@
+"""Which layers the input ports of an IR are meant to get their values from: those whose values have the types that the ports declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.binding import Binder
+from irlint.checks import UNFED
+from irlint.checks.meant import plain
+from irlint.dims import elements
+from irlint.inference.causes import contradicts
+from irlint.inference.known import Known
+from irlint.inference.walk import asked_again
+from irlint.model import Graph, Node, Port, Problem, Value
+from irlint.model.order import graphs, used_values
+from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
+from irlint.parsers.openvino.types import renamed_type
+from irlint.parsers.weights import byte_size
+from irlint.records import NOTHING, replaced
+
+#: So many layers are named.
+SHOWN = 3
+
+#: The rule about edges that lead from or to nothing.
+DANGLING = "IRL105"
+
+
+def with_sources(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems; those of ports that no value is brought to name the layers that give what the port declares."""
+    return [_with_source(each, known) for each in problems]
+
+
+def _with_source(problem: Problem, known: Known) -> Problem:
+    node, fault = problem.node, problem.fault
+    if node is None or not problem.is_error or fault.rule.code not in UNFED:
+        return problem
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    index = _open_port(problem, node)
+    if graph is None or index is None:
+        return problem
+    if fault.rule.code == DANGLING:
+        help = _restored(node, index, known) or _unused(node, index, graph, known) or _missing(node.input_ports[index])
+    else:
+        help = _unused(node, index, graph, known) or _used(node, index, graph, known) or fault.help
+        if _works_without(node, index, known):
+            help += ", or remove the port"
+    return replaced(problem, fault=fault.changed(help=help))
+
+
+def _open_port(problem: Problem, node: Node) -> int | None:
+    """The one port that a problem is about."""
+    if problem.fault.rule.code == DANGLING:
+        if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
+            return None
+        index: int | None = node.inputs.index(None)
+    else:
+        index = problem.fault.input
+    if index is None or index >= len(node.input_ports) or node.inputs[index : index + 1] != (None,):
+        return None
+    return index
+
+
+def _unused(node: Node, index: int, graph: Graph, known: Known) -> str:
+    """The layers that lead nowhere and give what a port declares."""
+    declared, needed = node.input_ports[index].type, used_values(graph)
+    fitting = [
+        named(maker)
+        for maker, value in _made(graph)
+        if value not in needed and maker is not node and _is_of(value.type, declared)
+    ]
+    if not 0 < len(fitting) <= SHOWN:
+        return ""
+    return f"connect {' or '.join(fitting)}, which leads nowhere and gives what input {index} declares"
+
+
+def _used(node: Node, index: int, graph: Graph, known: Known) -> str:
+    """The edge that is missing: from a layer that gives what the port declares, and that other users share; first as it is in
+    other blocks of the model, where nodes of the same name have theirs from one of a name like it."""
+    port, behind = node.input_ports[index], downstream(node, graph)
+    fitting = [
+        (maker, value)
+        for maker, value in _made(graph)
+        if maker not in behind and value not in node.inputs and fits(value, port.type, known)
+        if _takes(node, index, value, known)
+    ]
+    if not fitting:
+        return ""
+    likely = _as_elsewhere(node, index, fitting, graph)
+    if likely is not None:
+        maker, value, other = likely
+        return (
+            f"add {edge(maker, value, node, port)}: {named(maker)} gives the {declared_text(port)} that the port declares, "
+            f"and {named(other)} has its input {index} from a layer of that kind"
+        )
+    some = [named(maker) for maker, _ in fitting[:SHOWN]]
+    more = f" and {len(fitting) - SHOWN} more" if len(fitting) > SHOWN else ""
+    verb = "gives" if len(fitting) == 1 else "give"
+    return (
+        f'add an edge with to-layer="{node.id}" to-port="{port.id}": {", ".join(some)}{more} {verb} '
+        f"the {declared_text(port)} that the port declares"
+    )
+
+
+def _as_elsewhere(
+    node: Node, index: int, fitting: list[tuple[Node, Value]], graph: Graph
+) -> tuple[Node, Value, Node] | None:
+    """The last candidate that is named as what brings this input to most nodes of this name in other blocks, and one of them."""
+    makers = {value: maker for maker, value in _made(graph)}
+    users: dict[tuple[str, str], list[Node]] = {}
+    for other in graph.nodes if node.name else ():
+        if other is node or (other.op, plain(other.name)) != (node.op, plain(node.name)):
+            continue
+        given = other.inputs[index] if index < len(other.inputs) else None
+        if given in makers:
+            users.setdefault(_kind(makers[given]), []).append(other)
+    for kind, others in sorted(users.items(), key=lambda each: -len(each[1])):
+        alike = [each for each in fitting if _kind(each[0]) == kind]
+        if alike:
+            return (*alike[-1], others[0])
+    return None
+
+
+def _kind(node: Node) -> tuple[str, str]:
+    return node.op, plain(node.name)
+
+
+def _takes(node: Node, index: int, value: Value, known: Known) -> bool:
+    """Whether nothing speaks against the value at the port."""
+    inputs = (*node.inputs[:index], value, *node.inputs[index + 1 :])
+    return None in inputs or _is_sound_with(node, inputs, known) is not False
+
+
+def _works_without(node: Node, index: int, known: Known) -> bool:
+    """Whether the operation takes its inputs without the last one."""
+    left = node.inputs[:index]
+    return index + 1 == len(node.inputs) and None not in left and _is_sound_with(node, left, known) is True
+
+
+def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool | None:
+    """Whether a node has no fault with other inputs, None where its operator cannot be asked."""
+    other = replaced(node, inputs=inputs, input_ports=node.input_ports[: len(inputs)])
+    call, faults = Binder(known.model).bound(other, NOTHING, within_function=False)
+    if any(each.severity.rank for each in faults):
+        return False
+    types = [None if value is None else known.types.get(value, UNKNOWN) for value in inputs]
+    answer = asked_again(known, other, types, call)
+    if answer is None:
+        return None
+    return answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
+
+
+# --- constants that were taken out ------------------------------------------------------------------------------------
+
+
+def _restored(node: Node, index: int, known: Known) -> str:
+    """The Const that is missing, where the weights have bytes that belong to no other, as many as the port declares."""
+    port = node.input_ports[index]
+    shape, dtype = port.type.shape, port.type.dtype
+    sizes = [dim for dim in shape or () if isinstance(dim, int)]
+    size = byte_size(dtype, elements(tuple(sizes))) if shape and len(sizes) == len(shape) and dtype in BITS else None
+    holes = [each for each in _holes(known) if each[2] == size]
+    if not size or len(holes) != 1:
+        return ""
+    file, offset, _ = holes[0]
+    data = (
+        f'<data element_type="{renamed_type(dtype or "")}" shape="{",".join(map(str, sizes))}" '
+        f'offset="{offset}" size="{size}"/>'
+    )
+    return (
+        f"restore the layer as a Const with {data}: these {size} bytes of {file} belong to no other, and are as many as "
+        f"the {declared_text(port)} of input port {port.id}"
+    )
+
+
+def _missing(port: Port) -> str:
+    gives = f"which gives the {declared_text(port)} that input port {port.id} declares, " if port.type.shape else ""
+    return f"restore the layer, {gives}or lead the edge from another one"
+
+
+def _holes(known: Known) -> Iterator[tuple[str, int, int]]:
+    """The bytes of the weights that no constant has: file, offset and number."""
+    ends: dict[str, int] = {}
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for graph in graphs(known.model):
+        for constant in graph.constants.values():
+            stored = constant.stored
+            if stored is None or stored.size is None or stored.file is None or stored.available is None:
+                continue
+            spans.setdefault(stored.file, []).append((stored.offset, stored.size))
+            ends[stored.file] = stored.offset + stored.available
+    for file, found in spans.items():
+        at = 0
+        for offset, size in (*sorted(found), (ends[file], 0)):
+            if offset > at:
+                yield file, at, offset - at
+            at = max(at, offset + size)
+
+
+# --- what edges and layers are called, and what fits ------------------------------------------------------------------
+
+
+def edge(maker: Node, value: Value, node: Node, port: Port) -> str:
+    """An edge as it is written."""
+    return f'<edge from-layer="{maker.id}" from-port="{value.port}" to-layer="{node.id}" to-port="{port.id}"/>'
+
+
+def named(node: Node) -> str:
+    """``Const 'w' (layer 3)``."""
+    return f"{node.op} {node.label!r} (layer {node.id})"
+
+
+def declared_text(port: Port) -> str:
+    """What a port declares: ``float32[2, 3]``, or ``[2, 3]``."""
+    return shape_text(port.type.shape) if port.type.dtype is None else type_text(port.type)
+
+
+def fits(value: Value, declared: Tensor, known: Known) -> bool:
+    """Whether a value has the type that a port declares, and its own declaration is the truth."""
+    return _is_of(value.type, declared) and not contradicts(known.types.get(value), value)
+
+
+def downstream(node: Node, graph: Graph) -> set[Node]:
+    """A node and all that use what it gives, directly or through others: edges from these would make a cycle."""
+    users: dict[Value, list[Node]] = {}
+    for each in graph.nodes:
+        for value in each.inputs:
+            if value is not None:
+                users.setdefault(value, []).append(each)
+    found, waiting = {node}, [node]
+    while waiting:
+        for value in waiting.pop().outputs:
+            for user in users.get(value, ()) if value is not None else ():
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+    return found
+
+
+def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:
+    for node in graph.nodes:
+        for value in node.outputs:
+            if value is not None:
+                yield node, value
+
+
+def _is_of(given: Type | None, declared: Type) -> bool:
+    """Whether a value has the shape that a port declares, and not another element type."""
+    if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
+        return False
+    return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared

@@ -1,0 +1,252 @@
+"""Which edges of an IR are meant: where they lead from the wrong layer, from none, or are missing."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+import irlint
+
+TYPES = {"f32": "FP32", "i64": "I64"}
+
+
+def _port(id: int, shape: str, kind: str) -> str:
+    dims = "".join(f"<dim>{dim}</dim>" for dim in shape.split(",") if dim)
+    return f'<port id="{id}" precision="{TYPES[kind]}">{dims}</port>'
+
+
+def _layer(id: int, name: str, type: str, ins: str, out: str, data: str = "", kinds: str = "") -> str:
+    """A layer whose ports have the shapes ``ins`` and ``out``; ``kinds`` has the letter of the type of each input, f where it says none."""
+    shapes = ins.split() if ins else []
+    letters = (kinds + "f" * len(shapes))[: len(shapes)]
+    inputs = "".join(
+        _port(at, shape, {"f": "f32", "i": "i64"}[letter]) for at, (shape, letter) in enumerate(zip(shapes, letters))
+    )
+    kind = "i64" if 'element_type="i64"' in data else "f32"
+    output = f"<output>{_port(len(shapes), out, kind)}</output>" if out else ""
+    inside = f"<input>{inputs}</input>" * bool(inputs) + output
+    return f'<layer id="{id}" name="{name}" type="{type}" version="opset1">{data}{inside}</layer>\n'
+
+
+def _const(id: int, name: str, shape: str, offset: int, kind: str = "f32") -> str:
+    size = (8 if kind == "i64" else 4) * eval(shape.replace(",", "*"))
+    data = f'<data element_type="{kind}" shape="{shape}" offset="{offset}" size="{size}"/>'
+    return _layer(id, name, "Const", "", shape, data)
+
+
+def _net(layers: list[str], edges: str) -> str:
+    """A document; an edge is ``LAYER:PORT-LAYER:PORT``."""
+    written = ""
+    for each in edges.split():
+        source, target = (end.split(":") for end in each.split("-"))
+        written += (
+            f'<edge from-layer="{source[0]}" from-port="{source[1]}" to-layer="{target[0]}" to-port="{target[1]}"/>\n'
+        )
+    return f'<net name="m" version="11"><layers>\n{"".join(layers)}</layers><edges>\n{written}</edges></net>'
+
+
+PARAMETER = _layer(0, "x", "Parameter", "", "2,3", '<data shape="2,3" element_type="f32"/>')
+PRODUCT = '<data transpose_a="false" transpose_b="false"/>'
+
+#: x [2, 3] by a [3, 6] by b [6, 3].
+PRODUCTS = [
+    PARAMETER,
+    _const(1, "a", "3,6", 0),
+    _layer(2, "up", "MatMul", "2,3 3,6", "2,6", PRODUCT),
+    _const(3, "b", "6,3", 72),
+    _layer(4, "down", "MatMul", "2,6 6,3", "2,3", PRODUCT),
+    _layer(5, "y", "Result", "2,3", ""),
+]
+PRODUCTS_WIRED = "0:0-2:0 1:0-2:1 2:2-4:0 3:0-4:1 4:2-5:0"
+PRODUCTS_SWAPPED = "0:0-2:0 3:0-2:1 2:2-4:0 1:0-4:1 4:2-5:0"
+
+#: x [2, 3] to [3, 2], and that transposed to [2, 3].
+RESHAPED = [
+    PARAMETER,
+    _const(1, "target", "2", 0, "i64"),
+    _layer(2, "flat", "Reshape", "2,3 2", "3,2", '<data special_zero="false"/>', "fi"),
+    _const(3, "scale", "1,2", 136),
+    _layer(4, "times", "Multiply", "3,2 1,2", "3,2", '<data auto_broadcast="numpy"/>'),
+    _const(5, "other", "1,5", 32),
+    _layer(6, "y", "Result", "3,2", ""),
+    _layer(7, "z", "Result", "1,5", ""),
+]
+RESHAPED_WIRED = "0:0-2:0 1:0-2:1 2:2-4:0 3:0-4:1 4:2-6:0 5:0-7:0"
+RESHAPED_WRONG = "0:0-2:0 1:0-2:1 2:2-4:0 5:0-4:1 4:2-6:0 5:0-7:0"
+
+
+def _findings(text: str, tmp_path: Path, size: int = 144) -> list[irlint.Finding]:
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(struct.pack("<2q", 3, 2) + bytes(size - 16))
+    return [each for each in irlint.check(path).findings if each.severity.value != "note"]
+
+
+@pytest.mark.parametrize(
+    ("layers", "edges", "wrong", "help"),
+    [
+        (
+            PRODUCTS,
+            PRODUCTS_WIRED,
+            PRODUCTS_SWAPPED,
+            "the edges from layers 3 and 1 are swapped: input port 1 of layer 2 declares the float32[3, 6] that Const 'a' "
+            "(layer 1) gives, and input port 1 of layer 4 the float32[6, 3] of Const 'b' (layer 3); with from-layer=\"1\" "
+            'from-port="0" to-layer="2" to-port="1" and from-layer="3" from-port="0" to-layer="4" to-port="1" this and what '
+            "follows from it are gone",
+        ),
+        (
+            RESHAPED,
+            RESHAPED_WIRED,
+            RESHAPED_WRONG,
+            "the edge from layer 5 is the wrong one: input port 1 declares float32[1, 2], as Const 'scale' (layer 3), which "
+            'nothing uses, gives; with from-layer="3" from-port="0" to-layer="4" to-port="1" this is gone',
+        ),
+    ],
+)
+def test_an_edge_from_the_wrong_layer_is_told_with_the_one_that_is_meant(
+    layers: list[str], edges: str, wrong: str, help: str, tmp_path: Path
+) -> None:
+    assert not _findings(_net(layers, edges), tmp_path)
+    first, *others = _findings(_net(layers, wrong), tmp_path)
+    assert first.help == help
+    assert first.lever == ""
+    assert all(each.because == first.fingerprint for each in others)
+
+
+def test_a_layer_that_fits_and_is_used_is_not_proposed(tmp_path: Path) -> None:
+    used = [*RESHAPED, _layer(8, "used", "Result", "1,2", "")]
+    (found,) = _findings(_net(used, f"{RESHAPED_WRONG} 3:0-8:0"), tmp_path)
+    assert "wrong one" not in found.help
+
+
+def test_of_three_layers_that_fit_none_is_proposed(tmp_path: Path) -> None:
+    spare = [*RESHAPED, _const(8, "s", "1,2", 64), _const(9, "t", "1,2", 64)]
+    (found,) = _findings(_net(spare, RESHAPED_WRONG), tmp_path)
+    assert "wrong one" not in found.help
+
+
+def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
+    layers = [
+        PARAMETER,
+        _const(1, "w", "3,6", 0),
+        _layer(2, "add", "Add", "2,3 2,3", "2,3", '<data auto_broadcast="numpy"/>'),
+        _layer(3, "twice", "Relu", "2,3", "2,3").replace('"Relu"', '"ReLU"'),
+        _layer(4, "y", "Result", "2,3", ""),
+    ]
+    (found,) = _findings(_net(layers, "0:0-2:0 1:0-2:1 2:2-3:0 2:2-4:0"), tmp_path)
+    assert "wrong one" not in found.help
+
+
+# --- ports without an edge --------------------------------------------------------------------------------------------
+
+
+def _block(at: int, id: int) -> list[str]:
+    ins = f"b{at}/in", f"b{at}/add"
+    return [
+        _layer(id, ins[0], "ReLU", "2,3", "2,3"),
+        _layer(id + 1, f"b{at}/tanh", "Tanh", "2,3", "2,3"),
+        _layer(id + 2, ins[1], "Add", "2,3 2,3", "2,3", '<data auto_broadcast="numpy"/>'),
+    ]
+
+
+BLOCKS = [PARAMETER, *_block(1, 1), *_block(2, 4), *_block(3, 7), _layer(10, "y", "Result", "2,3", "")]
+BLOCKS_WIRED = (
+    "0:0-1:0 1:1-2:0 2:1-3:0 1:1-3:1 3:2-4:0 4:1-5:0 5:1-6:0 4:1-6:1 6:2-7:0 7:1-8:0 8:1-9:0 7:1-9:1 9:2-10:0"
+)
+
+
+def test_a_missing_edge_is_told_as_other_blocks_have_it(tmp_path: Path) -> None:
+    assert not _findings(_net(BLOCKS, BLOCKS_WIRED), tmp_path)
+    (found,) = _findings(_net(BLOCKS, BLOCKS_WIRED.replace(" 4:1-6:1", "")), tmp_path)
+    assert found.help == (
+        'add <edge from-layer="4" from-port="1" to-layer="6" to-port="1"/>: Relu \'b2/in\' (layer 4) gives the float32[2, 3] '
+        "that the port declares, and Add 'b1/add' (layer 3) has its input 1 from a layer of that kind"
+    )
+
+
+def test_a_missing_edge_of_a_single_block_is_told_with_all_that_fit(tmp_path: Path) -> None:
+    layers = [PARAMETER, *_block(1, 1), _layer(10, "y", "Result", "2,3", "")]
+    (found,) = _findings(_net(layers, "0:0-1:0 1:1-2:0 2:1-3:0 3:2-10:0"), tmp_path)
+    assert found.help == (
+        "add an edge with to-layer=\"3\" to-port=\"1\": Parameter 'x' (layer 0), Relu 'b1/in' (layer 1) give the float32[2, 3] "
+        "that the port declares"
+    )
+
+
+def test_a_port_may_go_where_the_operation_works_without_it(tmp_path: Path) -> None:
+    layers = [
+        PARAMETER,
+        _const(1, "zero", "3", 0),
+        _layer(2, "join", "Concat", "2,3 2,3", "2,3", '<data axis="0"/>'),
+        _layer(3, "y", "Result", "2,3", ""),
+    ]
+    (found,) = _findings(_net(layers, "0:0-2:0 2:2-3:0"), tmp_path)
+    assert found.help.endswith("or remove the port")
+
+
+# --- an edge from a layer that is not there ---------------------------------------------------------------------------
+
+
+def test_a_constant_that_was_taken_out_is_restored_from_its_bytes(tmp_path: Path) -> None:
+    edges = PRODUCTS_WIRED
+    (found,) = _findings(_net([each for each in PRODUCTS if 'name="a"' not in each], edges), tmp_path, size=144)
+    assert found.rule.code == "IRL105"
+    assert found.help == (
+        'restore the layer as a Const with <data element_type="f32" shape="3,6" offset="0" size="72"/>: these 72 bytes of '
+        "model.bin belong to no other, and are as many as the float32[3, 6] of input port 1"
+    )
+
+
+def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
+    layers = [each for each in PRODUCTS if 'name="a"' not in each]
+    layers[2] = _const(3, "b", "6,3", 48)
+    (found,) = _findings(_net(layers, PRODUCTS_WIRED), tmp_path, size=144)
+    assert found.help == (
+        "restore the layer, which gives the float32[3, 6] that input port 1 declares, or lead the edge from another one"
+    )
+
+
+# --- two layers of one id ---------------------------------------------------------------------------------------------
+
+
+def test_of_two_layers_of_one_id_the_ports_tell_which_is_meant(tmp_path: Path) -> None:
+    alike = _net([each.replace('id="2" name="b1/tanh"', 'id="1" name="b1/tanh"') for each in BLOCKS], BLOCKS_WIRED)
+    (found,) = [each for each in _findings(alike, tmp_path) if each.rule.code == "IRL106"]
+    assert found.help == "give one of the two the id 2, which edges mean and no layer has"
+    add = _net([each.replace('id="3" name="b1/add"', 'id="2" name="b1/add"') for each in BLOCKS], BLOCKS_WIRED)
+    (found,) = [each for each in _findings(add, tmp_path) if each.rule.code == "IRL106"]
+    assert found.help == (
+        'give Add "b1/add" the id 3, which edges mean and no layer has: they lead into input ports 0, 1 and from output port 2, '
+        "which fits its ports and not those of the other"
+    )
+
+
+# --- constants whose attributes, bytes and ports disagree -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "help"),
+    [
+        (
+            ('shape="3,6"', 'shape="3,12"'),
+            'write shape="3,6": the ports declare float32[3, 6], which needs exactly 72 bytes',
+        ),
+        (
+            ('"f32" shape="3,6"', '"f64" shape="3,6"'),
+            'write element_type="f32": the ports declare float32[3, 6], which needs exactly 72 bytes',
+        ),
+        (
+            ('size="72"', 'size="36"'),
+            'write size="72": the ports declare float32[3, 6], too, and the bytes behind these belong to no other constant',
+        ),
+    ],
+)
+def test_the_attribute_of_a_constant_that_the_others_speak_against(
+    change: tuple[str, str], help: str, tmp_path: Path
+) -> None:
+    layers = list(PRODUCTS)
+    layers[1] = layers[1].replace(*change)
+    found = [each for each in _findings(_net(layers, PRODUCTS_WIRED), tmp_path) if each.rule.code == "IRL703"]
+    assert [each.help for each in found] == [help]
