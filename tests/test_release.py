@@ -11,6 +11,8 @@ import pytest
 from make import release
 
 import irlint
+from irlint.targets import tables
+from irlint.targets.newest import RUNTIME
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,6 +37,19 @@ def test_build_reads_it_there() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert "version" in project["project"]["dynamic"]
     assert ROOT / project["tool"]["hatch"]["version"]["path"] == release.SOURCE
+
+
+def test_engines_are_asked_up_to_the_release_that_was_measured_last() -> None:
+    """A release that nobody has measured breaks nothing."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    limits = {}
+    for line in (*extras["test-core"], *extras["oracles"]):
+        name, limit = re.findall(r"[\w-]+", line)[0], re.search(r"(==|<)([\d.]+)", line.partition(";")[0])
+        limits[name] = limit.groups() if limit is not None else None
+    major, minor = RUNTIME.split(".")
+    assert limits["onnxruntime"] == ("<", f"{major}.{int(minor) + 1}")
+    assert limits["openvino"] == ("==", tables.releases("openvino")[-1])
+    assert limits["onnx"] is not None
 
 
 @pytest.mark.parametrize("path", release.EXAMPLES, ids=lambda path: path.name)

@@ -27,15 +27,35 @@ g (complex64[2,3] x) => (complex64[3,2] y) { y = Transpose (x) }""",
 g (float[2,3,2] x) => (float[3,2,2] y) { y = Transpose <perm = [1, 0, 2]> (x) }""",
 )
 
-_COMPLEX = ("complex64", "complex128")
+SIX_BIT_TYPE = Rule(
+    "IRL405",
+    "six-bit-floats",
+    Severity.WARNING,
+    "A value holds floating-point numbers of six bits.",
+    why="""Opset 28 brought float6e2m3 and float6e3m2, which Cast, QuantizeLinear and DequantizeLinear take by their specification. ONNX
+Runtime has no such types, and refuses a model in which a value has one.""",
+    mend="Use a type of eight or of four bits, such as float8e4m3fn or float4e2m1.",
+    bad="""<ir_version: 14, opset_import: ["" : 28]>
+g (float[2,3] x) => (float[2,3] y) { a = Cast <to = 27> (x) y = Cast <to = 1> (a) }""",
+    good="""<ir_version: 14, opset_import: ["" : 28]>
+g (float[2,3] x) => (float[2,3] y) { a = Cast <to = 17> (x) y = Cast <to = 1> (a) }""",
+)
+
+#: Element types that ONNX Runtime does not have.
+_LACKING = {
+    "complex64": (COMPLEX_TYPE, "no complex numbers"),
+    "complex128": (COMPLEX_TYPE, "no complex numbers"),
+    "float6_e2m3": (SIX_BIT_TYPE, "no numbers of six bits"),
+    "float6_e3m2": (SIX_BIT_TYPE, "no numbers of six bits"),
+}
 
 
 def problems(known: Known) -> list[Problem]:
     """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
     another type."""
-    found = [problem for graph in graphs(known.model) for problem in (*_lacking(graph), *_returned_inputs(graph))]
-    if any(isinstance(each, Tensor) and each.dtype in _COMPLEX for each in known.types.values()):
-        found += [problem for graph in graphs(known.model) for problem in _complex(graph, known)]
+    found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
+    if any(isinstance(each, Tensor) and each.dtype in _LACKING for each in known.types.values()):
+        found += [problem for graph in graphs(known.model) for problem in _of_lacking_types(graph, known)]
     return found
 
 
@@ -58,18 +78,19 @@ def is_function_body(graph: Graph) -> bool:
     return graph.path.startswith("function:") and "/" not in graph.path
 
 
-def _complex(graph: Graph, known: Known) -> Iterator[Problem]:
-    """The first value of a graph that a node makes or uses and that is of complex numbers."""
+def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
+    """The first value of a graph that a node makes or uses and that is of a type that ONNX Runtime lacks."""
     for node in graph.nodes:
         for value in (*node.inputs, *node.outputs):
             dtype = getattr(known.types.get(value), "dtype", None) if value is not None else None
-            if value is not None and dtype in _COMPLEX:
-                text = f"{value.name!r} is {dtype}; ONNX Runtime has no complex numbers, and refuses the model"
-                yield Problem(COMPLEX_TYPE.fault(text, help=COMPLEX_TYPE.advice), graph.path, node, value.name)
+            if value is not None and dtype in _LACKING:
+                rule, lacks = _LACKING[dtype]
+                text = f"{value.name!r} is {dtype}; ONNX Runtime has {lacks}, and refuses the model"
+                yield Problem(rule.fault(text, help=rule.advice), graph.path, node, value.name)
                 return
 
 
-def _lacking(graph: Graph) -> Iterator[Problem]:
+def _flawed(graph: Graph) -> Iterator[Problem]:
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     for value in dict.fromkeys((*graph.inputs, *graph.constants, *makers)):
         flawed = [declaration for declaration in value.declared if declaration.flaw]

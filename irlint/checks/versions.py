@@ -180,9 +180,10 @@ def _ir_version_too_new(version: int) -> Fault:
     if version <= NEWEST_IR_VERSION:
         text = f"the model has IR version {version}; {limit}"
         return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no later one", severity=Severity.WARNING)
-    return IR_VERSION_TOO_NEW.fault(
-        f"the model has IR version {version}; {limit}, and onnx {NEWEST_IR_VERSION}", help=f"{advice} or older"
-    )
+    text = f"the model has IR version {version}; {limit}"
+    if NEWEST_IR_VERSION > RUNTIME_IR_VERSION:
+        text += f", and onnx {NEWEST_IR_VERSION}"
+    return IR_VERSION_TOO_NEW.fault(text, help=f"{advice} or older")
 
 
 def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:

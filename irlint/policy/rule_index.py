@@ -148,6 +148,7 @@ RULES = {
     "IRL402": "ops.kernels.element_types",
     "IRL403": "parsers.faults",
     "IRL404": "checks.types",
+    "IRL405": "checks.types",
     "IRL501": "binding.calls",
     "IRL502": "binding.calls",
     "IRL503": "binding.calls",

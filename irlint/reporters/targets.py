@@ -50,9 +50,8 @@ def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
 
 def _span(group: list[dict[str, Any]], entries: list[dict[str, Any]]) -> str:
     first, last = group[0]["release"], group[-1]["release"]
-    if group[-1] is entries[-1] and first != last:
-        return f"{first} to {last} (newest)"
-    return first if first == last else f"{first} to {last}"
+    span = first if first == last else f"{first} to {last}"
+    return f"{span} (newest)" if group[-1] is entries[-1] else span
 
 
 def _reasons(reasons: Any, indent: int) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 #: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains it takes
 #: any version.
-RUNTIME = "1.31"
-RUNTIME_IR_VERSION = 13
+RUNTIME = "1.32"
+RUNTIME_IR_VERSION = 14
 RUNTIME_OPSETS = {
-    "": 26,
+    "": 28,
     "ai.onnx.ml": 5,
     "ai.onnx.training": 1,
     "ai.onnx.preview": 1,
@@ -13,6 +13,6 @@ RUNTIME_OPSETS = {
     "com.microsoft": 1,
     "com.microsoft.experimental": 1,
     "com.microsoft.nchwc": 1,
-    "com.ms.internal.nhwc": 26,
+    "com.ms.internal.nhwc": 28,
     "org.pytorch.aten": 1,
 }

@@ -11,6 +11,7 @@ import pytest
 from command.process import GOOD, run
 
 import irlint
+from irlint.checks import versions
 
 REFUSED = """<ir_version: 10, opset_import: ["" : 22]>
 g (float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y, float[2,3,1,1] z)
@@ -86,9 +87,20 @@ def test_the_configuration_names_targets(model: Path) -> None:
     assert run(model, "--isolated", cwd=model.parent).returncode == 0
 
 
-def test_warnings_of_the_newest_release_give_way_to_those_of_the_targets(tmp_path: Path) -> None:
-    path = tmp_path / "m.onnx"
-    text = '<ir_version: 14, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Relu (x) }'
-    onnx.save(onnx.parser.parse_model(text), path)
-    assert [each.rule.code for each in irlint.check(path).findings] == ["IRL805"]
-    assert [each.rule.code for each in irlint.check(path, targets=["onnxruntime"]).findings] == ["IRL811"]
+def test_warnings_of_the_newest_release_give_way_to_those_of_the_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What onnx writes, and the newest ONNX Runtime does not take: as it was when that was 1.31."""
+    monkeypatch.setattr(versions, "RUNTIME_IR_VERSION", 13)
+    monkeypatch.setattr(versions, "RUNTIME_OPSETS", {"": 26})
+    for text, alone, held in (
+        ('<ir_version: 14, opset_import: ["" : 17]>', "IRL805", "IRL811"),
+        ('<ir_version: 13, opset_import: ["" : 28]>', "IRL803", "IRL812"),
+    ):
+        model = onnx.parser.parse_model(text + " g (float[2] x) => (float[2] y) { y = Relu (x) }")
+        path = tmp_path / "m.onnx"
+        onnx.save(model, path)
+        (finding,) = irlint.check(path, ignore=["IRL807"]).findings
+        assert (finding.rule.code, finding.severity) == (alone, irlint.Severity.WARNING)
+        (finding,) = irlint.check(path, ignore=["IRL807"], targets=["onnxruntime@1.31"]).findings
+        assert (finding.rule.code, finding.severity) == (held, irlint.Severity.ERROR)

@@ -1,6 +1,6 @@
 """Adds a release of ONNX Runtime or OpenVINO to the tables of ``irlint/targets/measured``, by asking its wheel.
 
-``python tests/make/targets.py onnxruntime==1.32.0 openvino==2027.0.0`` installs each wheel beside the environment, asks it in a
+``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks it in a
 process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is asked as it is. A
 column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the vendor's page says. ``--show onnxruntime`` prints a table.
 """
@@ -94,7 +94,7 @@ def answered(runtime: str, paths: list[Path], models: list[tuple[str, Any]]) -> 
 
 
 def measure(entry: str) -> None:
-    """Adds the column of ``onnxruntime==1.32.0``, or of the wheel in FOLDER of ``onnxruntime=FOLDER``."""
+    """Adds the column of ``onnxruntime==1.33.0``, or of the wheel in FOLDER of ``onnxruntime=FOLDER``."""
     runtime, _, version = entry.partition("==")
     if runtime == "tensorrt":
         release, _, page = version.partition("=")

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import irlint.ops
 from irlint.binding.calls import choices
+from irlint.ops import onnx_operator
 from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv, ov_convolution
 from irlint.ops.nn.pooling import ov_max_pool_8
 from irlint.ops.signatures import REQUIRED, group, signature
 from irlint.records import record
+from irlint.schemas import MICROSOFT, NCHWC, of_runtime, official_names
 
 Ints = tuple[int, ...]
 OPS = Path(irlint.ops.__file__).parent
@@ -86,3 +90,15 @@ def test_kernels_take_more_than_three_arguments_by_keyword() -> None:
         if len([each for each in node.args.args if each.arg != "self"]) > 3
     ]
     assert not many
+
+
+@pytest.mark.parametrize("domain", [MICROSOFT, NCHWC])
+def test_rules_take_what_the_schemas_of_onnxruntime_name(domain: str) -> None:
+    for name in sorted(official_names(domain)):
+        schema = of_runtime(name, domain)
+        operator = onnx_operator(domain, name, 1)
+        if schema is None or operator is None:
+            continue
+        known = signature(operator.function)
+        assert known.variadic or len(known.inputs) == len(schema.inputs), name
+        assert set(schema.attributes) <= set(known.attributes), name

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 #: The engines that are asked about the models of a format.
 ENGINES = {"openvino": ("openvino",), "onnx": ("inference", "onnxruntime")}
+
+#: The package that an engine of another name is in.
+PACKAGES = {"inference": "onnx"}
 
 
 def differing(engine: str, answer: str, said: str) -> str:
@@ -32,6 +35,19 @@ def differing(engine: str, answer: str, said: str) -> str:
     ):
         return ""
     return " ".join(theirs)
+
+
+def noted(engine: str, release: str, engines: Mapping[str, str]) -> str:
+    """What a case says of an engine of this release that does not agree; "" where it does."""
+    for name, text in engines.items():
+        limited, _, limit = name.partition("<")
+        if limited == engine and limit and _numbers(release) < _numbers(limit):
+            return text.removeprefix("agrees")
+    return engines.get(engine, "").removeprefix("agrees")
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", release.split("-")[0])]
 
 
 def _types(answer: str) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
 
 import pytest
 from cases.models import document
 from cases.notation import FOLDER, Case, cases, files, groups
-from oracles.agreement import ENGINES, differing
+from oracles.agreement import ENGINES, PACKAGES, differing, noted
 from oracles.worker import answers
 
 #: OpenVINO takes ten times as long as the others.
@@ -43,6 +45,18 @@ def _chosen(keyword: str) -> set[str]:
 
 
 @pytest.mark.oracle
+def test_what_is_noted_of_earlier_releases() -> None:
+    for said, release, expected in [
+        ({"onnxruntime<1.32": "fails"}, "1.31.1", "fails"),
+        ({"onnxruntime<1.32": "fails"}, "1.32.0", ""),
+        ({"onnxruntime": "refuses", "onnxruntime<1.32": "agrees"}, "1.31.1", ""),
+        ({"onnxruntime": "refuses", "onnxruntime<1.32": "agrees"}, "1.100", "refuses"),
+        ({"openvino<2027.0": "refuses"}, "1.31.1", ""),
+    ]:
+        assert noted("onnxruntime", release, said) == expected
+
+
+@pytest.mark.oracle
 def test_k_names_operators() -> None:
     assert {"Concat", "Split"} <= _chosen("openvino and (concat or Split)")
     assert _chosen("openvino") == _chosen("") == set()
@@ -65,8 +79,13 @@ def _said(engine: str, asked: dict[str, Case]) -> list[tuple[str, str]]:
     return list(said.items())
 
 
+@cache
+def _release(engine: str) -> str:
+    return version(PACKAGES.get(engine, engine))
+
+
 def _difference(engine: str, place: str, case: Case, said: str) -> str:
-    found, expected = differing(engine, case.expected, said), case.engines.get(engine, "agrees").replace("agrees", "")
+    found, expected = differing(engine, case.expected, said), noted(engine, _release(engine), case.engines)
     if found == expected:
         return ""
     return f"{place}: {case.model} -> {case.expected}\n    expected of {engine}: {expected or 'the same'}\n    it says: {said}"

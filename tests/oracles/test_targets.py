@@ -25,7 +25,7 @@ from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, passes, reasons, sho
 
 pytestmark = pytest.mark.oracle
 
-OPSETS = tuple(range(7, 27))
+OPSETS = tuple(range(7, 29))
 TYPES = (TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.INT32, TensorProto.INT8)
 
 #: Of so many cases one is tried.

@@ -9,10 +9,15 @@ import pytest
 from make import schemas as make_schemas
 
 from irlint import schemas as schema
+from irlint.targets.newest import RUNTIME
 
 
 def test_table_is_written_from_the_package() -> None:
     assert Path(schema.__file__).with_name(make_schemas.TABLE.name).read_text("ascii") == make_schemas.table()
+
+
+def test_table_of_onnxruntime_is_of_the_newest_release_that_was_measured() -> None:
+    assert schema.runtime_version().rpartition(".")[0] == RUNTIME
 
 
 @pytest.mark.oracle

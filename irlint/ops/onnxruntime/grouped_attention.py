@@ -92,14 +92,17 @@ def group_query_attention(
     v_scale: Tensor | None = None,
     q_norm_weight: Tensor | None = None,
     k_norm_weight: Tensor | None = None,
+    query_seqlens: Tensor | None = None,
     *,
     causal: int = 1,
     do_rotary: int = 0,
+    k_norm_epsilon: float | None = None,
     k_quant_type: CacheQuantization = "NONE",
     kv_cache_bit_width: int = 0,
     kv_num_heads: int,
     local_window_size: int = -1,
     num_heads: int,
+    q_norm_epsilon: float | None = None,
     qk_norm_epsilon: float = 1e-6,
     qk_output: int = 0,
     rotary_interleaved: int = 0,
@@ -120,6 +123,7 @@ def group_query_attention(
             input=3 if past_key is None else 4,
         )
     batch = y[0] if y else None
+    check(query_seqlens, Expected(16, "query_seqlens", (("batch_size", batch),), INPUTS_MISMATCH))
     past = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
     whole = number(total_sequence_length)
     if cos_cache is not None:

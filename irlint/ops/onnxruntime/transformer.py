@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, floordiv, product, total
-from irlint.findings.statements import divides, reaches
+from irlint.findings.faults import Severity
+from irlint.findings.statements import divides, reaches, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
@@ -214,9 +215,11 @@ def mixture_of_experts(
     normalize_routing_weights: int = 0,
     swiglu_fusion: int = 0,
     swiglu_limit: float | None = None,
+    swiglu_limit_after_activation: int = 0,
     use_sparse_mixer: int = 0,
 ) -> Tensor:
     """com.microsoft MoE: the shape of the input."""
+    _check_clipping(swiglu_limit_after_activation)
     _check_chosen(router_probs, k)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
@@ -260,12 +263,29 @@ def quantized_mixture_of_experts(
     quant_type: str = "int",
     swiglu_fusion: int = 0,
     swiglu_limit: float | None = None,
+    swiglu_limit_after_activation: int = 0,
     use_sparse_mixer: int = 0,
     weights_prepacked: int = -1,
 ) -> Tensor:
     """com.microsoft QMoE: the shape of the input."""
+    _check_clipping(swiglu_limit_after_activation)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
+
+
+def _check_clipping(swiglu_limit_after_activation: int) -> None:
+    """States that only kernels for CUDA limit what is activated; those for the CPU refuse the node when it is loaded."""
+    if swiglu_limit_after_activation == 0:
+        return
+    warn(
+        ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification 1 asks for "
+            "CUDA, and ONNX Runtime refuses it on the CPU",
+            help="write 0 where the model is to run on the CPU",
+            attribute="swiglu_limit_after_activation",
+            severity=Severity.WARNING,
+        )
+    )
 
 
 def _check_chosen(router_probs: Tensor, k: int) -> None:

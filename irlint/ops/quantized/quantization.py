@@ -259,7 +259,7 @@ def quantize_23(
 def _scale_of_another_type(dtype: str, scale: str) -> Fault:
     return ELEMENT_TYPES_DIFFER.fault(
         f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows types of their own since opset 23, "
-        "ONNX Runtime fails at them",
+        "ONNX Runtime before 1.32 fails at them",
         help=f"convert the scale to {dtype}",
         input=1,
         severity=Severity.WARNING,
