@@ -212,7 +212,7 @@ def of_files(
     }
     more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
     more |= {"silenced": any(form.silenced for form in forms), "page": any(form.facts for form in forms)}
-    more |= {"operands": any(form.whole for form in forms)}
+    more |= {"operands": any(form.whole or form.mends for form in forms)}
     more |= {
         "cache": ""
         if more["page"] or options["weights"]

@@ -9,6 +9,9 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.records import record, replaced
 
+#: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to convert it.
+BOTH = ("element-types", "declarations")
+
 
 @record
 class Related:
@@ -84,6 +87,12 @@ class Finding:
         what = " ".join(filter(None, (self.op, self.node if self.node is not None else self.value)))
         place = f"{self.path}{line}: {what}" if what else f"{self.path}{line}"
         return f"<Finding {self.severity.value}[{self.rule.code}] {place}: {self.message}>"
+
+    @property
+    def helps(self) -> tuple[str, ...]:
+        """What is told to mend it: what was tried, and else what its rule says, where declarations may be meant both of them."""
+        both = not self.lever or self.rule.family in BOTH
+        return tuple(each for each in (self.lever, self.help if both else "") if each)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""

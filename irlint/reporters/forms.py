@@ -14,8 +14,8 @@ class Form:
     ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
     ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
     from others, too, and what their nodes are given; the rest get the roots, with what follows from each. A ``document`` is for other
-    programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows what findings carry of the model, one with ``silenced`` what
-    is not reported, and one with ``facts`` what is known of the models. ``page`` is an environment variable with a file to
+    programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows what findings carry of the model, one that is not and
+    ``mends`` tells what was tried to mend them, as each ``whole`` one does, one with ``silenced`` shows what is not reported, and one with ``facts`` what is known of the models. ``page`` is an environment variable with a file to
     which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. ``notation`` is how names
     in it are kept from steering a log, one of ``ESCAPED`` in ``plain``; "" where the module sees to that. Of a ``streamed`` one on
     standard output each file's part is written as soon as that is checked, and no report is kept.
@@ -27,6 +27,7 @@ class Form:
     document: bool = False
     whole: bool = False
     drawn: bool = False
+    mends: bool = False
     silenced: bool = False
     facts: bool = False
     page: str = ""
@@ -82,6 +83,7 @@ ROWS = (
         "sarif",
         "code scanning: SARIF 2.1.0",
         document=True,
+        mends=True,
         notation="json",
         silenced=True,
         suffixes=(".sarif", ".sarif.json"),

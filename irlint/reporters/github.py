@@ -62,9 +62,7 @@ def _command(finding: Finding, places: Mapping[str, str]) -> str:
         properties["col"] = str(finding.column or 1)
     properties["title"] = f"{finding.rule.code} {finding.rule.name}"
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = headline(finding)
-    if finding.help:
-        text += f"\nhelp: {safe(finding.help)}"
+    text = "\nhelp: ".join((headline(finding), *map(safe, finding.helps)))
     return f"::{COMMANDS[finding.severity.value]} {shown}::{_data(text)}"
 
 

@@ -147,9 +147,9 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the help, and links to the related places, without which these are not shown; each ended by a period."""
-    texts = [headline(finding), f"Help: {safe(finding.help)}" if finding.help else ""]
-    told = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts if text))
+    """The headline, the helps, and links to the related places, without which these are not shown; each ended by a period."""
+    texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
+    told = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
     links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
     return f"{told} See {links}." if links else told
 

@@ -52,7 +52,8 @@ def rendered(
     columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
-    """The findings in document order, stale declarations behind the errors that they go with, a blank line behind each, then the summary unless ``quiet``.
+    """The findings of each file, errors first, else in document order, stale declarations behind the errors that they go with, a blank line behind
+    each, then the summary unless ``quiet``.
 
     ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
     does not have is escaped.
@@ -72,7 +73,12 @@ def rendered(
 
 
 def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings in document order, a stale declaration behind the error that tells more of the same mistake."""
+    """The findings in document order, the errors of a file before its warnings and these before its notes, a stale declaration behind
+    the error that tells more of the same mistake."""
+    files: dict[str, int] = {}
+    for each in findings:
+        files.setdefault(each.path, len(files))
+    findings = sorted(findings, key=lambda each: (files[each.path], -each.severity.rank))
     listed = {(each.path, each.fingerprint) for each in findings}
     later: dict[tuple[str, str], list[Finding]] = {}
     result: list[Finding] = []
@@ -174,10 +180,8 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     following = [each for root in (finding, *others) for each in root.following]
     if following:
         page.remark("note", short(_consequences(following, finding)), "tag")
-    if finding.lever:
-        page.remark("help", short(safe(finding.lever)), "help")
-    if finding.help:
-        page.remark("help", short(safe(finding.help)), "help")
+    for told in finding.helps:
+        page.remark("help", short(safe(told)), "help")
     code = finding.rule.code
     page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`", "tag")
     return page.text

@@ -140,7 +140,7 @@ REFUSED = [
     (
         "(float[2,3] x, float s) => (y) { y = DequantizeLinear (x, s) }",
         "IRL401",
-        "cast input 0 to one of these types",
+        "cast input 0 to int32, or to another of these types",
     ),
     (
         "(bfloat16[2,3] x) => (y) { y = Relu (x) }",

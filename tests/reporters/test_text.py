@@ -434,4 +434,14 @@ def test_a_stale_declaration_stands_behind_the_error_that_goes_with_it(
     report = checked(tmp_path, {"m.onnx": model.SerializeToString()}, monkeypatch)
     assert [each.rule.code for each in report.findings] == ["IRL601", "IRL601", "IRL201"]
     heads = [line[:45] for line in text.rendered(report).splitlines() if "[IRL" in line]
-    assert [head.split(":")[0] for head in heads] == ["warning[IRL601]", "error[IRL201]", "warning[IRL601]"]
+    assert [head.split(":")[0] for head in heads] == ["error[IRL201]", "warning[IRL601]", "warning[IRL601]"]
+    assert "node[1]" in text.rendered(report).split("IRL601]")[1]
+
+
+def test_errors_stand_before_warnings_and_these_before_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = "g (float[2,3] x, float[4] b) => (float[2,3] y) { y = Add (x, b) }"
+    files = {name: from_text(fault, head='<ir_version: 6, opset_import: ["" : 13]>\n') for name in ("a.onnx", "b.onnx")}
+    report = checked(tmp_path, files, monkeypatch)
+    assert [each.severity.value for each in report.findings] == ["note", "error"] * 2
+    heads = [line for line in text.rendered(report).splitlines() if "[IRL" in line]
+    assert [head.split("[")[0] for head in heads] == ["error", "note"] * 2

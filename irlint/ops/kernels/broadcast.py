@@ -220,7 +220,7 @@ def stretched(
             help=f"make axis {own} of {what} {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
-            remark="the second is stretched onto the first, and only from 1",
+            remark=f"differ, and only 1 in input {index} is stretched",
         )
     return target
 

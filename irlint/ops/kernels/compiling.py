@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor, Type, shape_text
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds, one_of
 from irlint.records import record
 
 _GOOD = """<?xml version="1.0"?>
@@ -147,7 +147,7 @@ def types_at(
             if dtype is not None and dtype not in allowed:
                 return not_compiled(
                     f"input {index} is {dtype}, and {becomes} {kinds(allowed)}",
-                    help=f"convert input {index} to one of these types",
+                    help=f"convert input {index} to {one_of(allowed, dtype)}",
                     input=index,
                 )
         return None

@@ -73,6 +73,13 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
 UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
+def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
+    """What to convert to where some element types are ``allowed``: the usual one of the kind of ``dtype`` first."""
+    order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
+    best = next((each for each in order if each in allowed), min(allowed, default="another type"))
+    return best if len(allowed) < 2 else f"{best}, or to another of these types"
+
+
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
     """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known; ``read`` says that
     the contents of a constant decide something when the model is read.
@@ -89,7 +96,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
         names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
         f"input {index} is {tensor.dtype}; the operator takes {names}",
-        help=f"convert input {index} to one of these types",
+        help=f"convert input {index} to {one_of(allowed, tensor.dtype)}",
         input=index,
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, one_of
 from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
@@ -100,10 +100,17 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) ->
     other = "a release" if runtime else "an opset" if _is_taken(schema, index, key) else ""
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
-        help=f"cast input {index} to one of these types" + f", or use {other} whose operator takes {key}" * bool(other),
+        help=f"cast input {index} to {_best(formal.types, key)}"
+        + f", or use {other} whose operator takes {key}" * bool(other),
         input=index,
         severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
+
+
+def _best(types: Collection[str], key: str) -> str:
+    """What to cast to, where the operator takes or gives tensors."""
+    names = {name for name in types if "(" not in name}
+    return one_of(names, key) if names else "one of these types"
 
 
 def _is_taken(schema: OfficialSchema, index: int, key: str) -> bool:
@@ -123,7 +130,7 @@ def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -
             continue
         fault = ELEMENT_TYPE_REFUSED.fault(
             f"output {index} ({formal.name}) is {key}; the operator gives {_types_text(formal.types)} since opset {schema.since}",
-            help=f"cast output {index} to one of these types, or use an opset whose operator gives {key}",
+            help=f"cast output {index} to {_best(formal.types, key)}, or use an opset whose operator gives {key}",
         )
         if not isinstance(known, Tensor):
             raise fault

@@ -8,7 +8,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
 from irlint.ops.kernels.compiling import Layer, first_of, given_type, not_compiled
-from irlint.ops.kernels.element_types import INDEX_TYPES, REAL, expect_type
+from irlint.ops.kernels.element_types import INDEX_TYPES, REAL, expect_type, one_of
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 
@@ -54,7 +54,7 @@ def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
                 names = ", ".join(sorted(types))
                 return not_compiled(
                     f"input {index} is {dtype}, and the CPU plugin takes {names}",
-                    help=f"convert input {index} to one of these types",
+                    help=f"convert input {index} to {one_of(types, dtype)}",
                     input=index,
                 )
         return None

@@ -55,7 +55,7 @@ def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     finding = each.finding
     lines = _lines(drawing.lines) if drawing.lines and pictured else ""
     facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
-    help = f'<p class="help"><b>help</b> {shown(finding.help)}</p>\n' if finding.help else ""
+    help = "".join(f'<p class="help"><b>help</b> {shown(each)}</p>\n' for each in finding.helps)
     if pictured and drawing.around is not None:
         figure = f'<figure class="scroll">{drawn(drawing.around, each.number)}</figure>\n'
         yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
