@@ -100,7 +100,7 @@ def sections(data: bytes) -> Sections | None:
 
 def _undeclared(text: str) -> str:
     """A document without its declaration, where that is one of UTF-8."""
-    declared, _, rest = text.lstrip(_BLANKS).partition("?>")
+    declared, _, rest = text.partition("?>")
     return rest if declared in _DECLARATIONS else text
 
 
