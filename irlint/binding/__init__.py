@@ -36,6 +36,8 @@ class Binder:
         self._format: _Format = import_module(f"{__name__}.{model.format.name}")
         self._sound: dict[tuple[object, ...], Call] = {}
         self._alike: dict[tuple[object, ...], Call] = {}
+        #: The attributes that rules do not look at, by operator and version.
+        self._unheeded: dict[tuple[str, int | str | None], tuple[str, ...]] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
@@ -49,15 +51,18 @@ class Binder:
         known = self._alike.get(short) if short is not None else None
         if known is not None:
             return known, []
-        key = _key(node, within_function)
+        unheeded = self._unheeded.get((node.op, node.version), ())
+        key = _key(node, within_function, unheeded)
         known = self._sound.get(key) if key is not None else None
         if known is not None:
-            if short is not None:
+            if short is not None and not unheeded:
                 self._alike[short] = known
             return known, []
         call, faults = self._format.bound(node, self._model, scope, within_function=within_function)
         if key is not None and not faults and call.function is None and len(self._sound) < MAX_REMEMBERED:
             self._sound[key] = call
+            if call.operator is not None and call.operator.unheeded:
+                self._unheeded[node.op, node.version] = call.operator.unheeded
         return call, faults
 
 
@@ -69,13 +74,13 @@ def _short_key(node: Node, within_function: bool) -> tuple[object, ...] | None:
     return (id(node.attributes), node.op, node.domain, node.overload, node.version, within_function, *counts)
 
 
-def _key(node: Node, within_function: bool) -> tuple[object, ...] | None:
-    """What a sound call depends on; None where that is not compared."""
+def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:
+    """What a sound call depends on, without what is ``unheeded`` of its attributes; None where that is not compared."""
     key: list[object] = [node.domain, node.op, node.overload, node.version, within_function]
     for name, attribute in node.attributes.items():
         if attribute.kind not in _COMPARED or attribute.reference is not None:
             return None
-        value = attribute.value
+        value = attribute.value if name not in unheeded else None
         key += (name, attribute.kind, tuple(value) if isinstance(value, list) else value)
     key += [value is None for value in node.inputs]
     key.append(len(node.inputs))

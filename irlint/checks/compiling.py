@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
@@ -12,10 +14,11 @@ from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live
 from irlint.model.tensor import INTEGERS, Tensor
-from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
+from irlint.ops.kernels.compiling import Layer, Surroundings, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import stored_type
+from irlint.records import record
 from irlint.schemas.openvino_cpu import is_refused
 
 
@@ -28,82 +31,72 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
-    answers: dict[object, bool] = {}
-    asked = [node for node in graph.nodes if _is_asked(known, node, answers)]
-    if not asked:
-        return []
     sources = _Sources(graph, known)
-    told = {problem.node: problem for problem in reversed(known.problems)}
-    found = [(node, _refused(known, node, sources)) for node in asked]
+    found = [(node, fault) for node in graph.nodes if (fault := _refused(known, node, sources)) is not None]
+    told = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
         Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=told.get(node))
         for node, fault in found
-        if fault is not None
     ]
 
 
-def _is_asked(known: Known, node: Node, answers: dict[object, bool]) -> bool:
-    """Whether a layer may be refused; ``answers`` are those for other layers."""
-    call = known.calls.get(node)
-    if call is None or call.broken or call.operator is None or node in known.faulted:
-        return False
-    if call.operator.compiles is not None:
-        return True
-    types = known.types.get
-    key = (
-        id(call),
-        *[value and types(value) for value in node.inputs],
-        *[value and types(value) for value in node.outputs],
-    )
-    answer = answers.get(key)
-    if answer is None:
-        answer = answers[key] = bool(_refused_types(known, node)) or _may_lack_rank(known, node)
-    return answer
+@record(frozen=False, eq=False)
+class _Kind:
+    """What is to be said of layers with the same call and types: the inputs of refused element types, whether the rank of a result
+    may be open, and whether the operation may have something to say, but for the ``silent`` surroundings."""
+
+    refused: list[tuple[int, str]]
+    lacks_rank: bool
+    asked: bool
+    silent: set[Surroundings]
 
 
 def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
-    operator = known.calls[node].operator
-    assert operator is not None
+    call = known.calls.get(node)
+    if call is None or call.broken or call.operator is None or node in known.faulted:
+        return None
+    kind = sources.kind(node, call)
+    if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
+        return None
     if not sources.is_needed(node):
         return None
-    if operator.compiles is not None:
-        fault = _not_compiled(known, node, operator.compiles, sources)
+    if call.operator.compiles is not None and kind.asked:
+        fault = _not_compiled(known, node, call.operator.compiles, kind, sources)
         if fault is not None:
             return fault
-    for index, dtype in _refused_types(known, node):
+    for index, dtype in kind.refused:
         value = node.inputs[index]
         if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
             return not_compiled(
-                f"input {index} is {dtype}, of which the CPU plugin has no {known.calls[node].op}",
+                f"input {index} is {dtype}, of which the CPU plugin has no {call.op}",
                 help=f"convert input {index} to a type that it has, such as f32",
                 input=index,
             )
-    late = any(sources.is_late(value) for value in node.inputs[1:])
-    return _without_rank(known, node, sources) if late or _may_lack_rank(known, node) else None
+    late = sources.has_late and any(sources.is_late(value) for value in node.inputs[1:])
+    return _without_rank(known, node, sources) if late or kind.lacks_rank else None
 
 
 def _not_compiled(
-    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], sources: _Sources
+    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], kind: _Kind, sources: _Sources
 ) -> Fault | None:
-    """What the operation says of its layer; of layers that are alike it is asked once where it has nothing to say."""
+    """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is around them."""
+    looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
+    if kind.silent.intersection(looked):
+        return None
+
+    def surroundings() -> Surroundings:
+        if not looked:
+            looked.append(sources.around(node))
+        return looked[0]
+
     call, types = known.calls[node], known.types.get
     inputs = tuple([None if value is None else types(value) for value in node.inputs])
     outputs = tuple([None if value is None else types(value) for value in node.outputs])
-    facts = tuple([sources.of_input(value) for value in node.inputs])
-    used = tuple([value in sources.used for value in node.outputs])
-    # Calls and types are kept by what is known: their identity stands for them.
-    key = (id(call), *map(id, inputs), None, *map(id, outputs), facts, used)
-    if key in sources.compiled:
-        return None
-
-    def where(at: int) -> frozenset[int]:
-        return frozenset([index for index, each in enumerate(facts) if each[at]])
-
-    outs = frozenset([index for index, each in enumerate(used) if each])
-    layer = Layer(inputs, outputs, _arguments(call), where(0), where(1), where(2), where(3), outs, where(4))
-    fault = compiles(layer)
-    if fault is None:
-        sources.compiled.add(key)
+    fault = compiles(Layer(inputs, outputs, _arguments(call), surroundings))
+    if fault is None and not looked:
+        kind.asked = False
+    elif fault is None:
+        kind.silent.update(looked)
     return fault
 
 
@@ -237,23 +230,42 @@ class _Sources:
 
     def __init__(self, graph: Graph, known: Known) -> None:
         self.known = known
-        form = known.format
-        self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        self.graph = graph
         self.constants = set(graph.constants)
-        self.users: dict[Value | None, int] = {}
-        for value in (value for node in graph.nodes for value in node.inputs if value is not None):
-            self.users[value] = self.users.get(value, 0) + 1
-        self.inputs = {value for value, node in self.producers.items() if node.op == form.input_node}
-        self.needed = self._needed(graph)
-        self.used = {value for node in self.needed for value in node.inputs if value is not None}
-        self.origins: dict[Value, tuple[bool, bool, bool]] = {}
-        #: What is told apart of layers that are compiled.
-        self.compiled: set[tuple[object, ...]] = set()
-        self._in_order(graph)
+        self.kinds: dict[tuple[int | None, ...], _Kind] = {}
+        self.of_nodes: dict[tuple[object, ...], tuple[bool, bool, bool]] = {}
 
-    def _needed(self, graph: Graph) -> set[Node]:
+    @cached_property
+    def producers(self) -> dict[Value, Node]:
+        return {value: node for node in self.graph.nodes for value in node.outputs if value is not None}
+
+    @cached_property
+    def users(self) -> Counter[Value | None]:
+        return Counter([value for node in self.graph.nodes for value in node.inputs])
+
+    @cached_property
+    def inputs(self) -> set[Value]:
+        given = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
+        return {value for node in given for value in node.outputs if value is not None}
+
+    @cached_property
+    def used(self) -> set[Value]:
+        return {value for node in self.needed for value in node.inputs if value is not None}
+
+    @cached_property
+    def has_late(self) -> bool:
+        """Whether any operation is one that OpenVINO does not work out where all inputs are constants."""
+        calls = {id(call): call for call in self.known.calls.values()}
+        return any(call.operator is not None and call.operator.kept for call in calls.values())
+
+    @cached_property
+    def origins(self) -> dict[Value, tuple[bool, bool, bool]]:
+        return self._in_order(self.graph)
+
+    @cached_property
+    def needed(self) -> set[Node]:
         form = self.known.format
-        waiting = [node for node in graph.nodes if node.op in form.keeps_alive]
+        waiting = [node for node in self.graph.nodes if node.op in form.keeps_alive]
         found = set(waiting)
         while waiting:
             node = waiting.pop()
@@ -274,6 +286,28 @@ class _Sources:
         call = self.known.calls.get(node)
         return call is not None and call.operator is not None and call.operator.kept
 
+    def kind(self, node: Node, call: Call) -> _Kind:
+        """What layers with the call and types of this one have in common."""
+        types = self.known.types.get
+        # Calls and types are kept by what is known: their identity stands for them.
+        inputs = [id(None if value is None else types(value)) for value in node.inputs]
+        key = (id(call), *inputs, None, *[id(None if value is None else types(value)) for value in node.outputs])
+        found = self.kinds.get(key)
+        if found is None:
+            asked = call.operator is not None and call.operator.compiles is not None
+            refused, lacks_rank = _refused_types(self.known, node), _may_lack_rank(self.known, node)
+            found = self.kinds[key] = _Kind(refused, lacks_rank, asked, set())
+        return found
+
+    def around(self, node: Node) -> Surroundings:
+        """The surroundings of a layer."""
+        facts = [self.of_input(value) for value in node.inputs]
+        fixed, varying, direct, stored, shared = (
+            frozenset([index for index, each in enumerate(facts) if each[at]]) for at in range(5)
+        )
+        used = frozenset([index for index, value in enumerate(node.outputs) if value in self.used])
+        return Surroundings(fixed, varying, direct, stored, used, shared)
+
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs what the layer makes, and not only its shape."""
         return node in self.needed
@@ -293,9 +327,10 @@ class _Sources:
         """Whether a value follows from constants alone, and OpenVINO works it out only when the model runs."""
         return value is not None and self._origin(value)[2]
 
-    def _in_order(self, graph: Graph) -> None:
-        """Tells the origins of what each layer makes where those of what it takes are known, as they are in a document that is in order."""
-        origins, constants, inputs = self.origins, self.constants, self.inputs
+    def _in_order(self, graph: Graph) -> dict[Value, tuple[bool, bool, bool]]:
+        """The origins of what each layer makes where those of what it takes are known, as they are in a document that is in order."""
+        origins: dict[Value, tuple[bool, bool, bool]] = {}
+        constants, inputs = self.constants, self.inputs
         for node in graph.nodes:
             known = [origins.get(each) for each in node.inputs if each is not None]
             if None in known:
@@ -310,9 +345,17 @@ class _Sources:
                 if of_node is None:
                     of_node = self._of_node(node, [each for each in known if each is not None])
                 origins[value] = of_node
+        return origins
 
     def _of_node(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
         """The origin of what a layer makes of values of ``known`` origins."""
+        key = (id(self.known.calls.get(node)), len(node.inputs), len(node.bodies), *known)
+        found = self.of_nodes.get(key)
+        if found is None:
+            found = self.of_nodes[key] = self._of_call(node, known)
+        return found
+
+    def _of_call(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
         if self._tells_shape_only(node) or not node.inputs or any(node.bodies):
             return False, False, False
         fixed, varying, late = True, False, True

@@ -200,10 +200,16 @@ def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node
     makers = {value: node for node in graph.nodes if node.op == "Const" for value in node.outputs if value is not None}
     for value, constant in graph.constants.items():
         yield value.name, constant, makers.get(value)
+    # Nodes with the same attributes share them.
+    plain: set[int] = set()
     for node in graph.nodes:
-        for attribute in node.attributes.values():
-            if isinstance(attribute.value, Constant):
-                yield node.label, attribute.value, node
+        if id(node.attributes) in plain:
+            continue
+        held = [each.value for each in node.attributes.values() if isinstance(each.value, Constant)]
+        if not held:
+            plain.add(id(node.attributes))
+        for constant in held:
+            yield node.label, constant, node
 
 
 def _needed(constant: Constant) -> int | None:

@@ -65,8 +65,9 @@ def problems(known: Known) -> list[Problem]:
 
 def _terms(known: Known) -> Terms | None:
     """What must hold beside the declarations; None in a model without open sizes, where nothing does."""
-    shapes = (known_type.shape for known_type in known.types.values() if isinstance(known_type, Tensor))
-    if not any(isinstance(dim, Expr) for shape in shapes if shape for dim in shape):
+    # Equal nodes have one shape.
+    shapes = {id(each.shape): each.shape for each in known.types.values() if isinstance(each, Tensor) and each.shape}
+    if not any(isinstance(dim, Expr) for shape in shapes.values() for dim in shape):
         return None
     from irlint.inference.agreement import terms_of
 
@@ -75,10 +76,13 @@ def _terms(known: Known) -> Terms | None:
 
 def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     roots: dict[Value, Problem] = {}
+    alike: set[tuple[int, int]] = set()
     used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
     misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
     for node in graph.nodes:
         if node in known.faulted or node in misread or node not in known.calls:
+            continue
+        if _is_as_declared(node, known, alike):
             continue
         ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
         yield from ports
@@ -105,6 +109,32 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
                 roots.setdefault(value, root or problem)
                 clashes.setdefault(clash, root or problem)
                 yield problem
+
+
+def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
+    """Whether what comes in and what is given are tensors of just the declared types; ``alike`` are pairs of types that are equal,
+    by their identities: many nodes have the same ones."""
+    for value in node.outputs:
+        given = known.types.get(value) if value is not None else None
+        for declaration in value.declared if value is not None else ():
+            if not _are_alike(given, declaration.type, alike):
+                return False
+    for port, value in zip(node.input_ports, node.inputs):
+        if value is not None and not (value.declared and _are_alike(value.declared[0].type, port.type, alike)):
+            return False
+    return True
+
+
+def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bool:
+    pair = id(one), id(other)
+    if pair in alike:
+        return True
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
+        return False
+    if one.shape != other.shape or (one.dtype != other.dtype and other.dtype is not None):
+        return False
+    alike.add(pair)
+    return True
 
 
 def _with_refusals(found: list[Problem], known: Known) -> list[Problem]:

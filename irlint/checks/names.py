@@ -8,7 +8,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Value
-from irlint.model.order import graphs, ordered
+from irlint.model.order import Order, graphs
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import TYPE_MISSING
 
@@ -88,12 +88,15 @@ def problems(known: Known) -> list[Problem]:
     for graph in graphs(model):
         found += _duplicates(graph, known)
         found += _duplicate_nodes(graph)
-        found += _late(graph)
+        found += _late(known.order(graph), graph)
     return found
 
 
 def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    every = [*graph.inputs, *(graph.constants.keys() - set(graph.inputs)), *makers]
+    if len({value.name for value in every}) == len(every):
+        return
     first: dict[str, Value] = {}
     inputs = set(graph.inputs)
     users: dict[Value, list[str]] | None = None
@@ -143,6 +146,9 @@ USERS = 4
 
 
 def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
+    names = [node.name for node in graph.nodes if node.name and node.op != "Constant"]
+    if len(set(names)) == len(names):
+        return
     first: dict[str, Node] = {}
     for node in graph.nodes:
         other = first.setdefault(node.name, node) if node.name and node.op != "Constant" else node
@@ -181,8 +187,7 @@ def _maker(value: Value, graph: Graph, makers: dict[Value, Node]) -> str:
     return "a graph input" if value in graph.inputs else "an initializer"
 
 
-def _late(graph: Graph) -> Iterator[Problem]:
-    order = ordered(graph)
+def _late(order: Order, graph: Graph) -> Iterator[Problem]:
     cyclic = set(order.cyclic)
     late = [(node, value) for node, value in order.late if node not in cyclic]
     if not late:

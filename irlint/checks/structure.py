@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, ordered, used
+from irlint.model.order import graphs, used
 
 UNDEFINED_NAME = Rule(
     "IRL101",
@@ -52,7 +52,7 @@ def problems(known: Known) -> list[Problem]:
     found: list[Problem] = []
     for graph in graphs(known.model):
         found += _undefined(graph, known, searched)
-        found += _cycles(graph)
+        found += _cycles(graph, known)
         searched = max(0, searched - len(graph.undefined))
     return found
 
@@ -88,8 +88,8 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
 _NOWHERE = "no input, initializer or node output of this graph or one around it has that name"
 
 
-def _cycles(graph: Graph) -> Iterator[Problem]:
-    order = ordered(graph)
+def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
+    order = known.order(graph)
     if order.cyclic:
         names = [_short(node.label) for node in order.cyclic]
         more = f" and {len(names) - SHOWN_ON_CYCLE} more" if len(names) > SHOWN_ON_CYCLE + 1 else ""

@@ -54,7 +54,7 @@ def problems(known: Known) -> list[Problem]:
     """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
     another type."""
     found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
-    if any(isinstance(each, Tensor) and each.dtype in _LACKING for each in known.types.values()):
+    if not _LACKING.keys().isdisjoint({each.dtype for each in known.types.values() if isinstance(each, Tensor)}):
         found += [problem for graph in graphs(known.model) for problem in _of_lacking_types(graph, known)]
     return found
 
@@ -93,7 +93,7 @@ def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
 def _flawed(graph: Graph) -> Iterator[Problem]:
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     for value in dict.fromkeys((*graph.inputs, *graph.constants, *makers)):
-        flawed = [declaration for declaration in value.declared if declaration.flaw]
+        flawed = [declaration for declaration in value.declared if declaration.flaw] if value.declared else ()
         if not flawed:
             continue
         declaration = next((each for each in flawed if counts(each, value, graph)), flawed[0])

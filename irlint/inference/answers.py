@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import TooComplex
@@ -123,11 +123,15 @@ class Memory:
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self._asked: dict[int, tuple[Call, int | None]] = {}
+        #: Answers by the identity of the call and of what its inputs are, which are kept with them.
+        self._same: dict[tuple[int, ...], tuple[Answer, Call, Sequence[Type | None]]] = {}
 
-    def ask(self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Callable[[], Context]) -> Answer:
-        """As the function ``ask`` says; ``context`` is made only for a rule that asks for it."""
-        if call.signature is not None and call.signature.context:
-            return ask(call, inputs, outputs=outputs, context=context())
+    def ask(self, call: Call, inputs: Sequence[Type | None], *, outputs: int) -> Answer:
+        """As the function ``ask`` says of a rule that asks for no context."""
+        same = (id(call), outputs, *map(id, inputs))
+        found = self._same.get(same)
+        if found is not None:
+            return found[0]
         if call.broken or call.function is not None:
             return NO_ANSWER
         asked = self._asked.get(id(call))
@@ -146,8 +150,11 @@ class Memory:
             return ask(call, inputs, outputs=outputs)
         if known is None:
             known = ask(call, inputs, outputs=outputs)
-            if not known.faults and len(self._answers) < MAX_REMEMBERED:
-                self._answers[key] = known
+            if known.faults or len(self._answers) >= MAX_REMEMBERED:
+                return known
+            self._answers[key] = known
+        if len(self._same) < MAX_REMEMBERED:
+            self._same[same] = known, call, inputs
         return known
 
     def _number(self, call: Call) -> int | None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, MutableMapping, Set
 from irlint.binding.calls import Call
 from irlint.dims import Dim
 from irlint.findings.statements import Requirement
-from irlint.model import Model, Node, Problem, Value
+from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.formats import Format
+from irlint.model.order import Order, ordered
 from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
 
@@ -38,7 +39,8 @@ class Known:
     ``faulted`` are the nodes whose outputs are only what the file declares, and
     ``calls`` what each node calls. ``symbols`` maps the names of sizes back to what the file calls them, and ``sizes`` a place
     to the symbol of the size there that nothing tells. ``overridden`` are the inputs whose
-    shapes are not the file's, each with what gives them, and ``idle`` the paths of functions that nothing calls.
+    shapes are not the file's, each with what gives them, and ``idle`` the paths of functions that nothing calls. ``orders`` are those
+    of the graphs that were gone through.
     """
 
     model: Model
@@ -51,6 +53,11 @@ class Known:
     sizes: Mapping[object, Dim] = NOTHING
     overridden: Mapping[Value, str] = NOTHING
     idle: Set[str] = frozenset()
+    orders: Mapping[Graph, Order] = NOTHING
+
+    def order(self, graph: Graph) -> Order:
+        """The order of the nodes of one of the model's graphs."""
+        return self.orders.get(graph) or ordered(graph)
 
     @property
     def format(self) -> Format:

@@ -12,13 +12,13 @@ from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_I
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
+from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory, ask
 from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
-from irlint.model.order import live, ordered
+from irlint.model.order import Order, live, ordered
 from irlint.model.tensor import UNKNOWN, Tensor, Type
 from irlint.ops import Context
 from irlint.records import NOTHING, record, replaced
@@ -148,6 +148,7 @@ class _Walk:
         #: Answers of which nothing is too large, by their identity: equal nodes have one.
         self.held: dict[int, tuple[Type | None, ...]] = {}
         self.calls: dict[Node, Call] = {}
+        self.orders: dict[Graph, Order] = {}
         self.faulted: set[Node] = set()
         self.fixed: set[Value | None] = set()
         self.unread: set[Value | None] = set()
@@ -174,6 +175,7 @@ class _Walk:
             self.holes.sizes,
             dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle,
+            self.orders,
         )
 
     def _uncalled(self, said: Said) -> frozenset[str]:
@@ -210,7 +212,9 @@ class _Walk:
     ) -> tuple[Type | None, ...]:
         """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares them."""
         self._bind_inputs(graph, arguments)
-        order = ordered(graph)
+        order = self.orders.get(graph)
+        if order is None:
+            order = self.orders[graph] = ordered(graph)
         if self.format.keeps_alive:
             self.dead |= set(graph.nodes) - live(graph, self.format.keeps_alive)
         for node in order.nodes:
@@ -349,7 +353,8 @@ class _Walk:
             return
         if node.op == self.format.constant_node:
             if node.outputs and node.outputs[0] in graph.constants:
-                self._say(graph, frame, node, self._too_many_outputs(graph, node, 1), said)
+                if len(node.outputs) > 1:
+                    self._say(graph, frame, node, self._too_many_outputs(graph, node, 1), said)
                 return
             self.fixed.update(node.outputs)
         inputs = [None if value is None else self.types.get(value, UNKNOWN) for value in node.inputs]
@@ -390,7 +395,7 @@ class _Walk:
         answer = self.ask(frame, node, call, inputs, said)
         outputs = answer.outputs
         faults = answer.faults
-        if outputs is not None and call.operator is not None:
+        if outputs is not None and len(node.outputs) > max(len(outputs), 1) and call.operator is not None:
             surplus = self._too_many_outputs(graph, node, len(outputs))
             if any(fault.severity is Severity.ERROR for fault in surplus):
                 outputs = None
@@ -418,13 +423,12 @@ class _Walk:
 
     def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:
         """The answer of the node's rule; what its bodies find is added to ``said``."""
-
-        def context() -> Context:
-            run = partial(self._body, frame, node, said)
-            size = partial(self._size, frame, node)
-            return Context(call.op, node, call.version, len(node.outputs), run, size, partial(self._is_constant, node))
-
-        return self.memory.ask(call, inputs, outputs=len(node.outputs), context=context)
+        count = len(node.outputs)
+        if call.signature is None or not call.signature.context:
+            return self.memory.ask(call, inputs, outputs=count)
+        run, size = partial(self._body, frame, node, said), partial(self._size, frame, node)
+        context = Context(call.op, node, call.version, count, run, size, partial(self._is_constant, node))
+        return ask(call, inputs, outputs=count, context=context)
 
     def _is_constant(self, node: Node, index: int) -> bool:
         return index < len(node.inputs) and node.inputs[index] in self.fixed

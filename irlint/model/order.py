@@ -52,13 +52,14 @@ def ordered(graph: Graph) -> Order:
 
 
 def _is_ordered(graph: Graph) -> bool:
-    """Whether each node of a graph comes after those that it uses."""
-    waiting = {value for node in graph.nodes for value in node.outputs}
-    waiting.discard(None)
+    """Whether no node of a graph makes what it uses itself, or one before it."""
+    met: set[Value | None] = set()
     for node in graph.nodes:
-        if not waiting.isdisjoint(node.inputs) or (node.bodies and not waiting.isdisjoint(used(node))):
+        met.update(node.inputs)
+        if node.bodies:
+            met.update(used(node))
+        if not met.isdisjoint(node.outputs) and any(value in met for value in node.outputs if value is not None):
             return False
-        waiting.difference_update(node.outputs)
     return True
 
 

@@ -72,6 +72,7 @@ class Operator:
     kept: bool = False
     lists: tuple[int, ...] = ()
     spare_inputs: bool = False
+    unheeded: tuple[str, ...] = ()
     compiles: Callable[..., Fault | None] | None = None
 
 
@@ -173,6 +174,7 @@ def openvino(
     needed: Callable[[Node], bool] | None = None,
     legacy: tuple[str, ...] = (),
     strict: tuple[str, ...] = (),
+    unheeded: tuple[str, ...] = (),
     labels: Mapping[str, int] = NOTHING,
     fills_in: bool = False,
     spellings: tuple[str, ...] = (),
@@ -193,6 +195,7 @@ def openvino(
     * ``needed(node)``: whether the library refuses such a layer for want of an attribute that is ``absent``.
     * ``legacy``: attributes that older writers put on the operation, which has not got them.
     * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
+    * ``unheeded``: texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.
 
     Of the operation:
 
@@ -239,6 +242,7 @@ def openvino(
                 kept=kept,
                 lists=lists,
                 spare_inputs=spare_inputs,
+                unheeded=unheeded,
                 compiles=compiles,
             )
             _openvino.setdefault(name.lower(), []).append(operator)

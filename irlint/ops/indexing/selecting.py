@@ -173,7 +173,7 @@ class Top:
 def _compiled_count(layer: Layer) -> Fault | None:
     """The plugin takes no k of 0, but of nothing; it looks where all sizes are known."""
     sizes, k = layer.sizes(0), layer.inputs[1]
-    if 0 not in layer.varying or not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0:
+    if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
     return not_compiled("k is 0, and the CPU plugin takes at least 1", help="take at least one element", input=1)
 

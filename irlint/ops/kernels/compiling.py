@@ -37,22 +37,54 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 
 
 @record
-class Layer:
-    """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, which
-    inputs are ``fixed``, which follow from constants alone, which are ``varying``, which are worked out when the model runs, and
-    which ``direct``, which are inputs of the model, which ``stored``, which are constants themselves, and which ``shared``, which
-    other layers use too; which outputs are ``used``.
+class Surroundings:
+    """Where what a layer gets comes from, and where what it gives goes: which inputs are ``fixed``, which follow from constants
+    alone, which are ``varying``, which are worked out when the model runs, and which ``direct``, which are inputs of the model, which
+    ``stored``, which are constants themselves, and which ``shared``, which other layers use too; which outputs are ``used``.
     """
 
-    inputs: tuple[Type | None, ...]
-    outputs: tuple[Type | None, ...]
-    attributes: Mapping[str, Any]
     fixed: frozenset[int]
     varying: frozenset[int]
     direct: frozenset[int]
     stored: frozenset[int]
     used: frozenset[int]
     shared: frozenset[int]
+
+
+@record
+class Layer:
+    """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, and its
+    surroundings, which are asked for only where the answer depends on them.
+    """
+
+    inputs: tuple[Type | None, ...]
+    outputs: tuple[Type | None, ...]
+    attributes: Mapping[str, Any]
+    surroundings: Callable[[], Surroundings]
+
+    @property
+    def fixed(self) -> frozenset[int]:
+        return self.surroundings().fixed
+
+    @property
+    def varying(self) -> frozenset[int]:
+        return self.surroundings().varying
+
+    @property
+    def direct(self) -> frozenset[int]:
+        return self.surroundings().direct
+
+    @property
+    def stored(self) -> frozenset[int]:
+        return self.surroundings().stored
+
+    @property
+    def used(self) -> frozenset[int]:
+        return self.surroundings().used
+
+    @property
+    def shared(self) -> frozenset[int]:
+        return self.surroundings().shared
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None where it is not known."""
@@ -90,7 +122,7 @@ def never(layer: Layer) -> Fault | None:
 def without_strings(layer: Layer) -> Fault | None:
     """What is wrong with strings in an operation that the CPU plugin has for numbers alone."""
     for index in range(len(layer.inputs)):
-        if layer.varying and layer.dtype(index) == "string":
+        if layer.dtype(index) == "string" and layer.varying:
             return not_compiled(
                 f"input {index} is string, and the CPU plugin takes numbers there",
                 help=f"let input {index} hold numbers",
@@ -125,7 +157,7 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
             dtype = layer.dtype(index)
-            if index in layer.fixed and dtype in unreadable:
+            if dtype in unreadable and index in layer.fixed:
                 return ELEMENT_TYPE_REFUSED.fault(
                     f"input {index} is a constant of {dtype}, whose contents OpenVINO does not read",
                     help=f"let input {index} be a constant of int64",
@@ -159,11 +191,11 @@ def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Laye
     """What is wrong with a layer whose inputs ``indices`` have a size of 0; nothing where all of ``beside`` are constants."""
 
     def refused(layer: Layer) -> Fault | None:
-        if beside and not layer.varying & {*beside}:
-            return None
         for index in indices:
             known = layer.inputs[index]
             if isinstance(known, Tensor) and known.shape is not None and 0 in known.shape:
+                if beside and not layer.varying & {*beside}:
+                    return None
                 return not_compiled(
                     f"input {index} is {shape_text(known.shape)}, and the CPU plugin has no kernel for tensors without elements",
                     help=f"leave the operation out where input {index} is empty, or leave that size open",
@@ -189,9 +221,9 @@ def known_sizes(layer: Layer) -> Fault | None:
 def known_filters(layer: Layer) -> Fault | None:
     """What is wrong with a convolution: filters that are no constants need sizes that are known."""
     filters = layer.inputs[1]
-    if 1 not in layer.varying or not isinstance(filters, Tensor) or filters.shape is None:
+    if not isinstance(filters, Tensor) or filters.shape is None or all(isinstance(dim, int) for dim in filters.shape):
         return None
-    if all(isinstance(dim, int) for dim in filters.shape):
+    if 1 not in layer.varying:
         return None
     return not_compiled(
         f"the filters, input 1, are {shape_text(filters.shape)}, and the CPU plugin takes no open sizes there",

@@ -113,7 +113,7 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
     return Tensor(dtype, (len(items),), items if len(items) <= CONTENTS_LIMIT else None)
 
 
-@openvino("Const", spellings=("Constant", "CONSTANT", "constant"))
+@openvino("Const", spellings=("Constant", "CONSTANT", "constant"), unheeded=("shape", "offset", "size"))
 @openvino("Constant")
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""

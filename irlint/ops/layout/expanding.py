@@ -347,7 +347,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
     if mode == "bidirectional":
         return None
     for index in (1, 2) if mode in ("explicit", "none") else (1,):
-        if index in layer.fixed and layer.dtype(index) in _OVERREAD:
+        if layer.dtype(index) in _OVERREAD and index in layer.fixed:
             return not_compiled(
                 f"input {index} is a constant of {layer.dtype(index)}, which the CPU plugin does not read there",
                 help=f"let input {index} be of int64",

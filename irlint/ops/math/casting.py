@@ -192,10 +192,10 @@ def _is_converted(dtype: str, into: str) -> bool:
 def _compiled_conversion(layer: Layer) -> Fault | None:
     """What is wrong with a conversion of what is no constant, which the CPU plugin has to carry out."""
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
-    if 0 not in layer.varying or dtype is None or into is None:
+    if dtype is None or into is None:
         return None
     only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED)
-    if not only_constants and _is_converted(dtype, into):
+    if (not only_constants and _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
         f"input 0 is {dtype} and is to be {into}, for which the CPU plugin has no conversion",

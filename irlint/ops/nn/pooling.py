@@ -301,7 +301,7 @@ def _expect_data_in_windows(window: Window) -> None:
 def _compiled_indices(layer: Layer) -> Fault | None:
     """The plugin finds indices for numbers that oneDNN does not take, and has none of those of few bits."""
     dtype = layer.dtype(0)
-    if 1 not in layer.used or dtype not in _NO_INDICES:
+    if dtype not in _NO_INDICES or 1 not in layer.used:
         return None
     return not_compiled(
         f"input 0 is {dtype}, and the CPU plugin gives no indices of its maxima",

@@ -193,7 +193,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 def _known_target(layer: Layer) -> Fault | None:
     """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data open."""
-    if 2 not in layer.varying or layer.sizes(0) is None:
+    if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
         "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin takes a "

@@ -161,7 +161,7 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     """Of [N, C, H, W] the plugin resizes all axes but the first as Pillow does; it looks where all sizes are known."""
     before, after = layer.sizes(0), whole_sizes(layer.outputs[0])
     mode = layer.attributes["mode"]
-    if not layer.varying or not mode.endswith("_pillow") or before is None or after is None or len(before) != 4:
+    if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
         return None
     padded = before[0] + sum(sum(layer.attributes[name][:1]) for name in ("pads_begin", "pads_end"))
     if padded == after[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from irlint.dims import elements
+from irlint.dims import Shape, elements
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import closest
 from irlint.lazy_typing import BinaryIO
@@ -125,29 +125,45 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
     if missing:
         _complain_of_missing(layer, missing, reader)
-    dtype = _element_type(layer, reader)
-    shape = _shape(layer, reader)
+    tensor, count = _form(layer, reader)
     offset = _number(layer, "offset", reader)
     size = _number(layer, "size", reader)
     stored = None
     if offset is not None and size is not None:
         available = None if weights.size is None else weights.size - offset
         stored = Stored(size, offset, weights.name, available, weights.reason)
-        _check_strings(layer, dtype, shape, stored, weights, reader)
-    value = _value(dtype, shape, stored, weights)
-    return Constant(Tensor(dtype, shape, value), stored, place)
+        if tensor.dtype == "string":
+            _check_strings(layer, tensor.shape, stored, weights, reader)
+    value = None if count is None else _value(tensor, count, stored, weights)
+    return Constant(tensor if value is None else Tensor(tensor.dtype, tensor.shape, value), stored, place)
 
 
-def _value(
-    dtype: str | None, shape: tuple[int, ...] | None, stored: Stored | None, weights: Weights
-) -> Contents | None:
-    if shape is None or stored is None or stored.size is None or (stored.available or 0) <= 0:
-        return () if shape is not None and 0 in shape and dtype is not None else None
-    count = elements(shape)
-    needed = byte_size(dtype, count)
-    if count > CONTENTS_LIMIT or needed is None or not needed <= stored.size <= (stored.available or 0):
+def _form(layer: Layer, reader: LayerReader) -> tuple[Tensor, int | None]:
+    """The tensor of a constant without its contents, and the number of its elements where they are few; what constants state alike
+    is read once where there is nothing to complain of."""
+    stated = layer.attributes
+    key = tuple([stated[name].value if name in stated else None for name in ("element_type", "shape")])
+    known = reader.constants.get(key)
+    if known is not None:
+        return known
+    told = len(reader.complaints)
+    dtype = _element_type(layer, reader)
+    shape = _shape(layer, reader)
+    count = None if shape is None else elements(shape)
+    form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count
+    if len(reader.complaints) == told:
+        reader.constants[key] = form
+    return form
+
+
+def _value(tensor: Tensor, count: int, stored: Stored | None, weights: Weights) -> Contents | None:
+    """The contents of a constant of few elements."""
+    if stored is None or stored.size is None or (stored.available or 0) <= 0:
+        return () if not count and tensor.dtype is not None else None
+    needed = byte_size(tensor.dtype, count)
+    if needed is None or not needed <= stored.size <= (stored.available or 0):
         return None
-    return contents(dtype, count, weights.bytes_at(stored.offset, needed))
+    return contents(tensor.dtype, count, weights.bytes_at(stored.offset, needed))
 
 
 def _element_type(layer: Layer, reader: LayerReader) -> str | None:
@@ -237,21 +253,16 @@ def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) 
     _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
 
 
-def _check_strings(
-    layer: Layer,
-    dtype: str | None,
-    shape: tuple[int, ...] | None,
-    stored: Stored,
-    weights: Weights,
-    reader: LayerReader,
-) -> None:
+def _check_strings(layer: Layer, shape: Shape | None, stored: Stored, weights: Weights, reader: LayerReader) -> None:
     """Complains of strings whose table does not fit their bytes or their shape."""
-    if dtype != "string" or shape is None or stored.size is None or weights.file is None:
+    if shape is None or stored.size is None or weights.file is None:
         return
     if stored.available is None or stored.size > stored.available:
         return
     found = strings_fault(
-        stored.size, lambda offset, size: weights.bytes_at(stored.offset + offset, size), elements(shape)
+        stored.size,
+        lambda offset, size: weights.bytes_at(stored.offset + offset, size),
+        elements(shape),  # type: ignore[arg-type]
     )
     if found:
         _complain(layer, reader, f"holds strings, {found}", layer.data)

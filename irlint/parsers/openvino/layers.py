@@ -119,13 +119,15 @@ class Ordinals(dict[Element, int]):
 class LayerReader:
     """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
 
-    __slots__ = ("ordinals", "complaints", "types", "numbers")
+    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants")
 
     def __init__(self, ordinals: dict[Element, int]) -> None:
         self.ordinals = ordinals
         self.complaints: list[Complaint] = []
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
+        #: What ``Const`` layers of the same texts are, as ``constants`` reads them.
+        self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
         """The layer that an element describes; of several children of one name the first counts."""
