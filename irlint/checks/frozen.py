@@ -94,7 +94,27 @@ def _frozen(name: str, size: int, place: tuple[str, int], demand: Demand, known:
     return FROZEN_SIZE.fault(
         f"axis {axis}{named} of the input {input_name!r} is declared free, and only {size} works: {demand.requirement.why}",
         help=_way_out(size, demand.node, known),
+        marks=_frozen_axes(demand, known),
+        remark="have to be equal",
     )
+
+
+def _frozen_axes(demand: Demand, known: Known) -> tuple[tuple[int, int], ...]:
+    """The axes of two inputs that have the sizes which the node demands to be equal; none where it is not certain which these are."""
+    relation = demand.requirement.any_of[0]
+    if relation.kind != "==" or len(demand.requirement.any_of) > 1:
+        return ()
+    left, right = (
+        [
+            (index, axis)
+            for index, each in enumerate(inputs_of(demand.node, known))
+            for axis, dim in enumerate(each.shape or () if isinstance(each, Tensor) else ())
+            if dim == wanted
+        ]
+        for wanted in (relation.left, relation.right)
+    )
+    pairs = [(one, other) for one in left for other in right if one[0] != other[0]]
+    return tuple(sorted(pairs[0])) if len(pairs) == 1 else ()
 
 
 def _way_out(size: int, node: Node, known: Known) -> str:

@@ -6,27 +6,34 @@ from collections.abc import Iterator
 
 from irlint.findings.faults import Fault
 from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
+from irlint.inference.trials import DECLARED
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.pictures.reasons import Naming
 from irlint.pictures.tables import TYPED
 
 #: So many inputs are told of, of so many entries each.
-INPUTS = 2
+INPUTS = 3
 ENTRIES = 8
 
 
 def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each input that nodes compute as a list of whole numbers, where the fault is about shapes."""
-    if fault.rule.family not in TYPED[:2]:
+    """A sentence for each input that nodes compute as a list of whole numbers, where the fault is about shapes; where it is about what an
+    output is declared as, also for each such constant."""
+    declared = fault.rule.family == DECLARED
+    if fault.rule.family not in TYPED[:2] and not declared:
         return []
     notes: list[str] = []
     for index, (value, known) in enumerate(zip(node.inputs, inputs_of(node, makers.known))):
-        if value is None or not _is_list(known):
+        if value is None or not isinstance(known, Tensor) or known.ints is None or len(notes) >= INPUTS:
             continue
-        note = _note(f"input {index}", value, known, makers, naming)
-        if note and len(notes) < INPUTS:
-            notes.append(note)
+        if declared and makers.is_constant(value) and 0 < len(known.ints) <= ENTRIES and known.rank in (0, 1):
+            held = ", ".join(map(str, known.ints))
+            told = f"[{held}]" if known.rank else held
+            notes.append(f"input {index} is {told}: constant {naming.called(value)}")
+        elif _is_list(known):
+            note = _note(f"input {index}", value, known, makers, naming)
+            notes += [note] if note else []
     return notes
 
 

@@ -14,6 +14,9 @@ from irlint.pictures.document import Document, Spot, layer_text
 from irlint.pictures.drawing import Line, Table
 from irlint.pictures.tables import TYPED, contradicted, declared, marked_axes, operands
 
+#: The families of rules about sizes, which attributes of a layer may decide.
+SIZED = ("broadcasting", "shapes", "declarations")
+
 _TYPES = {
     "bool": "boolean",
     "bfloat16": "bf16",
@@ -122,9 +125,16 @@ class Painter:
                 self.document.spot(node.located(node.input_ports[fault.input].place), "primary", f"input {fault.input}")
             ]
         if details:
-            return self.document.drawn([self.document.spot(node.place), *details])
+            return self.document.drawn([self.document.spot(node.place), *self._attributes(node, fault), *details])
         op = Place(node.place.element, "type") if node.place is not None else None
         return self.document.drawn([self.document.spot(op, "primary")])
+
+    def _attributes(self, node: Node, fault: Fault) -> list[Spot | None]:
+        """The start tag with the layer's attributes, where these may decide the sizes that clash."""
+        place = next((each.place for each in node.attributes.values() if each.place is not None), None)
+        if place is None or place.attribute is None or fault.rule.family not in SIZED:
+            return []
+        return [self.document.spot(node.located(Place(place.element)))]
 
     def _broken(self, problem: Problem) -> tuple[Line, ...]:
         spots = [self.document.spot(problem.place)]

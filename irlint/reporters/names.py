@@ -19,11 +19,13 @@ SAVED = 24
 _WITHIN = frozenset("_.-:/~")
 
 
-def scope_of(names: Iterable[str], path: str = "") -> str:
+def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
     """The scope that it pays most to say once: ``/layers.0/attn`` of names such as ``/layers.0/attn/q_proj/MatMul``; "" where it
     pays not, or where names begin with the sign for it. Names in no scope of folders have one of their parts between full stops.
+    Where the node that the finding is about, ``own``, stands in folders, it is one of these.
     """
     every = set(names)
+    inside = own if "/" in own else ""
     if any(name.startswith(SCOPE) for name in every):
         return ""
     saved: dict[str, int] = {}
@@ -34,7 +36,8 @@ def scope_of(names: Iterable[str], path: str = "") -> str:
             scope = name[: at + 1]
             saved[scope] = saved.get(scope, 0) + len(scope) - 2
             at = name.find(sign, at + 1)
-    best = max(saved, key=lambda scope: (saved[scope], len(scope)), default="")
+    around = [scope for scope in saved if inside.startswith(scope)] if inside else saved
+    best = max(around, key=lambda scope: (saved[scope], len(scope)), default="")
     pays = best and saved[best] >= SAVED and saved[best] > len(best) - 2 and not path.startswith(best)
     return best if pays else ""
 
@@ -112,6 +115,10 @@ def told_apart(names: Iterable[str], limit: int, wide: Collection[str] | None = 
     """For each name a text of at most ``limit`` columns, where that is enough to tell it from the others; those that are not
     ``wide``, where that is said, are whole."""
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
+    for ending_alike in _alike({name: _without_head(text) for name, text in texts.items()}):
+        for name in ending_alike:
+            if texts[name] != name:
+                texts[name] = _with_difference(name, ending_alike, limit) or texts[name]
     for alike in _alike(texts):
         common = _common_folder(alike)
         for name in alike:
@@ -122,6 +129,27 @@ def told_apart(names: Iterable[str], limit: int, wide: Collection[str] | None = 
             texts[name] = _numbered(texts[name], number, taken)
             taken.add(texts[name])
     return texts
+
+
+def _without_head(text: str) -> str:
+    """What a text says beside the sign for the scope or for what is cut away."""
+    return text.removeprefix("...").removeprefix(SCOPE)
+
+
+def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
+    """The name, cut, with the last of its parts in which it differs from others that end as it does; "" where there is no room."""
+    parts = name.split("/")
+    same = 0
+    for other in others:
+        if other != name:
+            pairs = zip(reversed(parts), reversed(other.split("/")))
+            same = max(same, next((at for at, (one, two) in enumerate(pairs) if one != two), 0))
+    if not same or same >= len(parts):
+        return ""
+    first = len(parts) - 1 - same
+    whole = "/".join(("...", *parts[first:]))
+    short = f".../{parts[first]}/.../{parts[-1]}"
+    return next((text for text in (whole, short) if display(text) <= limit), "")
 
 
 def _alike(texts: dict[str, str]) -> list[list[str]]:

@@ -146,7 +146,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
-    scope = names.scope_of(map(safe, drawing.names), page.intact)
+    scope = names.scope_of(map(safe, drawing.names), page.intact, safe(finding.node or ""))
     letters = {safe(symbol): letter for symbol, letter in drawing.letters}
     words = letters | dict(drawing.types)
 

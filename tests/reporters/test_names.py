@@ -54,6 +54,21 @@ def test_scope(names: list[str], scope: str) -> None:
     assert scope_of(names) == scope
 
 
+def test_the_scope_is_one_of_the_node_that_the_finding_is_about() -> None:
+    names = ["/blocks/blocks.0/mlp/Add_output_0", "/blocks/blocks.0/mlp/Gelu_output_0", "/blocks/blocks.1/norm2/Mul"]
+    assert scope_of(names) == "/blocks/blocks.0/mlp/"
+    assert scope_of(names, own="/blocks/blocks.1/mlp/MatMul") == ""
+    assert scope_of([*names, "/blocks/blocks.1/norm2/Add_output_0"], own="/blocks/blocks.1/MatMul") == "/blocks/blocks.1/"
+    assert scope_of(names, own="MatMul_5") == "/blocks/blocks.0/mlp/"
+
+
+def test_what_differs_is_not_cut_away() -> None:
+    names = ["~/project/BatchNorm/FusedBatchNorm", "MobilenetV2/expanded_conv_13/project/BatchNorm/FusedBatchNorm"]
+    shown = told_apart(names, 55)
+    assert list(shown.values()) == [names[0], ".../expanded_conv_13/project/BatchNorm/FusedBatchNorm"]
+    assert told_apart(names, 42)[names[1]] == ".../expanded_conv_13/.../FusedBatchNorm"
+
+
 def test_scopes_in_sentences() -> None:
     told = 'initializer `/a/b/w`, then Conv[0] "/a/b/Conv" and x/a/b/c'
     assert without_scope(told, "/a/b/") == 'initializer `~/w`, then Conv[0] "~/Conv" and x/a/b/c'
