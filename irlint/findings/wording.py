@@ -16,6 +16,11 @@ def either(*words: object) -> str:
     return f"{', '.join(rest)} or {last}" if rest else last
 
 
+def listed(texts: list[str]) -> str:
+    """``a``, or ``a, b and c``."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
 def are(count: int) -> str:
     """The verb of so many."""
     return "is" if count == 1 else "are"

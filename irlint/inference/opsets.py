@@ -58,12 +58,21 @@ def of_another_opset(known: Known) -> list[Problem]:
     """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one; of the
     nodes of the main graph and its bodies, and of those of each function."""
     wrong: dict[tuple[str, str], dict[Node, Problem]] = {}
+    lacking: dict[tuple[str, str], dict[Node, Problem]] = {}
     for problem in known.problems:
         node = problem.node
-        if node is not None and problem.is_error and is_of_an_opset(problem) and node.domain in OFFICIAL_DOMAINS:
-            path = problem.graph.partition("/")[0] if problem.graph.startswith("function:") else ""
+        if node is None or not is_of_an_opset(problem) or node.domain not in OFFICIAL_DOMAINS:
+            continue
+        path = problem.graph.partition("/")[0] if problem.graph.startswith("function:") else ""
+        if problem.is_error:
             wrong.setdefault((path, node.domain), {}).setdefault(node, problem)
-    found = (_of_domain(domain, nodes, known, path) for (path, domain), nodes in wrong.items() if len(nodes) >= _FEWEST)
+        elif problem.fault.rule is OPSET_LACKS_OPERATOR:
+            lacking.setdefault((path, node.domain), {}).setdefault(node, problem)
+    found = (
+        _of_domain(key[1], {**lacking.get(key, {}), **nodes}, known, key[0])
+        for key, nodes in wrong.items()
+        if len(nodes) >= _FEWEST
+    )
     return [problem for problem in found if problem is not None]
 
 
@@ -118,6 +127,8 @@ class _Asked:
 
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
         """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
+        if not problem.is_error and opset < min(official_versions(node.op, node.domain), default=0):
+            return False
         if not problem.by_rule:
             return self.sound(node, opset)
         call, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)

@@ -60,6 +60,7 @@ class Trials:
         self.left = left
         self.leaves = leaves
         self._ask = questions(known)
+        self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
         self.order = {node: at for at, node in enumerate(nodes)}
         self.users: dict[Value, list[Node]] = {}

@@ -13,7 +13,7 @@ from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_
 from irlint.inference.trials import Change
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Value
-from irlint.model.tensor import INTEGERS, NUMBERED_TYPES, Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.signatures import named
 from irlint.pictures.reasons import Naming
 from irlint.records import record, replaced
@@ -339,7 +339,8 @@ class Candidates:
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor):
                 continue
-            for dtype in wanted:
+            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "bool")
+            for dtype in dict.fromkeys((*wanted, *others)):
                 if dtype == known.dtype:
                     continue
                 if self.makers.is_constant(value):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.faults import Fault
+from irlint.findings.wording import listed
+from irlint.inference.causes import DECLARED
 from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
-from irlint.inference.trials import DECLARED
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.pictures.reasons import Naming
@@ -67,15 +68,11 @@ def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: 
 
 
 def _part(kind: str, place: str, told: list[tuple[str, str]]) -> str:
-    dims = _listed([dim for dim, _ in told])
+    dims = listed([dim for dim, _ in told])
     several = len(told) > 1
     if kind == "axis":
-        return f"{dims} {'are axes' if several else 'is axis'} {_listed([axis for _, axis in told])} of {place}"
+        return f"{dims} {'are axes' if several else 'is axis'} {listed([axis for _, axis in told])} of {place}"
     return f"{dims} {'are' if several else 'is'} {place}"
-
-
-def _listed(texts: list[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
@@ -108,4 +105,4 @@ def _made(value: Value, position: Position, node: Node, makers: Makers, naming: 
         texts = ["?" if entry is None else f"{entry}" for entry in known.ints]
         told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
         operands.append(told + f" (constant {naming.called(given)})" * makers.is_constant(given))
-    return f"what {naming.short(node)} makes" + f" of {_listed(operands)}" * bool(operands)
+    return f"what {naming.short(node)} makes" + f" of {listed(operands)}" * bool(operands)

@@ -10,6 +10,7 @@ from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol, symbols
 from irlint.findings.statements import Relation, Requirement
+from irlint.findings.wording import listed
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.inference.trials import DECLARED, Change, Trials
 from irlint.model import Problem, Value
@@ -55,7 +56,8 @@ def leaves_sizes(requirement: Requirement) -> bool:
 
 
 def feeds(problem: Problem, clashing: Sequence[tuple[Value, int]], makers: Makers, trials: Trials) -> Iterator[Lever]:
-    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its axes in proportion, and each."""
+    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its axes in proportion, and each; then the
+    first axis of all that have it alike."""
     known, node = makers.known, problem.node
     axes: dict[Value, dict[int, None]] = {}
     for value, axis in clashing:
@@ -67,7 +69,11 @@ def feeds(problem: Problem, clashing: Sequence[tuple[Value, int]], makers: Maker
                 axes.setdefault(given, {})[at] = None
     for given, every in list(axes.items())[:INPUTS] if node is not None else ():
         for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
-            yield from _fed(problem, given, some, trials, whole=not at)
+            yield from _fed(problem, [given], some, trials, whole=not at)
+    for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
+        batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
+        if len(batch) > 1:
+            yield from _fed(problem, batch, (0,), trials, whole=True)
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -84,14 +90,23 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
 
 
-def _fed(problem: Problem, given: Value, axes: tuple[int, ...], trials: Trials, *, whole: bool) -> Iterator[Lever]:
-    known, node = trials.known.types.get(given), problem.node
-    if not isinstance(known, Tensor) or known.shape is None or node is None:
-        return
-    sizes = [dim for axis in axes if isinstance(dim := known.shape[axis], int)]
+def _fed(
+    problem: Problem, given: Sequence[Value], axes: tuple[int, ...], trials: Trials, *, whole: bool
+) -> Iterator[Lever]:
+    """Inputs with other sizes on axes, on which all of them have the same."""
+    types = {value: known for value in given if isinstance(known := trials.known.types.get(value), Tensor)}
+    node, shape = problem.node, types[given[0]].shape
+    assert node is not None
+    assert shape is not None
+    sizes = [dim for axis in axes if isinstance(dim := shape[axis], int)]
     common = gcd(*sizes)
-    open_one = _with(known.shape, axes, [size // common * WANTED for size in sizes])
-    carried = trials.carried(Change(types={given: Tensor(known.dtype, open_one)}), node)
+
+    def change(part: Dim) -> Change:
+        new = [size // common * part for size in sizes]
+        changed = {value: Tensor(known.dtype, _with(known.shape or (), axes, new)) for value, known in types.items()}
+        return Change(types=changed, stale=not trials.known.format.ports_declare)
+
+    carried = trials.carried(change(WANTED), node)
     if carried is None:
         return
     answer, demands = carried
@@ -100,11 +115,6 @@ def _fed(problem: Problem, given: Value, axes: tuple[int, ...], trials: Trials, 
     else:
         wanted = [_without_one(each.any_of) for each in answer.requirements] if answer.outputs is not None else []
     ranges = _nearest(common, (*wanted, *(each.any_of for each in demands))) if wanted else []
-
-    def change(part: int) -> Change:
-        shape = _with(known.shape or (), axes, [size // common * part for size in sizes])
-        return Change(types={given: Tensor(known.dtype, shape)}, stale=not trials.known.format.ports_declare)
-
     fitting = [
         (first, last)
         for first, last in ranges
@@ -114,9 +124,8 @@ def _fed(problem: Problem, given: Value, axes: tuple[int, ...], trials: Trials, 
         return
     if len(set(sizes)) > 1:
         fitting = [(best, best) for best in (_roundest(*fitting[0]),)]
-    told = partial(
-        _told, given, axes, sizes, [[size // common * part for size in sizes] for part in fitting[0]], fitting
-    )
+    new = [size // common * fitting[0][0] for size in sizes]
+    told = partial(_told, given, axes, sizes, new, fitting)
     yield Lever(told, change(_roundest(*fitting[0])), SELDOM if whole else GUESS)
 
 
@@ -188,18 +197,19 @@ def _names(relation: Relation) -> frozenset[str]:
 
 
 def _told(
-    given: Value,
+    given: Sequence[Value],
     axes: tuple[int, ...],
     old: Sequence[int],
-    new: Sequence[Sequence[int]],
+    new: Sequence[int],
     fitting: Sequence[tuple[int, int]],
     naming: Naming,
 ) -> str:
-    where = f"axis {axes[0]}" if len(axes) == 1 else f"axes {', '.join(map(str, axes[:-1]))} and {axes[-1]}"
+    where = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed(list(map(str, axes)))}"
     if len(set(old)) == 1:
         ranges = (f"{first}" if first == last else f"{first} to {last}" for first, last in fitting)
         numbers = f"{' or '.join(ranges)} for {old[0]}"
     else:
-        numbers = f"{' and '.join(map(str, new[0]))} for {' and '.join(map(str, old))}"
-    by = naming.known.overridden.get(given)
-    return f"{numbers} on {where} of input {naming.called(given)}" + f", which {by} gives," * bool(by)
+        numbers = f"{' and '.join(map(str, new))} for {' and '.join(map(str, old))}"
+    names = listed([naming.called(each) for each in given])
+    by = naming.known.overridden.get(given[0])
+    return f"{numbers} on {where} of input{'s' * (len(given) > 1)} {names}" + f", which {by} gives," * bool(by)

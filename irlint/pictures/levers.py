@@ -109,9 +109,11 @@ class Levers:
         yield candidates.unused([node, *nodes], {})
         yield feeds(problem, clashing, self.makers, trials)
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
-        sizes = (shape_of(value, self.known) for value, _ in clashing)
-        wanted = [shape[axis] for shape, (_, axis) in zip(sizes, clashing) if shape is not None]
-        yield candidates.resized(ends, [size for size in wanted if isinstance(size, int)])
+        shapes = [
+            shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
+        ]
+        sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
+        yield candidates.resized(ends, sizes)
 
     def _tried(self, levers: Iterable[Lever], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, lever in enumerate(levers):

@@ -15,7 +15,7 @@ from irlint.pictures.drawing import Line, Table
 from irlint.pictures.tables import TYPED, contradicted, declared, marked_axes, operands
 
 #: The families of rules about sizes, which attributes of a layer may decide.
-SIZED = ("broadcasting", "shapes", "declarations")
+SIZED = ("shapes", "declarations")
 
 _TYPES = {
     "bool": "boolean",
@@ -134,7 +134,9 @@ class Painter:
         place = next((each.place for each in node.attributes.values() if each.place is not None), None)
         if place is None or place.attribute is None or fault.rule.family not in SIZED:
             return []
-        return [self.document.spot(node.located(Place(place.element)))]
+        tag = node.located(Place(place.element))
+        start, at = self.document.position(node.place), self.document.position(tag)
+        return [self.document.spot(tag)] if start is not None and at is not None and start[0] != at[0] else []
 
     def _broken(self, problem: Problem) -> tuple[Line, ...]:
         spots = [self.document.spot(problem.place)]

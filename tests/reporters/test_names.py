@@ -58,7 +58,9 @@ def test_the_scope_is_one_of_the_node_that_the_finding_is_about() -> None:
     names = ["/blocks/blocks.0/mlp/Add_output_0", "/blocks/blocks.0/mlp/Gelu_output_0", "/blocks/blocks.1/norm2/Mul"]
     assert scope_of(names) == "/blocks/blocks.0/mlp/"
     assert scope_of(names, own="/blocks/blocks.1/mlp/MatMul") == ""
-    assert scope_of([*names, "/blocks/blocks.1/norm2/Add_output_0"], own="/blocks/blocks.1/MatMul") == "/blocks/blocks.1/"
+    assert (
+        scope_of([*names, "/blocks/blocks.1/norm2/Add_output_0"], own="/blocks/blocks.1/MatMul") == "/blocks/blocks.1/"
+    )
     assert scope_of(names, own="MatMul_5") == "/blocks/blocks.0/mlp/"
 
 

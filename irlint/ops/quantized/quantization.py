@@ -144,8 +144,11 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
     if len(scale) == 1:
         fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
         if fitting:
-            return f"set `axis` to {fitting[0]}, whose size is {scale[0]}"
-    return f"give the scale {counted(x[axis], 'entry', 'entries')}, or one"
+            return (
+                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to {fitting[0]}, "
+                f"whose size is {scale[0]}"
+            )
+    return f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or one"
 
 
 def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
