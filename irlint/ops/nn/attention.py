@@ -8,7 +8,6 @@ from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, divides, reaches, require, warn
 from irlint.findings.wording import counted
-from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -16,9 +15,6 @@ from irlint.ops.kernels.broadcast import broadcast
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
-from irlint.schemas import MICROSOFT
-
-UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
 
 HEADS_MISMATCH = Rule(
     "IRL380",
@@ -283,11 +279,11 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     equal(key[2], value[2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
     text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected is one number"
     equal(key[1], value[1], HEADS_MISMATCH, text=text, index=2, why="key and value have one number of heads")
-    _check_groups(query[1], key[1])
+    check_groups(query[1], key[1])
     return batch
 
 
-def _check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
+def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
     """Makes sure that the key's heads can divide those of the query. Raises a ``HEADS_MISMATCH`` fault."""
     if queries is None or keys is None or same(queries, keys):
         return
@@ -359,44 +355,3 @@ def _one_or(dim: Dim, score: Dim, why: str) -> bool:
     if not equal_sizes and not one:
         require(Relation("==", dim, score), Relation("==", dim, 1), why=why)
     return True
-
-
-# --- linear attention -------------------------------------------------------------------------------------------------
-
-
-@onnx("LinearAttention", since=27)
-@onnx("LinearAttention", domain=MICROSOFT)
-def linear_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    past_state: Tensor | None = None,
-    decay: Tensor | None = None,
-    beta: Tensor | None = None,
-    *,
-    chunk_size: int = 64,
-    kv_num_heads: int,
-    q_num_heads: int,
-    scale: float = 0.0,
-    state_window: int = 0,
-    update_rule: UpdateRule = "gated_delta",
-) -> tuple[Tensor, Tensor]:
-    """LinearAttention-27 and that of com.microsoft: heads side by side, a state [batch, kv heads, d_k, d_v]."""
-    inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
-    batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
-    length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
-    axes = (("batch_size", batch), ("length", length), ("heads side by side", None))
-    for index, name, x in inputs:
-        check(x, Expected(index, name, axes, INPUTS_MISMATCH))
-    _check_groups(q_num_heads, kv_num_heads)
-    queries = per_head(size(query, 2, 3), q_num_heads, "the hidden size of the query", index=0, attribute="q_num_heads")
-    keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
-    values = per_head(
-        size(value, 2, 3), kv_num_heads, "the hidden size of the value", index=2, attribute="kv_num_heads"
-    )
-    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
-    head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
-    state = (("batch_size", batch), ("kv_num_heads", kv_num_heads), ("d_k", head), ("d_v", values))
-    check(past_state, Expected(3, "past_state", state, CACHE_MISMATCH))
-    present = Tensor(past_state.dtype if past_state is not None else None, tuple(dim for _, dim in state))
-    return Tensor(query.dtype, (batch, length, product((q_num_heads, values)))), present

@@ -1,0 +1,183 @@
+"""Linear attention: heads side by side, and a state that is carried on in the place of keys and values."""
+
+from __future__ import annotations
+
+from irlint.dims import Dim, MaybeDim, largest, product, same
+from irlint.findings.faults import Severity
+from irlint.findings.statements import Relation, require, warn
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.expectations import Expected, check
+from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, check_groups, equal, per_head
+from irlint.schemas import MICROSOFT
+
+UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
+
+#: The rules that weaken the state by ``decay``, and those that correct it by ``beta``.
+_DECAYING = ("gated", "gated_delta")
+_CORRECTING = ("delta", "gated_delta")
+
+
+@onnx("LinearAttention", since=27)
+def linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_state: Tensor | None = None,
+    decay: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    chunk_size: int = 64,
+    kv_num_heads: int,
+    q_num_heads: int,
+    scale: float = 0.0,
+    update_rule: UpdateRule = "gated_delta",
+) -> tuple[Tensor, Tensor]:
+    """LinearAttention-27: a state [batch, kv heads, d_k, d_v]; the rule tells which gates are there."""
+    sequence = _sequence(query, key, value)
+    check_groups(q_num_heads, kv_num_heads)
+    queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
+    keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
+    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
+    head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
+    _check_needed(decay, beta, update_rule)
+    for index, name, gate, rules in ((4, "decay", decay, _DECAYING), (5, "beta", beta, _CORRECTING)):
+        if gate is not None and update_rule not in rules:
+            raise INPUTS_MISMATCH.fault(
+                f"input {index} ({name}) is given, and `update_rule` is {update_rule!r}, which takes none",
+                help=f"leave {name} out, or write {' or '.join(map(repr, rules))}",
+                input=index,
+            )
+    _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
+    present = _present(query, past_state, (sequence[0], kv_num_heads, head, values))
+    return Tensor(query.dtype, (*sequence, product((q_num_heads, values)))), present
+
+
+@onnx("LinearAttention", domain=MICROSOFT)
+def ms_linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_state: Tensor | None = None,
+    decay: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    chunk_size: int = 64,
+    kv_num_heads: int,
+    q_num_heads: int,
+    scale: float = 0.0,
+    state_window: int = 0,
+    update_rule: UpdateRule = "gated_delta",
+) -> tuple[Tensor, Tensor]:
+    """com.microsoft LinearAttention: there may be more heads of the value than of the query, and fewer of the key.
+
+    With a ``state_window`` there are so many states, on an axis before the others.
+    """
+    sequence = _sequence(query, key, value)
+    if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
+        raise HEADS_MISMATCH.fault(
+            f"`q_num_heads` is {q_num_heads} and `kv_num_heads` is {kv_num_heads}: one has to divide the other",
+            help="check the numbers of heads",
+            attribute="kv_num_heads",
+        )
+    if q_num_heads >= kv_num_heads:
+        check_groups(q_num_heads, kv_num_heads)
+    head, values = _heads(query, value, (q_num_heads, kv_num_heads))
+    _check_key_heads(size(key, 2, 3), head, kv_num_heads)
+    _check_needed(decay, beta, update_rule)
+    _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
+    if state_window:
+        text = f"attribute `state_window` is {state_window}; ONNX Runtime refuses another number than 0 on the CPU"
+        advice = "write 0 where the model is to run on the CPU"
+        warn(ATTRIBUTE_OUT_OF_RANGE.fault(text, help=advice, attribute="state_window", severity=Severity.WARNING))
+    window = (state_window,) if state_window > 0 else ()
+    present = _present(query, past_state, (*window, sequence[0], kv_num_heads, head, values))
+    return Tensor(query.dtype, (*sequence, product((largest(q_num_heads, kv_num_heads), values)))), present
+
+
+def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
+    """The number of sequences and their length, which all three have."""
+    inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
+    batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
+    length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
+    axes = (("batch_size", batch), ("length", length), ("heads side by side", None))
+    for index, name, x in inputs:
+        check(x, Expected(index, name, axes, INPUTS_MISMATCH))
+    return batch, length
+
+
+def _heads(query: Tensor, value: Tensor, heads: tuple[int, int]) -> tuple[MaybeDim, MaybeDim]:
+    """The head sizes of the query and of the value, by the numbers of their heads."""
+    queries = per_head(size(query, 2, 3), heads[0], "the hidden size of the query", index=0, attribute="q_num_heads")
+    values = per_head(size(value, 2, 3), heads[1], "the hidden size of the value", index=2, attribute="kv_num_heads")
+    return queries, values
+
+
+def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
+    """Makes sure that the key has heads as large as those of the query, and as many as can be shared out."""
+    if not isinstance(head, int) or not isinstance(hidden, int) or not head:
+        return
+    heads, rest = divmod(hidden, head)
+    if rest or not heads or kv_num_heads % heads:
+        raise HEADS_MISMATCH.fault(
+            f"the hidden size of the key (input 1) is {hidden}, and the head size of the query {head}: that makes "
+            + (f"{hidden}/{head}" if rest else str(heads))
+            + f" heads, which do not divide the {kv_num_heads} of `kv_num_heads`",
+            help="give the key heads that are as large as those of the query, and whose number divides kv_num_heads",
+            input=1,
+        )
+
+
+def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: UpdateRule) -> None:
+    """Makes sure that the gates are there that the rule reads."""
+    for name, gate, rules in (("decay", decay, _DECAYING), ("beta", beta, _CORRECTING)):
+        if gate is None and update_rule in rules:
+            raise INPUTS_MISMATCH.fault(
+                f"`update_rule` is {update_rule!r}, which needs {name}, and that is left out",
+                help=f"connect {name}, or write another update_rule",
+            )
+
+
+def _check_gates(
+    decay: Tensor | None,
+    beta: Tensor | None,
+    sequence: tuple[MaybeDim, MaybeDim],
+    *,
+    kv_num_heads: int,
+    head: MaybeDim,
+) -> None:
+    """Makes sure that ``decay`` is one number for each head or for each of its rows, and ``beta`` one for each head or for all."""
+    axes = (("batch_size", sequence[0]), ("length", sequence[1]))
+    rows = product((kv_num_heads, head))
+    for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
+        check(gate, Expected(index, name, (*axes, ("heads", None)), INPUTS_MISMATCH))
+        found = size(gate, 2, 3)
+        if found is None or other is None or _either(found, (kv_num_heads, other), f"{name} is for each head"):
+            continue
+        raise INPUTS_MISMATCH.fault(
+            f"axis 2 of input {index} ({name}) is {found}; expected is {kv_num_heads}, the heads of the value, or {other}",
+            help=f"give axis 2 of {name} {kv_num_heads} or {other} elements",
+            input=index,
+            marks=((index, 2),),
+            aligned="left",
+        )
+
+
+def _either(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
+    """Whether a dim can be one of several; where none is proven, that is stated as a requirement."""
+    answers = {same(found, each) for each in sizes}
+    if answers == {False}:
+        return False
+    if True not in answers:
+        require(*(Relation("==", found, each) for each in sizes), why=why)
+    return True
+
+
+def _present(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
+    """The state, after making sure that the past one has its shape; for want of one its type is that of the query."""
+    names = ("state_window", "batch_size", "kv_num_heads", "d_k", "d_v")[-len(dims) :]
+    check(past_state, Expected(3, "past_state", tuple(zip(names, dims)), CACHE_MISMATCH))
+    return Tensor(past_state.dtype if past_state is not None else query.dtype, dims)
