@@ -9,6 +9,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Graph, Node
 from irlint.model.order import graphs
+from irlint.model.tensor import INTEGERS
 from irlint.records import record, replaced
 from irlint.schemas import IR_VERSIONS, Formal, OfficialSchema, official
 from irlint.targets.uses import LEFT_OUT, Use, element_type, uses
@@ -81,7 +82,7 @@ def _apart(node: Node) -> object:
     return tuple((name, str(each.value) if name in _ASKED else "") for name, each in node.attributes.items())
 
 
-_ASKED = frozenset({"axis", "axes", "mode", "reduction", "coordinate_transformation_mode"})
+_ASKED = frozenset({"axis", "axes", "fmod", "mode", "reduction", "coordinate_transformation_mode"})
 
 
 def _opset_of(use: Use, imported: int, least: int) -> int:
@@ -118,6 +119,8 @@ def _means_the_same(use: Use, since: int) -> bool:
         return False
     if condition == "axes-not-below-0":
         return all(each >= 0 for name in ("axis", "axes") for each in _numbers(use.node, name))
+    if condition == "floats-with-fmod":
+        return use.inputs[0] in INTEGERS or _numbers(use.node, "fmod") == [1]
     name, _, allowed = condition.partition("=")
     attribute = use.node.attributes.get(name) if name else None
     if attribute is None:
