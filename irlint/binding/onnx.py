@@ -142,11 +142,12 @@ def _call(
     if begins is None and (schema is None or (schema.deprecated and operator is None)):
         missing = _missing_operator(node, version, schema, model=model, who=who)
         faults += [missing] if missing is not None else []
-        if operator is None or (missing is not None and missing.severity is Severity.ERROR):
+        if (operator is None and runtime is None) or (missing is not None and missing.severity is Severity.ERROR):
             return Call(node.op, version, broken=True), faults
     moved = of_other_versions(node, schema) if schema is not None else ()
     faults += arity_faults(node, runtime or schema, operator, moved)
-    attributes, attribute_faults = onnx_attributes(node, schema, operator, scope, moved)
+    stated = schema or (runtime if operator is None else None)
+    attributes, attribute_faults = onnx_attributes(node, stated, operator, scope, moved)
     faults += attribute_faults
     if node.domain in OFFICIAL_DOMAINS and begins is None and version > latest_opset(node.domain):
         faults = [fault.lowered(Severity.WARNING) for fault in faults]
