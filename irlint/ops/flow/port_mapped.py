@@ -10,6 +10,7 @@ from irlint.findings.statements import warn
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
 from irlint.ops import Context, openvino
+from irlint.ops.kernels.back_edges import Iteration, check_back_edges
 from irlint.ops.kernels.bodies import (
     CONTROL_INPUT,
     DEEPEST_SEARCH,
@@ -160,6 +161,7 @@ def tensor_iterator(
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
     counts = check_cuts(run.cuts, inputs, ())
     outputs, trips = run.outputs, same_iterations(run.counts)
+    check_back_edges(body, port_map, back_edges, tied(body, "body"), first=run.first, trips=trips, widens=False)
     results: list[Type | None] = []
     ties = tied(body, "body")
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
@@ -220,6 +222,7 @@ class _Run:
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
     cuts: Sequence[Cut]
+    first: Iteration
 
 
 def _iterated(
@@ -261,8 +264,11 @@ def _iterated(
             values[place] = known
         return context.run(body, values, quiet=quiet)
 
+    firsts: list[tuple[Type | None, ...]] = []
+
     def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
         outputs = run(state)
+        firsts.append(outputs)
         return tuple(outputs[merged[place]] for place in places)
 
     initial = tuple(arguments[place] for place in places)
@@ -279,6 +285,7 @@ def _iterated(
         outputs,
         counts,
         [Cut(entry, whole, arguments[place]) for entry, whole, place in cuts if body.inputs[place] in used],
+        Iteration(arguments, firsts[0] if firsts else ()),
     )
 
 
@@ -314,6 +321,8 @@ def ov_loop(
     if truth(again):
         check_trip_count(trip_count, port_map)
     trips = _ov_trips(trip_count, truth(again))
+    told = trips if truth(execution_condition) or trips in (0, 1) else None
+    check_back_edges(body, port_map, back_edges, ties, first=run.first, trips=told, widens=True)
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     for entry in found:

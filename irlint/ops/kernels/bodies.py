@@ -101,7 +101,8 @@ CARRIED_TYPE = Rule(
     Severity.ERROR,
     "A value that a loop carries on leaves the body in another type, or another fixed shape, than it came in.",
     why="""What one iteration leaves behind is what the next one begins with: its element type has to stay the same, and in
-Scan its shape as well. Runtimes refuse the model.""",
+Scan its shape as well. Runtimes refuse the model. OpenVINO loads an IR whose back edge leaves another shape behind, and
+fails in the second iteration.""",
     mend="Cast or reshape the value at the end of the body, or before the loop.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[2] s) => (float[2] t) {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cases.ir_documents import edge, net
-from oracles.openvino_worker import compiles
+from oracles.openvino_worker import compiles, outcomes
 
 import irlint
 
@@ -165,3 +165,79 @@ def test_what_is_refused(code: str, name: str, tmp_path: Path) -> None:
 def test_what_is_taken(name: str, tmp_path: Path) -> None:
     assert errors(TAKEN[name], tmp_path) == set()
     assert compiles(TAKEN[name].encode(), WEIGHTS)
+
+
+# --- what back edges leave for the next iteration ---------------------------------------------------------------------
+
+SHAPE = constant(7, "i64", "1", 24, 8)
+
+
+def node(id: int, type: str, data: str = "") -> str:
+    """An operation with an axis as its second input."""
+    inputs = '<input><port id="0"/><port id="1"/></input>'
+    return f'<layer id="{id}" name="n{id}" type="{type}" version="opset1">{data}{inputs}{outputs(2)}</layer>'
+
+
+CUT_AXIS = node(4, "ReduceSum", '<data keep_dims="false"/>')
+NEW_AXIS = node(4, "Unsqueeze")
+DOUBLED = node(4, "Concat", '<data axis="0"/>')
+
+
+def carries(
+    change: str,
+    last: int,
+    *,
+    x: str = "2,3",
+    trips: str = constant(0, "i64", "", 0, 8),
+    twice: bool = False,
+    of: int = 6,
+) -> str:
+    """A Loop whose back edge leads what ``change`` makes of x, Result 6, into x again; its output is Result ``last``: 6, or 8, which is
+    a Relu of x, or 18, which is one of an input that is no part of that."""
+    second = edge(1, 0, 4, 1) if twice else edge(7, 0, 4, 1)
+    layers = [parameter(1, x), parameter(11, x), SHAPE, change, constant(3, "boolean", "", 32, 1), relu(9), relu(19)]
+    layers += [result(6), result(5), result(8), result(18)]
+    edges = [edge(1, 0, 4, 0), second, edge(4, 2, 6, 0), edge(3, 0, 5, 0), edge(1, 0, 9, 0), edge(9, 1, 8, 0)]
+    edges += [edge(11, 0, 19, 0), edge(19, 1, 18, 0)]
+    body = f"<body><layers>{''.join(layers)}</layers><edges>{''.join(edges)}</edges></body>"
+    ports = CARRIED + port("input", 3, 11) + AGAIN + port("output", 4, last)
+    given = "".join(map(OPEN.format, range(4)))
+    back = f'<edge from-layer="{of}" to-layer="1"/>'
+    layer = (
+        f'<layer id="9" name="loop" type="Loop" version="opset5"><input>{given}</input>{outputs(4)}'
+        f"<port_map>{ports}</port_map><back_edges>{back}</back_edges>{body}</layer>"
+    )
+    edges = [edge(0, 0, 9, 0), edge(1, 0, 9, 1), edge(2, 0, 9, 2), edge(2, 0, 9, 3), edge(9, 4, 10, 0)]
+    return net([trips, constant(1, "boolean", "", 32, 1), parameter(2, x), layer, result(10)], edges)
+
+
+ONCE = constant(0, "i64", "", 8, 8)
+FED = parameter(0, "", "i64")
+
+#: What a back edge leaves behind, whether OpenVINO runs the model with ones, five iterations where nothing else says how many, and what irlint says of it.
+BACK_EDGES = {
+    "an axis less, as output": (carries(CUT_AXIS, 6), False, "error"),
+    "an axis less, as output of one iteration": (carries(CUT_AXIS, 6, trips=ONCE), False, "error"),
+    "an axis less, of another output": (carries(CUT_AXIS, 8), False, "error"),
+    "an axis less, of another output of one iteration": (carries(CUT_AXIS, 8, trips=ONCE), True, ""),
+    "an axis less, of another output of one iteration that is fed": (carries(CUT_AXIS, 8, trips=FED), True, "warning"),
+    "an axis less, of an output that needs it not": (carries(CUT_AXIS, 18), False, "warning"),
+    "an axis more, as output": (carries(NEW_AXIS, 6), False, "error"),
+    "an axis more, of another output": (carries(NEW_AXIS, 8), False, "error"),
+    "twice as many rows, as output": (carries(DOUBLED, 6, twice=True), True, ""),
+    "twice as many rows, of another output": (carries(DOUBLED, 8, twice=True), False, "error"),
+    "twice as many rows of open sizes, of another output": (carries(DOUBLED, 8, twice=True, x="?,3"), True, ""),
+    "the same shape": (carries(CUT_AXIS, 8, of=8), True, ""),
+    "a scalar for one element": (carries(CUT_AXIS, 8, x="1"), True, ""),
+}
+
+
+def test_what_back_edges_leave_for_the_next_iteration(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{at}.xml" for at in range(len(BACK_EDGES))]
+    for path, (text, _, severity) in zip(paths, BACK_EDGES.values()):
+        path.write_text(text)
+        path.with_suffix(".bin").write_bytes(WEIGHTS[:33])
+        findings = [each for each in irlint.check(path).findings if each.severity.value != "note"]
+        assert [(each.rule.code, each.severity.value) for each in findings] == [("IRL393", severity)] * bool(severity)
+    stages = {name: stage for name, (stage, _, _) in zip(BACK_EDGES, outcomes(paths, runs=True))}
+    assert stages == {name: "ok" if runs else "run" for name, (_, runs, _) in BACK_EDGES.items()}
