@@ -9,6 +9,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
+from irlint.model.tensor import Tensor, Type, type_text
 
 #: So many values that nothing uses are named.
 SHOWN = 3
@@ -21,6 +22,9 @@ ALIKE, AKIN = 0.8, 0.6
 
 #: A name that is written wrong differs from the right one in at most so many letters.
 SLIP = 2
+
+#: What tells whether a node hands on what it is given, as one does that gives a weight another name.
+PROBE = Tensor("float32", (3, 5))
 
 
 def spare_values(graph: Graph) -> list[Value]:
@@ -53,7 +57,8 @@ def way_out(value: Value, user: Node | None, graph: Graph, spare: list[Value], k
     name = value.name
     missing, otherwise = f"define {name!r}", ", or connect another value"
     if searched and _is_stored(name, graph):
-        missing, otherwise = f"the initializer {name!r} is missing: restore it, or export the model again", ""
+        fitting = _type_of_missing(value, graph, known)
+        missing, otherwise = f"the initializer {name!r} is missing: restore it{fitting}, or export the model again", ""
     if len(spare) <= TRIED:
         spare = [each for each in spare if _fits(each, value, user, known)]
     if not spare:
@@ -94,6 +99,56 @@ def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bo
     ]
     answer = asked_again(known, user, inputs)
     return answer is None or answer.outputs is not None or not answer.faults
+
+
+def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
+    """Of what type an initializer is to be restored: that of its kin in other blocks, or else what all that use it take."""
+    users = _users(value, graph, known)
+    kin = [each for each in graph.constants if plain(each.name) == plain(value.name)]
+    types = {_without_contents(known.types.get(each)) for each in kin}
+    for one in types if len(types) == 1 else ():
+        if one is not None and _is_taken(one, users, known):
+            return f" ({type_text(one)}, as {kin[0].name!r} is)"
+    others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
+    rows = {
+        Tensor(each.dtype, each.shape[-1:])
+        for other in others
+        if isinstance(each := known.types.get(other), Tensor) and each.shape and isinstance(each.shape[-1], int)
+    }
+    for one in rows if len(rows) == 1 else ():
+        if _is_taken(one, users, known) and _is_taken(Tensor(one.dtype, ()), users, known):
+            return f" ({type_text(one)} fits where it is used)"
+    return ""
+
+
+def _without_contents(known: Type | None) -> Tensor | None:
+    return Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else None
+
+
+def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]:
+    """The nodes that use a value, each with what it uses: the value, or what a node hands on of it."""
+    found: list[tuple[Node, Value]] = []
+    same = {value}
+    for node in graph.nodes:
+        for each in dict.fromkeys(node.inputs):
+            if each is None or each not in same:
+                continue
+            answer = asked_again(known, node, [PROBE]) if len(node.inputs) == 1 else None
+            if answer is not None and answer.outputs == (PROBE,):
+                same.update(given for given in node.outputs if given is not None)
+            else:
+                found.append((node, each))
+    return found
+
+
+def _is_taken(known_type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
+    """Whether all nodes that use a value take a type for it."""
+    for user, used in users:
+        inputs = [known_type if each is used else known.types.get(each) if each else None for each in user.inputs]
+        answer = asked_again(known, user, inputs)
+        if answer is None or answer.outputs is None or answer.faults:
+            return False
+    return bool(users)
 
 
 def plain(name: str) -> str:

@@ -227,12 +227,17 @@ class Pictures:
                 yield told(last, self.painter)
 
     def _entries(self, problem: Problem, current: bool) -> list[str]:
-        """Where the entries of lists that nodes compute come from."""
+        """Where the entries of lists that nodes compute come from, and what bodies give."""
         if problem.node is None or not current:
             return []
         from irlint.pictures.entries import entry_notes
 
-        return entry_notes(problem.fault, problem.node, self.makers, self.painter)
+        found = entry_notes(problem.fault, problem.node, self.makers, self.painter)
+        if problem.node.bodies:
+            from irlint.pictures.bodies import body_notes
+
+            found += body_notes(problem.fault, problem.node, self.makers, self.painter)
+        return found
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
         node = problem.node

@@ -292,8 +292,14 @@ NAMES = [
     ),
     ("enc_b1_Gather = Relu (x) w = Neg (enc_b1_Gather) y = Add (b1_Gather, w)", "did you mean `enc_b1_Gather`?"),
     ("convolved = MatMul (x, w32) y = Add (x, convolvd)", "define 'convolvd', or connect another value"),
-    ("z = Mul (x, l1_norm_bias) y = Add (l1_norm_weight, z)", "missing: restore it, or export the model again"),
-    ("z = Mul (x, l1_cls_weight) y = Add (l1_reg_weight, z)", "missing: restore it, or export the model again"),
+    (
+        "z = Mul (x, l1_norm_bias) y = Add (l1_norm_weight, z)",
+        "missing: restore it (float32[3] fits where it is used), or export the model again",
+    ),
+    (
+        "z = Mul (x, l1_cls_weight) y = Add (l1_reg_weight, z)",
+        "missing: restore it (float32[3] fits where it is used), or export the model again",
+    ),
 ]
 
 STORED = {

@@ -190,3 +190,26 @@ def test_what_to_do_about_a_frozen_size(text: str, help: str, tmp_path: Path) ->
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL608"]
     assert found.help == help
+
+
+@pytest.mark.parametrize(
+    ("graph", "told"),
+    [
+        (
+            "(float[1,64,8,8] x) => (y, z) <float[4,64,1,1] heads_0_w = {0}> { y = Conv (x, heads_0_w) z = Conv (x, heads_1_w) }",
+            "restore it (float32[4, 64, 1, 1], as 'heads_0_w' is), or",
+        ),
+        (
+            "(float[2,8] x) => (y, z) <float[8] norm_b = {0}> { w = Identity (norm_w) u = Mul (x, norm_w) y = Add (u, norm_b) z = Mul (y, w) }",
+            "restore it (float32[8] fits where it is used), or",
+        ),
+        (
+            "(float[2,8] x) => (y) <float[8] fc_b = {0}> { u = MatMul (x, fc_w) y = Add (u, fc_b) }",
+            "restore it, or",
+        ),
+    ],
+)
+def test_of_what_type_a_missing_initializer_is(graph: str, told: str) -> None:
+    report = irlint.check(onnx.parser.parse_model(f"{HEAD}g {graph}"))
+    (found,) = {each.help for each in report.findings if each.rule.code == "IRL101"}
+    assert told in found

@@ -315,9 +315,10 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
 
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
     """Makes sure that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
+    first = "the condition comes first, and " if outputs > context.outputs else ""
     faults = (
         arity_fault(body, name, "input", expected=inputs, why=why),
-        arity_fault(body, name, "output", expected=outputs, why=f"the node has {context.outputs}"),
+        arity_fault(body, name, "output", expected=outputs, why=f"{first}the node has {context.outputs}"),
     )
     for fault in faults:
         if fault is not None:
