@@ -234,13 +234,14 @@ def _refusals(
     use: Use, version: int, left: int, present: int, serving: Sequence[Kernel], admitted: int
 ) -> Iterator[tuple[int, Objection]]:
     if left & present:
-        allowed = _allowed(serving, left & present)
+        made = _made(use, version, serving, left & present)
+        allowed = "" if made else _allowed(serving, left & present)
         later = f"; {spans(NAME, admitted)} one" if admitted else ""
         yield (
             left & present,
             Objection(
                 ELEMENT_TYPE_NOT_IN_RELEASE,
-                f"version {version} has no CPU kernel for {_told(use)}{later}",
+                f"version {version} has no CPU kernel {f'that makes {made} of' if made else 'for'} {_told(use)}{later}",
                 f"cast to what its kernels take: {allowed}" if allowed else "use another element type",
             ),
         )
@@ -268,6 +269,15 @@ def _no_kernel(use: Use, version: int, missing: int, present: int, admitted: int
         if admitted or present
         else "write it with other operators",
     )
+
+
+def _made(use: Use, version: int, serving: Sequence[Kernel], releases: int) -> str:
+    """The element types of the outputs where it is these that the kernels lack, and not those of the inputs."""
+    schema = _schema(use.node.domain, use.node.op, version)
+    taken = replaced(use, outputs=())
+    if not use.inputs or not any(_admits(each, schema, taken) for each in serving if each.releases & releases):
+        return ""
+    return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != LEFT_OUT))
 
 
 def _told(use: Use) -> str:

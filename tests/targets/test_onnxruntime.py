@@ -47,6 +47,9 @@ def test_ir_versions_and_opsets_have_limits() -> None:
              "{ y = RNN <layout = 1, hidden_size = 4> (x, w, r) }", "1.31", REFUSED),
         (22, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", REFUSED),
         (21, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", RUNS),
+        (28, f"{FLOATS} {{ y = Celu (x) }}", "1.31", REFUSED),
+        (28, f"{FLOATS} {{ y = Celu (x) }}", "1.32", RUNS),
+        (28, "(uint8[2] x, float s) => (float[2] y) { y = DequantizeLinear (x, s) }", "1.32", REFUSED),
     ],
 )  # fmt: skip
 def test_kernels_and_functions_decide(opset: int, graph: str, release: str, said: str) -> None:
@@ -58,6 +61,8 @@ def test_what_keeps_a_model_from_a_release_is_told() -> None:
         of(22, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }")
     )
     assert rows["1.31"][1] == ["RoiAlign (22): no CPU kernel of version 22; kernels end at version 16"]
+    rows = matrix(of(28, "(float[2] x) => (float6e2m3[2] y) { y = Cast <to = 27> (x) }"))
+    assert rows["1.32"][1] == ["Cast (28): version 28 has no CPU kernel that makes float6_e2m3 of float32"]
     rows = matrix(of(20, "(float16[2] x) => (float16[2] y) { y = Gelu (x) }"))
     assert rows["1.16"][1][-1] == "Gelu (20): not in the release; 1.17 and later have it"
 
