@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
-from irlint.dims import Expr, Shape, elements, same
+from irlint.dims import Expr, Shape, broadcast_parts, elements, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.walk import asked_again
@@ -265,6 +265,14 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
     return axes[0] if len(axes) == 1 else None
 
 
+def _joined_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
+    """The one axis that a clash is about, where a declared size has been joined with another one there."""
+    from irlint.inference.agreement import joins
+
+    pairs = enumerate(zip(given or (), declared or ()))
+    return next((axis for axis, (a, b) in pairs if joins(a, b) and text == f"axis {axis} is {b} against {a}"), None)
+
+
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
     """Whether a Convert of compressed weights declares the type that they are stored in: OpenVINO's own writer does so
     where the weights are an output of the model.
@@ -320,6 +328,8 @@ def _contradiction(
     if not text:
         return None
     axis = None if what or "; " in text else _only_axis(held.shape, stated_type.shape)
+    if axis is None and not what:
+        axis = _joined_axis(held.shape, stated_type.shape, text)
     if axis is not None and held.shape is not None and stated_type.shape is not None:
         told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; the operator gives {held.shape[axis]}"
     else:
@@ -327,8 +337,25 @@ def _contradiction(
     return SHAPE_CONTRADICTED.fault(
         told,
         help=_correction(held.shape, stated_type.shape, axis),
+        notes=_joining(held.shape, stated_type.shape, known),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
+
+
+def _joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
+    """What the node demands that has broadcast a declared size together with another one."""
+    from irlint.inference.agreement import joins
+
+    for a, b in zip(given or (), declared or ()):
+        if not joins(a, b):
+            continue
+        parts = {*broadcast_parts(a)} if a is not None else set()
+        for demand in known.requires:
+            if any({each.left, each.right} == parts for each in demand.requirement.any_of):
+                own = [each.requirement.condition for each in known.requires if each.node is demand.node]
+                label = f"{demand.node.op} {demand.node.label!r}"
+                return (f"{label} has joined {b} with another size, and works only where {', and '.join(own)}",)
+    return ()
 
 
 def _correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:

@@ -43,6 +43,7 @@ __all__ = [
     "TooComplex",
     "at_least",
     "bounds",
+    "broadcast_parts",
     "broadcast_size",
     "ceildiv",
     "divisible",
@@ -141,6 +142,15 @@ def broadcast_size(*dims: MaybeDim) -> MaybeDim:
     from irlint.dims.extremes import joint_size
 
     return None if None in dims else guarded(joint_size, dims)
+
+
+def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
+    """The sizes that ``dim`` is the broadcast size of: itself, or those of which it was made."""
+    if isinstance(dim, int):
+        return (dim,)
+    from irlint.dims.extremes import broadcast_parts as parts_of
+
+    return tuple(dict.fromkeys(parts_of(dim)))
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:

@@ -48,7 +48,7 @@ def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
 
 def joint_size(dims: tuple[Dim, ...]) -> Dim:
     """The maximum, or 0 where the minimum is 0."""
-    parts = tuple(part for dim in dims for part in _broadcast_parts(dim) if part != 1) or (1,)
+    parts = tuple(part for dim in dims for part in broadcast_parts(dim) if part != 1) or (1,)
     if sum(atom.size for part in parts for atom in atoms_of(part)) > MAX_BRANCHING_SIZE:
         raise TooComplex(f"{len(parts)} sizes broadcast together")
     return _stretched(parts)
@@ -59,7 +59,7 @@ def _stretched(parts: tuple[Dim, ...]) -> Dim:
     return widest if present in (1, extreme("min", (widest, 1))) else widest * present
 
 
-def _broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
+def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
     """The sizes that `dim` is the broadcast size of: itself, or those of which it was made."""
     terms = terms_of(dim)
     atoms = next(iter(terms), ())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-from irlint.dims import Dim, Expr, Shape, TooComplex, evaluated, same, substituted, symbol, symbols
+from irlint.dims import Dim, Expr, Shape, TooComplex, broadcast_parts, evaluated, same, substituted, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.findings.wording import counted
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
+from irlint.model import Node, Value
+from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
 #: A size that a demand keeps from being small is looked for up to here.
@@ -28,12 +30,14 @@ class Terms:
     """What must hold in a model beside its declarations.
 
     ``least`` are the least sizes of symbols, ``equal`` the sizes that an operator demands to be equal, perhaps among other
-    possibilities, and ``inputs`` the symbols in the shapes of the model's inputs.
+    possibilities, and ``inputs`` the symbols in the shapes of the model's inputs. ``joined`` are the symbols of two axes of one input
+    that a node broadcasts together, where it takes few sizes of one of them only: the ranks of its inputs are not those that were meant.
     """
 
     least: Mapping[str, Least] = NOTHING
     equal: Container[frozenset[Dim]] = frozenset()
     inputs: Container[str] = frozenset()
+    joined: Collection[frozenset[str]] = ()
 
 
 def terms_of(known: Known) -> Terms:
@@ -41,8 +45,25 @@ def terms_of(known: Known) -> Terms:
     graph = known.model.graph
     relations = (each for demand in known.requires for each in demand.requirement.any_of if each.kind == "==")
     equal = {frozenset((each.left, each.right)) for each in relations}
-    inputs = names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
-    return Terms(_leasts(known.requires), equal, inputs)
+    axes = [names_in([known.types.get(value)]) for value in graph.inputs] if graph is not None else []
+    return Terms(_leasts(known.requires), equal, frozenset().union(*axes), _joined(known.requires, axes))
+
+
+def _joined(demands: Iterable[Demand], axes: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
+    """The two symbols of one input that a node joins with each other, and one of them with a number, too."""
+    pairs: dict[Node, list[frozenset[str]]] = {}
+    few: dict[Node, set[str]] = {}
+    for demand in demands:
+        relations = demand.requirement.any_of
+        if demand.when or any(each.kind != "==" for each in relations):
+            continue
+        names = {frozenset((_name(each.left), _name(each.right))) - {""} for each in relations}
+        wide = [each for each in names if len(each) == 2]
+        if len(wide) == 1 and any(wide[0] <= each for each in axes):
+            pairs.setdefault(demand.node, []).append(wide[0])
+        elif len(names) == 1 and len(next(iter(names))) == 1:
+            few.setdefault(demand.node, set()).update(*names)
+    return [each for node, found in pairs.items() for each in found if few.get(node, set()) & each]
 
 
 def _leasts(demands: Iterable[Demand]) -> dict[str, Least]:
@@ -96,6 +117,13 @@ def clashes(inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TE
     return found or _together(pairs)
 
 
+def disagrees(found: Type | None, value: Value, terms: Terms) -> bool:
+    """Whether a shape cannot hold beside one that the file declares of a value."""
+    return isinstance(found, Tensor) and any(
+        isinstance(each.type, Tensor) and bool(clashes(found.shape, each.type.shape, terms)) for each in value.declared
+    )
+
+
 def _because(a: Dim, b: int, least: Mapping[str, Least]) -> str:
     """Why ``a`` is not ``b``, where what must hold says it; "" where it does not."""
     if isinstance(a, int) or same(a, b) is False:
@@ -140,10 +168,20 @@ def _name(dim: Dim) -> str:
 
 
 def _of_another_input(a: Dim, b: Dim, terms: Terms) -> bool:
-    """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the same."""
+    """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the same, or what
+    ``b`` and another axis of its input have been joined to."""
     if _name(b) not in terms.inputs or frozenset((a, b)) in terms.equal:
         return False
+    if joins(a, b):
+        names = {_name(part) for part in broadcast_parts(a)}
+        return any(each <= names for each in terms.joined)
     return isinstance(a, int) or (_name(a) in terms.inputs and a != b)
+
+
+def joins(a: Dim | None, b: Dim | None) -> bool:
+    """Whether ``a`` is what ``b`` and other sizes are broadcast to."""
+    parts = () if a is None else broadcast_parts(a)
+    return len(parts) > 1 and b in parts
 
 
 def _stated(sizes: Mapping[str, tuple[int, int]], *dims: Dim) -> str:

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
+from irlint.inference.agreement import Terms, disagrees, terms_of
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
 from irlint.inference.holes import filled
@@ -60,6 +61,7 @@ class Trials:
         self.left = left
         self.leaves = leaves
         self._ask = questions(known)
+        self._terms: Terms | None = None
         self.inputs = [value for value in graph.inputs if value not in graph.constants]
         self.nodes = nodes = ordered(graph).nodes
         self.order = {node: at for at, node in enumerate(nodes)}
@@ -139,7 +141,7 @@ class Trials:
         if is_demand(problem):
             return all(map(self.leaves, answer.requirements))
         return problem.fault.rule.family != DECLARED or not any(
-            value is not None and value.name == problem.value and contradicts(given, value)
+            value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
@@ -147,6 +149,12 @@ class Trials:
         """What a node that is changed gives; None where that is a fault."""
         answer = self._answer(change, node, dict(change.types))
         return None if answer is None or _grave(answer.faults) else answer.outputs
+
+    def _is_wrong(self, given: Type | None, value: Value) -> bool:
+        """Whether the file declares another type of a value, by what must hold in the model, too."""
+        if self._terms is None:
+            self._terms = terms_of(self.known)
+        return contradicts(given, value) or disagrees(given, value, self._terms)
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
         self.left -= 1
@@ -204,13 +212,13 @@ class Trials:
             if value is None or given is None:
                 continue
             before = [each for each in own if each.fault.rule.family == DECLARED and each.value == value.name]
-            if contradicts(given, value):
+            if contradicts(given, value) or (before and self._is_wrong(given, value)):
                 if before:
                     continue
                 if stale is None:
                     return None
                 stale.append(value)
-            if contradicts(self.known.types.get(value), value):
+            if before and self._is_wrong(self.known.types.get(value), value):
                 found += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
+from irlint.inference.agreement import disagrees, terms_of
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
-from irlint.inference.origins import Makers, inputs_of, shape_of, steps
+from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.inference.trials import DECLARED, Outcome, Trials, is_demand
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
@@ -139,7 +140,8 @@ class Levers:
                 if value is None or value.name != problem.value or shape is None or not isinstance(declared, Tensor):
                     continue
                 pairs = zip(shape, declared.shape or ())
-                return [(value, axis) for axis, (one, other) in enumerate(pairs) if one != other]
+                found = [(value, axis) for axis, (one, other) in enumerate(pairs) if one != other]
+                return [*found, *self._joined(found)]
             return []
         first = shape_of(node.inputs[0], self.known) if node.inputs else None
         found = []
@@ -149,6 +151,19 @@ class Levers:
             if value is not None and shape is not None and -len(shape) <= axis < len(shape):
                 found.append((value, axis % len(shape)))
         return found
+
+    def _joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
+        """The sizes that a node has made one of, where the clashing sizes come from several."""
+        found = []
+        for value, axis in clashing:
+            *_, (node, made, place) = ((None, value, axis), *steps(value, axis, self.makers, FARTHEST))
+            if node is None:
+                continue
+            for each in self.makers.deciding(node, Position(node.outputs.index(made), place)):
+                given = node.inputs[each.port]
+                if given is not None and not each.in_contents:
+                    found.append((given, each.index))
+        return found if len(found) > 1 else []
 
     def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
         """The nodes that only one of the clashing sizes has come through, the nearest first."""
@@ -238,8 +253,11 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return True
     if family == DECLARED:
-        given = (value for value in node.outputs if value is not None and value.name == problem.value)
-        return any(contradicts(known.types.get(value), value) for value in given)
+        given = [value for value in node.outputs if value is not None and value.name == problem.value]
+        terms = terms_of(known)
+        return any(
+            contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
+        )
     return problem.by_rule and problem.is_error and family in TYPED
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Shape, same
 from irlint.findings.faults import Fault
+from irlint.inference.agreement import joins
 from irlint.inference.known import Known
 from irlint.model import Declaration, Node, Problem, Value
 from irlint.model.tensor import Tensor, Type, type_text
@@ -112,10 +113,12 @@ def declared(
 
 
 def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
-    """The axes on which two shapes of one rank cannot be equal."""
+    """The axes on which two shapes of one rank cannot be equal, else those on which a size has been joined with others."""
     if len(inferred) != len(stated):
         return ()
-    return tuple(axis for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None and same(a, b) is False)
+    pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]
+    found = tuple(axis for axis, a, b in pairs if same(a, b) is False)
+    return found or tuple(axis for axis, a, b in pairs if joins(a, b))
 
 
 def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
