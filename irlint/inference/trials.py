@@ -8,17 +8,20 @@ from heapq import heappop, heappush
 from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
-from irlint.inference.agreement import Terms, disagrees, terms_of
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
 from irlint.inference.holes import filled
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.inference.walk import questions
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
+
+if TYPE_CHECKING:
+    from irlint.inference.agreement import Terms
 
 #: The family of rules that compare declarations with what operators give.
 DECLARED = "declarations"
@@ -152,6 +155,8 @@ class Trials:
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
         """Whether the file declares another type of a value, by what must hold in the model, too."""
+        from irlint.inference.agreement import disagrees, terms_of
+
         if self._terms is None:
             self._terms = terms_of(self.known)
         return contradicts(given, value) or disagrees(given, value, self._terms)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
-from irlint.inference.agreement import disagrees, terms_of
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
@@ -253,6 +252,8 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return True
     if family == DECLARED:
+        from irlint.inference.agreement import disagrees, terms_of
+
         given = [value for value in node.outputs if value is not None and value.name == problem.value]
         terms = terms_of(known)
         return any(

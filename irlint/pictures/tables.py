@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
-from irlint.dims import Shape, same
+from irlint.dims import Expr, Shape, same
 from irlint.findings.faults import Fault
-from irlint.inference.agreement import joins
 from irlint.inference.known import Known
 from irlint.model import Declaration, Node, Problem, Value
 from irlint.model.tensor import Tensor, Type, type_text
@@ -118,7 +117,11 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
         return ()
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]
     found = tuple(axis for axis, a, b in pairs if same(a, b) is False)
-    return found or tuple(axis for axis, a, b in pairs if joins(a, b))
+    if found or not any(isinstance(b, Expr) for _, _, b in pairs):
+        return found
+    from irlint.inference.agreement import joins
+
+    return tuple(axis for axis, a, b in pairs if joins(a, b))
 
 
 def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
