@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from irlint.binding.calls import Call
 from irlint.dims import TooComplex
@@ -123,11 +123,20 @@ class Memory:
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self._asked: dict[int, tuple[Call, int | None]] = {}
+        #: The calls of which a rule that may ask for its node has given an answer without.
+        self._general: set[int] = set()
         #: Answers by the identity of the call and of what its inputs are, which are kept with them.
         self._same: dict[tuple[int, ...], tuple[Answer, Call, Sequence[Type | None]]] = {}
 
-    def ask(self, call: Call, inputs: Sequence[Type | None], *, outputs: int) -> Answer:
-        """As the function ``ask`` says of a rule that asks for no context."""
+    def ask(
+        self,
+        call: Call,
+        inputs: Sequence[Type | None],
+        *,
+        outputs: int,
+        context: Callable[[], Context] | None = None,
+    ) -> Answer:
+        """As the function ``ask`` says; ``context`` makes one for a rule that asks for it."""
         same = (id(call), outputs, *map(id, inputs))
         found = self._same.get(same)
         if found is not None:
@@ -139,54 +148,81 @@ class Memory:
             asked = self._asked[id(call)] = call, self._number(call)
         number = asked[1]
         if number is None:
-            return ask(call, inputs, outputs=outputs)
-        count = outputs if call.operator is None else 0
+            return ask(call, inputs, outputs=outputs, context=context and context())
+        if context is not None and id(call) not in self._general:
+            return self._first(call, inputs, outputs, context)[0]
+        count = outputs if call.operator is None or context is not None else 0
         if [x for x in inputs if type(x) is Tensor and x.value is not None and _holds_floats(x)]:
-            return self._of_floats(call, number, inputs, outputs)
+            return self._of_floats(call, number, inputs, outputs, context)
         key = (number, count, *inputs)
         try:
             known = self._answers.get(key)
         except TypeError:
-            return ask(call, inputs, outputs=outputs)
+            return ask(call, inputs, outputs=outputs, context=context and context())
         if known is None:
-            known = ask(call, inputs, outputs=outputs)
-            if known.faults or len(self._answers) >= MAX_REMEMBERED:
+            known, general = self._first(call, inputs, outputs, context)
+            if not general or known.faults or len(self._answers) >= MAX_REMEMBERED:
                 return known
             self._answers[key] = known
         if len(self._same) < MAX_REMEMBERED:
             self._same[same] = known, call, inputs
         return known
 
+    def _first(
+        self, call: Call, inputs: Sequence[Type | None], outputs: int, context: Callable[[], Context] | None
+    ) -> tuple[Answer, bool]:
+        """An answer, and whether it is that for any node; no other of the call is kept where its rule wants to know the node."""
+        if context is None:
+            return ask(call, inputs, outputs=outputs), True
+        made = context()
+        answer = ask(call, inputs, outputs=outputs, context=made)
+        if made.particular:
+            self._asked[id(call)] = call, None
+        else:
+            self._general.add(id(call))
+        return answer, not made.particular
+
     def _number(self, call: Call) -> int | None:
         """One number for all calls of the same rule with equal attributes; None where these cannot be compared."""
         function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
         # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
-        rule = (function, fold, id(call.schema), *(call.attributes or {}).items())
+        rule: tuple[object, ...] = (function, fold, id(call.schema), *(call.attributes or {}).items())
+        if call.signature is not None and call.signature.context:
+            rule = (id(call),)
         try:
             return self._numbers.setdefault(rule, len(self._numbers))
         except TypeError:
             return None
 
-    def _of_floats(self, call: Call, number: int, inputs: Sequence[Type | None], outputs: int) -> Answer:
+    def _of_floats(
+        self,
+        call: Call,
+        number: int,
+        inputs: Sequence[Type | None],
+        outputs: int,
+        context: Callable[[], Context] | None,
+    ) -> Answer:
         """The answer where inputs hold floating-point numbers: of weights the same as of others, if the rule does not look at them."""
-        count = outputs if call.operator is None else 0
+        if reckoning():
+            return ask(call, inputs, outputs=outputs, context=context and context())
+        count = outputs if call.operator is None or context is not None else 0
         key = (
             number,
             count,
             *[(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs],
         )
-        if reckoning():
-            return ask(call, inputs, outputs=outputs)
         known = self._answers.get(key)
         if known is None:
             given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
-            known = ask(call, given, outputs=outputs)
+            known, general = self._first(call, given, outputs, context)
             looked = any(isinstance(x, Unread) and x.read for x in given)
-            if looked or known.faults or not all(type(each) is Tensor for each in known.outputs or ()):
+            if looked or known.faults or not general or not all(type(each) is Tensor for each in known.outputs or ()):
                 known = NO_ANSWER
             if len(self._answers) < MAX_REMEMBERED:
                 self._answers[key] = known
-        return known if known is not NO_ANSWER else ask(call, inputs, outputs=outputs)
+        if known is not NO_ANSWER:
+            return known
+        return ask(call, inputs, outputs=outputs, context=context and context())
 
 
 class Unread(Tensor):

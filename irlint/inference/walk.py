@@ -12,7 +12,7 @@ from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_I
 from irlint.dims import Dim, Shape, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory, ask
+from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
@@ -426,9 +426,13 @@ class _Walk:
         count = len(node.outputs)
         if call.signature is None or not call.signature.context:
             return self.memory.ask(call, inputs, outputs=count)
-        run, size = partial(self._body, frame, node, said), partial(self._size, frame, node)
-        context = Context(call.op, node, call.version, count, run, size, partial(self._is_constant, node))
-        return ask(call, inputs, outputs=count, context=context)
+
+        def context() -> Context:
+            run, size = partial(self._body, frame, node, said), partial(self._size, frame, node)
+            fixed = partial(self._is_constant, node)
+            return Context(call.op, node, call.version, run=run, unknown=size, constant=fixed)
+
+        return self.memory.ask(call, inputs, outputs=count, context=context)
 
     def _is_constant(self, node: Node, index: int) -> bool:
         return index < len(node.inputs) and node.inputs[index] in self.fixed

@@ -76,9 +76,10 @@ class Operator:
     compiles: Callable[..., Fault | None] | None = None
 
 
-@record
 class Context:
-    """What a rule may ask about its node: ``op`` as the specification spells it, ``outputs`` how many the node has.
+    """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that counts and
+    the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more than these gives
+    the same answer for all nodes of one call; ``particular`` tells that one did ask for the node, or for what follows.
 
     ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
     never runs: no finding in it is more than a warning; ``maybe`` that it may never run; ``stated`` that the inputs are those that
@@ -87,13 +88,59 @@ class Context:
     not worked out from others.
     """
 
-    op: str
-    node: Node
-    version: int
-    outputs: int
-    run: Callable[..., tuple[Type | None, ...]]
-    unknown: Callable[..., Any]
-    constant: Callable[[int], bool]
+    __slots__ = (
+        "op",
+        "domain",
+        "version",
+        "imported",
+        "outputs",
+        "particular",
+        "_node",
+        "_run",
+        "_unknown",
+        "_constant",
+    )
+
+    def __init__(
+        self,
+        op: str,
+        node: Node,
+        version: int,
+        *,
+        run: Callable[..., tuple[Type | None, ...]],
+        unknown: Callable[..., Any],
+        constant: Callable[[int], bool],
+    ) -> None:
+        self.op = op
+        self.domain = node.domain
+        self.version = version
+        self.imported = node.version
+        self.outputs = len(node.outputs)
+        self.particular = False
+        self._node = node
+        self._run = run
+        self._unknown = unknown
+        self._constant = constant
+
+    @property
+    def node(self) -> Node:
+        self.particular = True
+        return self._node
+
+    @property
+    def run(self) -> Callable[..., tuple[Type | None, ...]]:
+        self.particular = True
+        return self._run
+
+    @property
+    def unknown(self) -> Callable[..., Any]:
+        self.particular = True
+        return self._unknown
+
+    @property
+    def constant(self) -> Callable[[int], bool]:
+        self.particular = True
+        return self._constant
 
     def body(self, name: str) -> Graph | None:
         """The graph attribute of that name."""

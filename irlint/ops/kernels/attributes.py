@@ -179,7 +179,7 @@ def numbered_type(number: int, context: Context, attribute: str = "dtype", *, ou
             attribute=attribute,
         )
     dtype = NUMBERED_TYPES[number - 1]
-    schema = official(context.op, context.version, context.node.domain)
+    schema = official(context.op, context.version, context.domain)
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",

@@ -138,7 +138,7 @@ def ms_pool(
     context: Context,
 ) -> tuple[Tensor, Tensor]:
     """ONNX Runtime's poolings: channels last, or in blocks as the second axis (com.microsoft.nchwc)."""
-    first = 2 if context.node.domain == NCHWC else 1
+    first = 2 if context.domain == NCHWC else 1
     shape = _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
     return Tensor(X.dtype, shape), Tensor("int64", shape)
 
@@ -192,7 +192,7 @@ def qlinear_average_pool(
     expect_zero_points(context, parameters[1], parameters[3])
     for index, name, tensor in parameters:
         expect_one(tensor, index, name, scalar=True)
-    first = 1 if channels_last or context.node.domain == NHWC else 2
+    first = 1 if channels_last or context.domain == NHWC else 2
     window = OnnxWindow(auto_pad, pads=pads, strides=strides)
     return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first))
 

@@ -120,7 +120,7 @@ def ms_qlinear_conv(
         y_zero_point=y_zero_point,
         bias=B,
     )
-    first = 1 if channels_last or context.node.domain == NHWC else 2
+    first = 1 if channels_last or context.domain == NHWC else 2
     shape = convolved(x.shape, w.shape, window, group=group, kernel_shape=kernel_shape, first=first, weights=3)
     return Tensor(y_zero_point.dtype, shape)
 
