@@ -80,9 +80,9 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
     used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
     misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
     for node in graph.nodes:
-        if node in known.faulted or node in misread or node not in known.calls:
-            continue
         if _is_as_declared(node, known, alike):
+            continue
+        if node in known.faulted or node in misread or node not in known.calls:
             continue
         ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
         yield from ports

@@ -126,7 +126,7 @@ class Memory:
         #: The calls of which a rule that may ask for its node has given an answer without.
         self._general: set[int] = set()
         #: Answers by the identity of the call and of what its inputs are, which are kept with them.
-        self._same: dict[tuple[int, ...], tuple[Answer, Call, Sequence[Type | None]]] = {}
+        self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[Type | None]]] = {}
 
     def ask(
         self,
@@ -136,8 +136,18 @@ class Memory:
         outputs: int,
         context: Callable[[], Context] | None = None,
     ) -> Answer:
-        """As the function ``ask`` says; ``context`` makes one for a rule that asks for it."""
-        same = (id(call), outputs, *map(id, inputs))
+        """As the function ``ask`` says; ``context`` makes one for a rule that asks for it.
+
+        Of weights the answer is the same as of others, if the rule does not look at them.
+        """
+        floats = [x for x in inputs if type(x) is Tensor and x.value and _holds_floats(x)]
+        forms: Sequence[object] = inputs
+        same: tuple[object, ...] = (id(call), outputs, *map(id, inputs))
+        if floats:
+            if reckoning():
+                return ask(call, inputs, outputs=outputs, context=context and context())
+            forms = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
+            same = (id(call), outputs, *[x if type(x) is tuple else id(x) for x in forms])
         found = self._same.get(same)
         if found is not None:
             return found[0]
@@ -151,19 +161,22 @@ class Memory:
             return ask(call, inputs, outputs=outputs, context=context and context())
         if context is not None and id(call) not in self._general:
             return self._first(call, inputs, outputs, context)[0]
-        count = outputs if call.operator is None or context is not None else 0
-        if [x for x in inputs if type(x) is Tensor and x.value is not None and _holds_floats(x)]:
-            return self._of_floats(call, number, inputs, outputs, context)
-        key = (number, count, *inputs)
+        key = (number, outputs if call.operator is None or context is not None else 0, *forms)
         try:
             known = self._answers.get(key)
         except TypeError:
             return ask(call, inputs, outputs=outputs, context=context and context())
         if known is None:
-            known, general = self._first(call, inputs, outputs, context)
-            if not general or known.faults or len(self._answers) >= MAX_REMEMBERED:
+            given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
+            known, general = self._first(call, given, outputs, context)
+            kept = general and not known.faults and not (floats and _depends(known, given))
+            if not kept and not floats:
                 return known
-            self._answers[key] = known
+            known = known if kept else NO_ANSWER
+            if len(self._answers) < MAX_REMEMBERED:
+                self._answers[key] = known
+        if known is NO_ANSWER:
+            return ask(call, inputs, outputs=outputs, context=context and context())
         if len(self._same) < MAX_REMEMBERED:
             self._same[same] = known, call, inputs
         return known
@@ -194,35 +207,11 @@ class Memory:
         except TypeError:
             return None
 
-    def _of_floats(
-        self,
-        call: Call,
-        number: int,
-        inputs: Sequence[Type | None],
-        outputs: int,
-        context: Callable[[], Context] | None,
-    ) -> Answer:
-        """The answer where inputs hold floating-point numbers: of weights the same as of others, if the rule does not look at them."""
-        if reckoning():
-            return ask(call, inputs, outputs=outputs, context=context and context())
-        count = outputs if call.operator is None or context is not None else 0
-        key = (
-            number,
-            count,
-            *[(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs],
-        )
-        known = self._answers.get(key)
-        if known is None:
-            given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
-            known, general = self._first(call, given, outputs, context)
-            looked = any(isinstance(x, Unread) and x.read for x in given)
-            if looked or known.faults or not general or not all(type(each) is Tensor for each in known.outputs or ()):
-                known = NO_ANSWER
-            if len(self._answers) < MAX_REMEMBERED:
-                self._answers[key] = known
-        if known is not NO_ANSWER:
-            return known
-        return ask(call, inputs, outputs=outputs, context=context and context())
+
+def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
+    """Whether an answer may be another one for other numbers: the rule looked at them, or gave them on."""
+    looked = any(isinstance(x, Unread) and x.read for x in given)
+    return looked or not all(type(each) is Tensor for each in answer.outputs or ())
 
 
 class Unread(Tensor):
@@ -249,9 +238,9 @@ class Unread(Tensor):
 
 def _holds_floats(known: Type | None) -> bool:
     """Whether the contents are floating-point numbers, which may be equal and not the same: 0.0 and -0.0."""
-    return (
-        isinstance(known, Tensor) and known.value is not None and any(isinstance(each, float) for each in known.value)
-    )
+    if not isinstance(known, Tensor) or not known.value:
+        return False
+    return type(known.value[0]) is float or any(isinstance(each, float) for each in known.value)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:

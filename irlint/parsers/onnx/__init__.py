@@ -407,8 +407,8 @@ class _Links:
         return tuple(values)
 
     def all_used(self, names: Iterable[str]) -> tuple[Value | None, ...]:
-        known = self.scope.get
-        return tuple([known(name) or self.used(name) for name in names])
+        values = tuple(map(self.scope.get, names))
+        return values if all(values) else tuple(map(self.used, names))
 
     def used(self, name: str) -> Value | None:
         """The value that a name stands for, None for the empty name."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
-from irlint.model.tensor import BITS, CONTENTS_LIMIT, NUMBERED_TYPES, Contents, Tensor
+from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, NUMBERED_TYPES, Contents, Tensor
 from irlint.parsers import opening, weights
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.opening import beside, is_url
@@ -16,6 +16,7 @@ from irlint.parsers.opening import beside, is_url
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
 #: The element types of TensorProto.DataType by number.
@@ -114,8 +115,8 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
             stored = Stored(end - start, start, None, end - start)
             if count is None or size != end - start:
                 return Constant(tensor, stored)
-            value = weights.contents(tensor.dtype, count, data[start:end])
-            return Constant(Tensor(tensor.dtype, tensor.shape, value), stored)
+            made = _integers if tensor.dtype in INTEGERS else _filled
+            return Constant(made(tensor.dtype, tensor.shape, count, data[start:end]), stored)
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
     external = protobuf.last(found, 14 << 3) == _EXTERNAL
@@ -135,6 +136,14 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)
         return Constant(Tensor(dtype, dims, None if faults and not external else value), stored, None, faults)
     return Constant(Tensor(dtype, dims, value), stored)
+
+
+def _filled(dtype: str, shape: Shape | None, count: int, raw: bytes) -> Tensor:
+    return Tensor(dtype, shape, weights.contents(dtype, count, raw))
+
+
+#: Of whole numbers, such as the targets of reshapes, many constants hold the same: they share one tensor.
+_integers = lru_cache(1024)(_filled)
 
 
 @lru_cache(1024)
