@@ -46,8 +46,12 @@ class Binder:
 
         ``scope`` holds the attributes of the call of the function that the node stands in, by name.
         """
-        # Nodes of a model share their attributes where these were read once for all of them.
-        short = _short_key(node, within_function)
+        # Nodes of a model share the mapping of their attributes where these were read once for all of them.
+        inputs, outputs = node.inputs, node.outputs
+        short: tuple[object, ...] | None = None
+        if None not in inputs and None not in outputs:
+            counts = len(inputs), len(outputs), within_function
+            short = (id(node.attributes), node.op, node.domain, node.overload, node.version, counts)
         known = self._alike.get(short) if short is not None else None
         if known is not None:
             return known, []
@@ -64,14 +68,6 @@ class Binder:
             if call.operator is not None and call.operator.unheeded:
                 self._unheeded[node.op, node.version] = call.operator.unheeded
         return call, faults
-
-
-def _short_key(node: Node, within_function: bool) -> tuple[object, ...] | None:
-    """What a sound call depends on, its attributes by the mapping that holds them; None where an input or output is left out."""
-    if None in node.inputs or None in node.outputs:
-        return None
-    counts = len(node.inputs), len(node.outputs)
-    return (id(node.attributes), node.op, node.domain, node.overload, node.version, within_function, *counts)
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:

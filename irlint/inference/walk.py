@@ -147,6 +147,8 @@ class _Walk:
         self.memory = Memory()
         #: Answers of which nothing is too large, by their identity: equal nodes have one.
         self.held: dict[int, tuple[Type | None, ...]] = {}
+        #: Those of them that leave nothing open.
+        self.whole: set[int] = set()
         self.calls: dict[Node, Call] = {}
         self.orders: dict[Graph, Order] = {}
         self.faulted: set[Node] = set()
@@ -217,8 +219,9 @@ class _Walk:
             order = self.orders[graph] = ordered(graph)
         if self.format.keeps_alive:
             self.dead |= set(graph.nodes) - live(graph, self.format.keeps_alive)
+        within = is_function(graph)
         for node in order.nodes:
-            self._node(graph, frame, node, said)
+            self._node(graph, frame, node, said, within_function=within)
         for node in order.cyclic:
             self._take_declared(frame, node)
         return tuple(self.types.get(value, UNKNOWN) for value in graph.outputs)
@@ -339,12 +342,12 @@ class _Walk:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _node(self, graph: Graph, frame: _Frame, node: Node, said: Said) -> None:
+    def _node(self, graph: Graph, frame: _Frame, node: Node, said: Said, *, within_function: bool) -> None:
         is_input = node.op == self.format.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
             return
-        call, faults = self.binder.bound(node, frame.scope, within_function=bool(graph.path) and is_function(graph))
+        call, faults = self.binder.bound(node, frame.scope, within_function=within_function)
         self.calls[node] = call
         if faults:
             self._say(graph, frame, node, faults, said, by_rule=False)
@@ -363,10 +366,12 @@ class _Walk:
             self.faulted.add(node)
         elif not self.unread.isdisjoint(node.inputs):
             outputs = tuple(opened(each, names_in(inputs)) for each in outputs)
+        whole = id(outputs) in self.whole
         for port, value in enumerate(node.outputs):
             if value is not None:
                 given = outputs[port] if outputs is not None and port < len(outputs) else None
-                self.types[value] = given if is_whole(given) else self._settled(frame, node, port, value, given)
+                known = (whole and given is not None) or is_whole(given)
+                self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
     def _parameter(self, graph: Graph, frame: _Frame, node: Node, call: Call, said: Said) -> None:
         """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open size."""
@@ -419,6 +424,8 @@ class _Walk:
         long = None if node.bodies else too_many_axes(inputs, outputs)
         if long is None:
             self.held[id(outputs)] = outputs
+            if all(map(is_whole, outputs)):
+                self.whole.add(id(outputs))
         return outputs, () if long is None else (long,)
 
     def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:

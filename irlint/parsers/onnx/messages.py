@@ -85,6 +85,12 @@ _SHARED_BYTES = 128
 #: Nodes of at most so many bytes are read at once where nothing about them is unusual.
 _PLAIN_BYTES = 1 << 14
 
+#: The fields of a NodeProto that name its inputs, its outputs and itself.
+_NAME_KEYS = frozenset({1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2})
+
+#: So many different ends of nodes, what stands behind the names, are kept.
+_MOST_ENDS = 10_000
+
 #: Of an attribute of more bytes than this it is tried whether it is one long list.
 _LONG_BYTES = 1 << 16
 
@@ -148,6 +154,8 @@ class Reader:
         self.within_function = False
         self._shared: dict[bytes, tuple[str, Attribute]] = {}
         self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
+        #: What stands behind the names of nodes.
+        self._ends: dict[bytes, tuple[str, str, str, dict[str, Attribute]]] = {}
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
@@ -277,48 +285,72 @@ class Reader:
             self._lists[op, b"".join([b"*" + size + raw for size, raw in zip(sizes, raws)])] = attributes
 
     def _plain_node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw``, where it has nothing but texts, and attributes that were read before; None for any other."""
+        """The NodeProto in ``raw``, where it has names, and then an end as ``_end`` reads it; None for any other."""
         inputs: list[str] = []
         outputs: list[str] = []
-        name = op = domain = overload = ""
-        at = first = last = 0
+        name = ""
+        at = 0
         try:
-            while at < len(raw):
-                key, size = raw[at], raw[at + 1]
-                begin = at + 2
+            while (key := raw[at]) in _NAME_KEYS:
+                size, begin = raw[at + 1], at + 2
                 if size > 127:
                     size += (raw[begin] - 1) * 128
                     if raw[begin] > 127:
                         return None
                     begin += 1
-                end = begin + size
+                at = begin + size
+                text = raw[begin:at].decode()
                 if key == 10:
-                    inputs.append(raw[begin:end].decode())
+                    inputs.append(text)
                 elif key == 18:
-                    outputs.append(raw[begin:end].decode())
-                elif key == 42:
-                    if last not in (0, at):
-                        return None
-                    first, last = first if last else at, end
-                elif key == 26:
-                    name = raw[begin:end].decode()
-                elif key == 34:
-                    op = raw[begin:end].decode()
-                elif key == 58:
-                    domain = raw[begin:end].decode()
-                elif key == 66:
-                    overload = raw[begin:end].decode()
-                elif key != 50 and (key != 74 or _IGNORE in raw[begin : min(end, begin + _KEY_BYTES)]):
-                    return None
-                at = end
+                    outputs.append(text)
+                else:
+                    name = text
+            end = self._ends.get(raw[at:]) if len(raw) - at <= _SHARED_BYTES else None
+            end = end or self._end(raw, at)
         except (IndexError, UnicodeDecodeError):
             return None
-        attributes = self._lists.get((op, raw[first:last]))
-        if attributes is None or at != len(raw):
+        if end is None:
             return None
+        op, domain, overload, attributes = end
         spelled_out = domain == STANDARD
         domain = "" if spelled_out else domain
         return NodeRecord(name, op, domain, overload, inputs, outputs, attributes, False, [], {}, spelled_out)
+
+    def _end(self, raw: bytes, start: int) -> tuple[str, str, str, dict[str, Attribute]] | None:
+        """The operator, domain, overload and attributes of the NodeProto in ``raw``, where it has nothing else from ``start`` on, and its
+        attributes were read before; None for any other. Raises IndexError and UnicodeDecodeError."""
+        op = domain = overload = ""
+        at, first, last = start, 0, 0
+        while at < len(raw):
+            key, size = raw[at], raw[at + 1]
+            begin = at + 2
+            if size > 127:
+                size += (raw[begin] - 1) * 128
+                if raw[begin] > 127:
+                    return None
+                begin += 1
+            end = begin + size
+            if key == 42:
+                if last not in (0, at):
+                    return None
+                first, last = first if last else at, end
+            elif key == 34:
+                op = raw[begin:end].decode()
+            elif key == 58:
+                domain = raw[begin:end].decode()
+            elif key == 66:
+                overload = raw[begin:end].decode()
+            elif key != 50 and (key != 74 or _IGNORE in raw[begin : min(end, begin + _KEY_BYTES)]):
+                return None
+            at = end
+        attributes = self._lists.get((op, raw[first:last]))
+        if attributes is None or at != len(raw):
+            return None
+        found = op, domain, overload, attributes
+        if at - start <= _SHARED_BYTES and len(self._ends) < _MOST_ENDS:
+            self._ends[raw[start:]] = found
+        return found
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
         """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""

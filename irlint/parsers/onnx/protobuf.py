@@ -63,7 +63,12 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
                 size = data[at]
                 at += 1
                 if size > 127:
-                    size, at = varint(data, at - 1)
+                    # Most sizes take one byte or two.
+                    if data[at] < 128:
+                        size += (data[at] - 1) * 128
+                        at += 1
+                    else:
+                        size, at = varint(data, at - 1)
                 value = (at, at + size)
                 at += size
             elif wire == 0:

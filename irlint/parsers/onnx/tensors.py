@@ -112,11 +112,11 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
         tensor, count, size = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
         if tensor.dtype is not None and tensor.dtype != "string":
             start, end = found[_RAW_DATA][-1]
-            stored = Stored(end - start, start, None, end - start)
-            if count is None or size != end - start:
-                return Constant(tensor, stored)
-            made = _integers if tensor.dtype in INTEGERS else _filled
-            return Constant(made(tensor.dtype, tensor.shape, count, data[start:end]), stored)
+            held = end - start
+            if size == held and count is not None:
+                made = _integers if tensor.dtype in INTEGERS else _filled
+                tensor = made(tensor.dtype, tensor.shape, count, data[start:end])
+            return Constant(tensor, Stored(held, start, None, held))
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
     external = protobuf.last(found, 14 << 3) == _EXTERNAL
