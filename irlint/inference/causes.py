@@ -110,6 +110,8 @@ class _Facts:
         self.imports: dict[tuple[str, str], Problem] = {}
         self.unmapped: list[Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
+        #: What is declared with another number of axes than its node gives, of which errors may follow.
+        self.ranks: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
         if not known.format.declared_shapes_hold:
@@ -136,6 +138,14 @@ class _Facts:
         if problem.is_error:
             for value in problem.disputes:
                 self.doubts.setdefault(value, problem)
+        if fault.rule.family == DECLARED and problem.value is not None and node is not None:
+            for each in node.outputs:
+                if (
+                    each is not None
+                    and each.name == problem.value
+                    and _has_other_axes(self.known.types.get(each), each)
+                ):
+                    self.ranks.setdefault(each, problem)
 
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
@@ -285,6 +295,9 @@ class _Facts:
             return None
         if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
             return self.unwired[problem.graph]
+        axes = self._of_other_axes(problem, node)
+        if axes is not None:
+            return axes
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
         if doubt is None or doubt.node is node:
             return None
@@ -292,6 +305,20 @@ class _Facts:
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
             return None
         return doubt if self._is_sound_without_doubt(problem, node) else None
+
+    def _of_other_axes(self, problem: Problem, node: Node) -> Problem | None:
+        """The declaration of an input that has another number of axes than its node gives, and with which the problem goes away."""
+        if not problem.by_rule or not problem.is_error:
+            return None
+        for value in dict.fromkeys(value for value in node.inputs if value in self.ranks):
+            inputs = [
+                None if each is None else each.type if each is value else self.known.types.get(each)
+                for each in node.inputs
+            ]
+            answer = asked_again(self.known, node, inputs)
+            if value is not None and answer is not None and answer.outputs is not None and not answer.faults:
+                return self.ranks[value]
+        return None
 
     def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
         """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared, where
@@ -333,6 +360,13 @@ def differ(found: Type | None, declared: Type | None, form: Format | None = None
     return len(found.shape) != len(declared.shape) or any(
         same(a, b) is False for a, b in zip(found.shape, declared.shape)
     )
+
+
+def _has_other_axes(found: Type | None, value: Value) -> bool:
+    declared = value.type
+    if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
+        return False
+    return found.rank is not None and declared.rank is not None and found.rank != declared.rank
 
 
 def _of_open_sizes(known: Type | None) -> Type | None:
