@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.binding.calls import Call
+from irlint.dims import symbols
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
-from irlint.inference.holes import filled
+from irlint.inference.holes import filled, names_in
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.inference.walk import questions
@@ -32,13 +33,20 @@ FROZEN = "frozen-size"
 
 @record
 class Change:
-    """Other calls of nodes, other inputs of them, and other types of values; with ``stale`` what the file declares behind them may be
-    wrong then."""
+    """Other calls of nodes, other inputs of them, and other types of values, or of what a node takes as an input (``given``); with
+    ``stale`` what the file declares behind them may be wrong then."""
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
     types: Mapping[Value, Type] = NOTHING
+    given: Mapping[Node, Mapping[int, Type]] = NOTHING
     stale: bool = False
+
+    def touches(self, node: Node) -> bool:
+        """Whether a node is another one with the change, or takes a value whose type is stated."""
+        if node in self.calls or node in self.inputs or node in self.given:
+            return True
+        return any(value in self.types for value in node.inputs)
 
 
 @record
@@ -77,6 +85,9 @@ class Trials:
         self.demanded: dict[Node, set[str]] = {}
         for demand in known.requires:
             self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
+        given = [known.types.get(value) for value in graph.inputs]
+        given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
+        self.fed = names_in(given)
         self.problems: dict[Node, list[Problem]] = {}
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
@@ -85,10 +96,7 @@ class Trials:
     def outcome(self, change: Change, problem: Problem) -> Outcome | None:
         """What a change does; None where ``problem`` stays, another comes, or too much would be asked."""
         node = problem.node
-        if node is None:
-            return None
-        touched = node in change.calls or node in change.inputs or any(value in change.types for value in node.inputs)
-        if touched and not self._mends(change, problem):
+        if node is None or (change.touches(node) and not self._mends(change, problem)):
             return None
         types: dict[Value, Type | None] = dict(change.types)
         found: list[Problem] = []
@@ -122,7 +130,8 @@ class Trials:
         """The nodes that a change touches, in order, and those that use what is put into the list beside each."""
         queue: list[int] = []
         waiting: set[int] = set()
-        nodes = [*change.calls, *change.inputs, *(each for value in types for each in self.users.get(value, ()))]
+        users = (each for value in types for each in self.users.get(value, ()))
+        nodes = [*change.calls, *change.inputs, *change.given, *users]
         for each in dict.fromkeys(nodes):
             heappush(queue, self.order[each])
             waiting.add(self.order[each])
@@ -166,13 +175,15 @@ class Trials:
         if self.left < 0:
             return None
         inputs = inputs_of(node, self.known)
-        other = change.inputs.get(node, NOTHING)
+        other, given = change.inputs.get(node, NOTHING), change.given.get(node, NOTHING)
         for port, value in enumerate(node.inputs):
             if port in other:
                 value = other[port]
                 inputs[port] = self.known.types.get(value)
             if value is not None and value in types:
                 inputs[port] = types[value]
+            if port in given:
+                inputs[port] = given[port]
         return self._ask(node, inputs, change.calls.get(node))
 
     def _step(
@@ -201,7 +212,12 @@ class Trials:
 
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
         before = self.demanded.get(node, ())
-        return all(each.condition in before or self.leaves(each) for each in requirements)
+        return all(each.condition in before or self._is_of_a_fault(each) or self.leaves(each) for each in requirements)
+
+    def _is_of_a_fault(self, requirement: Requirement) -> bool:
+        """Whether a node needs something of sizes that are not known because other nodes have faults."""
+        names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
+        return len(self.known.faulted) > 1 and not names <= self.fed
 
     def _settled(
         self,
@@ -242,8 +258,9 @@ def is_demand(problem: Problem) -> bool:
 def _is_judged(problem: Problem, change: Change) -> bool:
     """Whether asking the operator again tells if a problem is there: one that it found, or that of an input that is given now."""
     node, index = problem.node, problem.fault.input
-    given = change.inputs.get(node, NOTHING) if node is not None else NOTHING
-    return problem.by_rule or (index is not None and index in given)
+    if problem.by_rule or node is None or index is None:
+        return problem.by_rule
+    return index in change.inputs.get(node, NOTHING) or index in change.given.get(node, NOTHING)
 
 
 def _grave(faults: Iterable[Fault]) -> list[Fault]:

@@ -74,6 +74,7 @@ class Operator:
     spare_inputs: bool = False
     unheeded: tuple[str, ...] = ()
     compiles: Callable[..., Fault | None] | None = None
+    kin: tuple[str, ...] = ()
 
 
 class Context:
@@ -230,6 +231,7 @@ def openvino(
     lists: tuple[int, ...] = (),
     spare_inputs: bool = False,
     compiles: Callable[..., Fault | None] | None = None,
+    kin: tuple[str, ...] = (),
 ) -> Callable[[Rule], Rule]:
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
 
@@ -250,6 +252,7 @@ def openvino(
     * ``kept``: the library does not work it out where all inputs are constants.
     * ``lists``: inputs whose elements the library asks for when it reads the layer, even where they are none.
     * ``spare_inputs``: in a file of the format's lax version the library passes over inputs behind the last.
+    * ``kin``: types that are written for it by mistake, and that it is written for, with the same ports and attributes.
     * ``compiles(layer)``: the fault of a layer that the library reads and refuses to compile for the CPU, None where it
       compiles it; the layer is a ``kernels.compiling.Layer``.
 
@@ -291,6 +294,7 @@ def openvino(
                 spare_inputs=spare_inputs,
                 unheeded=unheeded,
                 compiles=compiles,
+                kin=kin,
             )
             _openvino.setdefault(name.lower(), []).append(operator)
         return function

@@ -28,6 +28,25 @@ def group(cls: Class) -> Class:
     return cls
 
 
+#: What another number may be looked for in, where it would mend a model: the sizes of the parts of an axis, a factor for each
+#: axis, attributes that are changed together, and those that hardly anybody gets wrong.
+PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
+
+Held = TypeVar("Held", bound=Callable[..., Any])
+
+_roles: dict[object, Mapping[str, str]] = {}
+
+
+def holds(**roles: str) -> Callable[[Held], Held]:
+    """States what inputs and attributes of a rule, or of a group of attributes, hold: by parameter one of the words above."""
+
+    def register(target: Held) -> Held:
+        _roles[target] = roles
+        return target
+
+    return register
+
+
 @record
 class Signature:
     """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
@@ -52,6 +71,14 @@ class Signature:
             given = {field: arguments.pop(field) for field in _names(cls) if field in arguments}
             arguments[name] = cls(**given) if default is REQUIRED else replaced(default, **given)
         return arguments
+
+
+def roles(function: Callable[..., Any]) -> dict[str, str]:
+    """What the inputs and attributes of a rule hold, as far as it, or a group of its attributes, states that."""
+    found: dict[str, str] = {}
+    for target in (*(cls for _, cls, _ in signature(function).groups), function):
+        found.update(_roles.get(target, {}))
+    return found
 
 
 @cache

@@ -13,8 +13,8 @@ from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_
 from irlint.inference.trials import Change
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Value
-from irlint.model.tensor import FLOATS, INTEGERS, NUMBERED_TYPES, Tensor, Type
-from irlint.ops.signatures import named
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.ops.signatures import TOGETHER, UNLIKELY, named, roles
 from irlint.pictures.reasons import Naming
 from irlint.records import record, replaced
 
@@ -24,23 +24,22 @@ USUAL, SELDOM, GUESS, LAST = range(4)
 #: Lists of one number, such as strides, get one less than this.
 UNIFORM = 4
 
+#: Numbers that are no axes, flags or sizes get one less than this. Windows are over the axes from this one on.
+SMALL = 9
+SPATIAL = 2
+
 #: Lists are changed up to so many entries, and put in all orders up to so many.
 ENTRIES = 8
 ORDERED = 4
 
-#: So many values that other nodes have in the place are tried, and so many that nothing uses.
+#: So many values that other nodes have in the place are tried.
 OTHERS = 8
-UNUSED = 24
 
 #: What none of so many nodes alike has is a guess, and not meant where they are very many.
 MANY = 3
 VERY_MANY = 9
 
-#: Back from a node whose element types clash so many nodes are looked at.
-TYPED_NODES = 6
-
-#: The attributes that name the element type of a result, and inputs whose entry -1 stands for what is left.
-TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+#: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
 
 Told = Callable[[Naming], str]
@@ -50,7 +49,7 @@ Contents = tuple[Value, tuple[Any, ...]]
 @record
 class Lever:
     """A change, and what words it: ``axis = 1``, with ``within`` where that is at another node; how ``likely`` it is, ``count`` nodes
-    have it, and what it is ``about``."""
+    have it, what it is ``about``, and whether it ``adds`` what the node does without."""
 
     told: Told
     change: Change
@@ -58,6 +57,7 @@ class Lever:
     within: Node | None = None
     count: int = 0
     about: object = None
+    adds: bool = False
 
 
 class Candidates:
@@ -91,12 +91,12 @@ class Candidates:
         key = node.domain, node.op, what, self._otherwise(node, what)
         if key not in self._usual:
             found = self._usual.setdefault(key, {})
-            for each in self._of(node):
+            for each in self.of(node):
                 if self._otherwise(each, what) == key[3] and (value := self._had(each, what)) is not None:
                     found[value] = found.get(value, 0) + 1
         return self._usual[key]
 
-    def _of(self, node: Node) -> list[Node]:
+    def of(self, node: Node) -> list[Node]:
         """The nodes of an operator."""
         if not self._nodes:
             for each in self.graph.nodes:
@@ -107,11 +107,15 @@ class Candidates:
         """The lists and words among the attributes of a node, one of them left out."""
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
-        return tuple(
+        data = (
+            self.known.types.get(node.inputs[0]) if isinstance(what, int) and node.inputs and node.inputs[0] else None
+        )
+        found = tuple(
             (name, tuple(value) if isinstance(value, list) else value)
             for name, value in sorted(given.items())
             if name != what and isinstance(value, (tuple, list, str))
         )
+        return found if data is None else (*found, data.rank if isinstance(data, Tensor) else None)
 
     def _had(self, node: Node, what: str | int) -> Any:
         if isinstance(what, int):
@@ -132,13 +136,17 @@ class Candidates:
         given = call.attributes or {}
         shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
         rank = max(map(len, shapes), default=0)
+        held = roles(call.operator.function) if call.operator is not None else {}
+        yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
+            if held.get(name) == TOGETHER:
+                continue
             value = given.get(name, default)
             usual = self.usual(node, name)
             tried: set[object] = {_meant(name, value, rank)}
             for other, likely in chain(
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
-                _others(name, value, rank, shapes, _words(annotation, call)),
+                _others(name, value, shapes, _words(annotation, call), annotation, len(node.outputs)),
             ):
                 meant = _meant(name, other, rank)
                 if meant in tried or (value is not None and type(other) is not type(value)):
@@ -151,9 +159,26 @@ class Candidates:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
+                elif likely == LAST and sum(usual.values()) >= MANY:
+                    continue
+                if held.get(name) == UNLIKELY and not count:
+                    likely = LAST
                 changed = replaced(call, attributes={**given, name: other})
                 told = partial(_written, name, other)
-                yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name)
+                yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name, adds=value is None)
+
+    def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Lever]:
+        """Other numbers in several lists at once, the same in all."""
+        given = call.attributes or {}
+        length = max((len(given[name]) for name in names if isinstance(given[name], (tuple, list))), default=0)
+        for each in range(UNIFORM if length and len(names) > 1 else 0):
+            other = (each,) * length
+            if all(tuple(given[name]) == other for name in names):
+                continue
+            changed = replaced(call, attributes={**given, **dict.fromkeys(names, other)})
+            count = min(self.usual(node, name).get(other, 0) for name in names)
+            told = partial(_all_written, names, other)
+            yield Lever(told, Change(calls={node: changed}), USUAL if count else SELDOM, count=count, about=names[0])
 
     # --- constants ----------------------------------------------------------------------------------------------------
 
@@ -175,9 +200,19 @@ class Candidates:
                 held = self._held(value, index)
                 if held is None or held in seen or not isinstance(entry, int):
                     continue
+                if name in TARGETS and entry in (0, -1):
+                    continue
                 seen.add(held)
+                alike = [
+                    place[1]
+                    for at, other in enumerate(entries)
+                    if other == entry and not axes and (place := self._held(value, at)) and place[0] is held[0]
+                ]
                 for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
-                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried)
+                    at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
+                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
+                    if len(alike) > 1 and held[1] == alike[0]:
+                        yield from self._all_alike(node, port, held[0], alike, entry, wanted)
             if value not in self.makers.known.types or not self.makers.is_constant(value):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
@@ -206,6 +241,7 @@ class Candidates:
         wanted: int,
         usual: Mapping[Any, int],
         tried: set[Contents],
+        at_data: int | None,
     ) -> Iterator[Lever]:
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or known.value[index] != entry:
@@ -213,8 +249,21 @@ class Candidates:
         contents = (*known.value[:index], wanted, *known.value[index + 1 :])
         tried.add((constant, contents))
         where = f" (entry {index})" if len(contents) > 1 else ""
-        likely = USUAL if contents in usual else GUESS if wanted == -1 else SELDOM
-        yield from self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, likely)
+        never = at_data is None and sum(usual.values()) >= MANY
+        likely = USUAL if contents in usual else GUESS if wanted == -1 or never else SELDOM
+        for lever in self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, likely):
+            yield replaced(lever, count=at_data or 0)
+
+    def _all_alike(
+        self, node: Node, port: int, constant: Value, places: Sequence[int], entry: int, wanted: int
+    ) -> Iterator[Lever]:
+        """A constant with another number for each entry that is one."""
+        known = self.known.types.get(constant)
+        if not isinstance(known, Tensor) or known.value is None or any(known.value[at] != entry for at in places):
+            return
+        contents = tuple(wanted if at in places else each for at, each in enumerate(known.value))
+        where = f" (entries {', '.join(map(str, places[:-1]))} and {places[-1]})"
+        yield from self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, SELDOM)
 
     def _other_list(
         self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
@@ -246,7 +295,7 @@ class Candidates:
             return
         for other in self._constants_at(node, port):
             if self.known.types.get(other) == changed:
-                told = partial(_as_input, other, port, f", which holds {list(contents)},")
+                told = partial(as_input, other, port, f", which holds {list(contents)},")
                 yield Lever(told, Change(inputs={node: {port: other}}), likely, about=constant)
                 return
 
@@ -310,102 +359,12 @@ class Candidates:
                     told = partial(_sized, value, axis, f"{size} for {known.shape[axis]}")
                     yield Lever(told, Change(types={value: Tensor(known.dtype, shape)}), GUESS)
 
-    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Lever]:
-        """The values that nobody uses, in the place of one like them, or of one that is missing."""
-        spare = [
-            (value, known)
-            for value in (*chain.from_iterable(each.outputs for each in self.graph.nodes), *self.graph.constants)
-            if value is not None
-            and not self.users.get(value)
-            and isinstance(known := self.known.types.get(value), Tensor)
-            and value not in self.graph.outputs
-        ][:UNUSED]
-        for node in nodes if spare else ():
-            for port, given in enumerate(inputs_of(node, self.known)):
-                for value, known in spare:
-                    if value in node.outputs or (
-                        port != missing[node] if node in missing else not _alike(known, given)
-                    ):
-                        continue
-                    told = partial(_as_input, value, port, ", which nothing uses,")
-                    yield Lever(told, Change(inputs={node: {port: value}}), SELDOM)
-
-    # --- element types ------------------------------------------------------------------------------------------------
-
-    def retyped(self, node: Node) -> Iterator[Lever]:
-        """Inputs and constants of another element type, and nodes that give another one, behind the inputs of a node."""
-        inputs = inputs_of(node, self.known)
-        wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
-        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
-            if value is None or not isinstance(known, Tensor):
-                continue
-            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "bool")
-            for dtype in dict.fromkeys((*wanted, *others)):
-                if dtype == known.dtype:
-                    continue
-                if self.makers.is_constant(value):
-                    yield from self._constant_of_type(node, port, value, known, dtype)
-                else:
-                    yield from self._of_type(value, dtype)
-
-    def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Lever]:
-        """A constant of an element type that others have in its place, or one of these itself."""
-        type_of = self.known.types.get
-        there = [each.inputs[port] for each in self._of(node) if port < len(each.inputs)]
-        kin = [each for each in there if each is not None and each is not value]
-        others = [each for each in kin if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
-        if kin and not others:
-            return
-        changed = Tensor(dtype, known.shape, None if dtype not in INTEGERS else known.value)
-        yield Lever(partial(_of_other_type, value, dtype), Change(types={value: changed}), SELDOM)
-        for other in others if len(self.users.get(value, ())) > 1 else ():
-            held = type_of(other)
-            if isinstance(held, Tensor) and held.shape == known.shape:
-                told = partial(_as_input, other, port, f", one of {len(set(others))} of type {dtype} there,")
-                yield Lever(told, Change(inputs={node: {port: other}}), SELDOM)
-                return
-
-    def _of_type(self, value: Value, dtype: str) -> Iterator[Lever]:
-        """The cast that a value comes from with another element type, or the input of the graph that it comes from."""
-        for _ in range(TYPED_NODES):
-            known, maker = self.known.types.get(value), self.makers.of(value)
-            if maker is None or not isinstance(known, Tensor):
-                return
-            node = maker.node if maker.constant is None else None
-            if node is None or node.op == self.known.format.input_node:
-                told = partial(_of_other_type, value, dtype)
-                yield Lever(told, Change(types={value: Tensor(dtype, known.shape, known.value)}), SELDOM)
-                return
-            call = self.known.calls.get(node)
-            if call is None:
-                return
-            given = call.attributes or {}
-            for name in (each for each in TYPE_ATTRIBUTES if each in given):
-                number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
-                changed = replaced(call, attributes={**given, name: dtype if number is None else number})
-                yield Lever(partial(_typed, name, dtype, number), Change(calls={node: changed}), USUAL, node)
-                return
-            first = node.inputs[0] if node.inputs else None
-            before = self.known.types.get(first) if first is not None else None
-            if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
-                return
-            value = first
-
-
-def _dtype(known: Type | None) -> str | None:
-    return known.dtype if isinstance(known, Tensor) else None
-
 
 def _bytes(constant: Constant) -> tuple[object, ...] | None:
     stored = constant.stored
     return (
         None if stored is None or stored.file is None or not stored.size else (stored.file, stored.offset, stored.size)
     )
-
-
-def _alike(known: Tensor, given: Type | None) -> bool:
-    """Whether a value may be meant where another one of the element type and rank is."""
-    return isinstance(given, Tensor) and known.dtype == given.dtype and known.rank == given.rank and known != given
 
 
 def _meant(name: str, value: object, rank: int) -> object:
@@ -429,23 +388,46 @@ def _words(annotation: str, call: Call) -> tuple[object, ...]:
 
 
 def _others(
-    name: str, value: object, rank: int, shapes: Sequence[Sequence[object]], words: tuple[object, ...]
+    name: str,
+    value: object,
+    shapes: Sequence[Sequence[object]],
+    words: tuple[object, ...],
+    annotation: str,
+    outputs: int,
 ) -> Iterator[tuple[object, int]]:
     """Other values, each with how likely it is: axes and flags before sizes."""
+    rank = max(map(len, shapes), default=0)
     if isinstance(value, bool):
         yield not value, USUAL
     elif isinstance(value, str):
-        yield from ((word, SELDOM) for word in words if word and word != value)
+        yield from ((word, GUESS) for word in words if word and word != value)
     elif isinstance(value, int) and "axis" in name:
         yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
     elif isinstance(value, int):
         if value in (0, 1):
             yield 1 - value, USUAL
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        if outputs > 1 and value != outputs:
+            yield outputs, SELDOM
         yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)
+        yield from ((size, LAST) for size in range(2, SMALL) if size != value)
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
+        if "axes" in name:
+            yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
         for other, likely in _lists(tuple(value), rank, masks="mask" in name):
             yield type(value)(other), likely
+    elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
+        spatial = len(shapes[0]) - SPATIAL
+        yield from (((1,) * spatial * times, SELDOM) for times in (1, 2))
+
+
+def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
+    """A list of axes with one more of them, or one less."""
+    if not all(type(each) is int for each in value):
+        return
+    named = {each % rank for each in value if -rank <= each < rank}
+    yield from (tuple(sorted((*value, axis))) for axis in range(rank) if axis not in named)
+    yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
 
 
 def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -467,6 +449,12 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
         yield whole, USUAL
     if rank <= ORDERED:
         yield from ((each, SELDOM) for each in permutations(range(rank)) if each not in (value, whole))
+
+
+def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:
+    """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be."""
+    dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
+    return int(dim == wanted) - int(dim == entry != 1)
 
 
 def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:
@@ -510,7 +498,8 @@ def swapped(naming: Naming) -> str:
     return "inputs 0 and 1 swapped"
 
 
-def _as_input(value: Value, index: int, what: str, naming: Naming) -> str:
+def as_input(value: Value, index: int, what: str, naming: Naming) -> str:
+    """What is said of another value as an input."""
     return f"{naming.called(value)}{what} as input {index}"
 
 
@@ -518,14 +507,8 @@ def _written(name: str, value: object, naming: Naming) -> str:
     return naming.written(name, value)
 
 
-def _typed(name: str, dtype: str, number: int | None, naming: Naming) -> str:
-    if number is None:
-        return naming.written(name, naming.element(dtype))
-    return f"{naming.written(name, number)} ({naming.element(dtype)})"
-
-
-def _of_other_type(value: Value, dtype: str, naming: Naming) -> str:
-    return f"{naming.called(value)} as {naming.element(dtype)}"
+def _all_written(names: Sequence[str], value: object, naming: Naming) -> str:
+    return " and ".join(naming.written(name, value) for name in names)
 
 
 def _in_constant(constant: Value, numbers: str, where: str, sharing: int, naming: Naming) -> str:

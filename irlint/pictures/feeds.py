@@ -115,11 +115,12 @@ def _fed(
     else:
         wanted = [_without_one(each.any_of) for each in answer.requirements] if answer.outputs is not None else []
     ranges = _nearest(common, (*wanted, *(each.any_of for each in demands))) if wanted else []
-    fitting = [
-        (first, last)
-        for first, last in ranges
-        if all(trials.outcome(change(part), problem) is not None for part in {first, last})
-    ]
+
+    def fits(*parts: int) -> bool:
+        return all(trials.outcome(change(part), problem) is not None for part in dict.fromkeys(parts))
+
+    tried = [(each if fits(*each) else (_roundest(*each),) * 2) for each in ranges]
+    fitting = [each for each in tried if each in ranges or fits(*each)]
     if not fitting:
         return
     if len(set(sizes)) > 1:

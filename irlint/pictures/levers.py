@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
@@ -13,8 +14,10 @@ from irlint.inference.trials import DECLARED, Outcome, Trials, is_demand
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
+from irlint.pictures.arrangements import listed, rearranged
 from irlint.pictures.candidates import GUESS, SELDOM, USUAL, Candidates, Lever, swapped
 from irlint.pictures.feeds import feeds, leaves_sizes
+from irlint.pictures.operands import Operands
 from irlint.pictures.reasons import Naming
 from irlint.pictures.tables import ELEMENT_TYPES, TYPED
 from irlint.records import record, replaced
@@ -79,7 +82,8 @@ class Levers:
         best: list[Tried] = []
         for stage in self._stages(problem, graph, trials, candidates):
             best = _first((*best, *_deciding(list(self._tried(stage, problem, trials)), problem)))
-            if best and best[0].order[1] <= SELDOM and self._all_gone(problem, best[0].outcome.gone):
+            meant = best and best[0].order[1] <= SELDOM and not all(each.lever.adds for each in best)
+            if meant and self._all_gone(problem, best[0].outcome.gone):
                 break
         if len(best) > TOLD and best[0].order[1] > USUAL:
             best = [each for each in best if each.lever.within is best[0].lever.within]
@@ -89,24 +93,26 @@ class Levers:
         self, problem: Problem, graph: Graph, trials: Trials, candidates: Candidates
     ) -> Iterator[Iterator[Lever]]:
         """What to try, the nearest first."""
-        node = problem.node
+        node, operands = problem.node, Operands(candidates)
         assert node is not None
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
                 at for at, value in enumerate(node.inputs) if value in graph.undefined and _is_meant(value, problem)
             )
             port = next(missing, None)
-            yield candidates.unused([node], {node: port}) if port is not None else iter(())
+            yield operands.unused([node], {node: port}) if port is not None else iter(())
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield (each for each in candidates.at(node) if each.told is swapped)
-            yield candidates.retyped(node)
+            yield operands.retyped(node)
             return
-        yield candidates.at(node)
+        yield chain(candidates.at(node), listed(node, self.makers))
+        if problem.fault.rule.family != DECLARED:
+            yield rearranged(problem, node, self.makers)
         clashing = self._clashing(problem)
         nodes = self._behind(node, clashing)
         yield self._at_others(nodes, node, candidates)
-        yield candidates.unused([node, *nodes], {})
+        yield operands.unused([node, *nodes], {})
         yield feeds(problem, clashing, self.makers, trials)
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
@@ -189,9 +195,10 @@ class Levers:
     def _at_others(self, nodes: Sequence[Node], node: Node, candidates: Candidates) -> Iterator[Lever]:
         asked = 0
         for each in nodes:
+            others = inputs_of(node, self.known)
             levers = [
                 replaced(lever, within=each)
-                for lever in candidates.at(each, inputs_of(node, self.known))
+                for lever in chain(candidates.at(each, others), listed(each, self.makers, others))
                 if lever.likely < GUESS or lever.told is swapped
             ]
             yield from levers
@@ -217,15 +224,17 @@ def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else TOLD
     counts: dict[object, int] = {}
     for each in found:
-        key = each.lever.within, each.lever.about, each.lever.likely
-        counts[key] = counts.get(key, 0) + 1
+        if each.lever.count >= 0:
+            counts[_kind(each)] = counts.get(_kind(each), 0) + 1
     return [
         each
         for each in found
-        if each.lever.about is None
-        or each.lever.count
-        or counts[each.lever.within, each.lever.about, each.lever.likely] <= limit
+        if each.lever.about is None or each.lever.count > 0 or counts.get(_kind(each), limit) <= limit
     ]
+
+
+def _kind(tried: Tried) -> tuple[object, ...]:
+    return tried.lever.within, tried.lever.about, tried.lever.likely
 
 
 def _first(found: Sequence[Tried]) -> list[Tried]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import prod
+from pathlib import Path
+
 import onnx.parser
 import pytest
 from onnx import TensorProto, helper
@@ -34,6 +37,23 @@ LEVERS = """
 (float[2,3] x, float[2,3] z, float[2,3,1] u) => (float[2,3] y) { a = Relu (u) b = Exp (z) y = Concat <axis = 1> (x, a) } |
 (float[2,3] x, float16[2,3] z) => (float[2,3] y) { a = Cast <to = 10> (x) b = Relu (a) y = Add (b, x) } | with to = 1 (float) in Cast[0] this is gone
 (float[b,s,8] x, float[8] w) => (float[b,s,8] y) { q = Mul (x, x) m = ReduceMean <axes = [-1], keepdims = 0> (q) r = Sqrt (m) d = Div (x, r) y = Mul (d, w) } | with keepdims = 1 in ReduceMean[1] this is gone
+(float[1,8,6] x, float[4,4,1] w) => (float[1,4,6] y) { a, b = Split <axis = 2> (x) y = Conv (a, w) } | with axis = 1 in Split[0] this is gone
+(float[1,70,9] x) => (float[1,64,9] y, float[1,6,9] z) <int64[2] s = {64, 80}> { y, z = Split <axis = 1> (x, s) } | with 6 for 80 in constant `s` (entry 1) this is gone
+(float[1,8,9] x, float[4,4,1] w) => (float[1,4,9] y) <int64[2] s = {6, 2}> { a, b = Split <axis = 1> (x, s) y = Conv (b, w) } | with [4, 4] for [6, 2] in constant `s` in Split[0] this is gone
+(float[1,3,4,4] x) => (float[1,3,8,8] y) <float[2] s = {2, 2}> { y = Resize (x, "", s) }             | with [1, 1, 2, 2] for [2, 2] in constant `s` this is gone
+(float[1,4,8,8] x, float[1,4,6,6] z) => (float[1,8,6,6] y) <int64[4] t = {1, 4, 5, 5}> { e = Resize (x, "", "", t) y = Concat <axis = 1> (e, z) } | with 6 for 5 in constant `t` (entries 2 and 3) in Resize[0] this is gone
+(float[1,16,3,3] x) => (float[1,4,6,6] y) { y = DepthToSpace <blocksize = 3> (x) }                    | with blocksize = 2 this is gone
+(float[1,2,4,5] x) => (float[1,2,4,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | with [2, 1, 1] for [2] as the shape of constant `s` this is gone
+(float[1,2,2,5] x) => (float[1,2,2,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | with [2, 1, 1] for [2] as the shape of constant `s`, or with [2, 1] for [2] as the shape of constant `s`, this is gone
+(float[2,3,1,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        | with axis 2 of input 0, which is 1, squeezed before it this is gone
+(float[2,3,4,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        |
+(float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | with [2, 3] for [3] in constant `a` in Squeeze[0] this is gone
+(float[2,3] x) => (float[2,3] y) { a = Relu (x) b = Abs (a) t = Exp (b) y = Neg (Relu_output_1) }    | with a Relu, as the name says, between `t`, which nothing uses, and input 0 this is gone
+(float[1,2,100,100] x, float[2,2,2,2] w, float[4,2,2,2] v) => (float[1,2,?,?] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (p) r = MaxPool <kernel_shape = [2,2], strides = [2,2]> (q) a = ConvTranspose <strides = [2,2]> (r, w) b = Concat <axis = 1> (q, a) c = ConvTranspose <strides = [2,2]> (b, v) d = Concat <axis = 1> (p, c) y = ConvTranspose <strides = [2,2]> (d, v) } | with output_padding = [1, 1] in ConvTranspose[3], or with 96 or 104 for 100 on axes 2 and 3 of input `x`, this is gone
+(float[8,4] x, float[8,3] w) => (float[4,3] y) { t = Relu (x) y = MatMul (t, w) }                    | with the last two axes of input 0 exchanged this is gone
+(float[2,4,8] x, float[3,4,8] w) => (float[?,?,?] y) { t = Relu (x) y = MatMul (t, w) }              |
+(float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | with 6 for 3 in constant `t` (entry 2), or with 16 for 8 in constant `t` (entry 3), this is gone
+(float[3,N] x) => (float[3] y, int64[?] j) <int64[1] a = {2}, int64[1] k = {2}> { y = ReduceSum <keepdims = 0> (x, a) i, j = TopK <axis = 0> (y, k) } |
 (float[2,3] x) => (float[2,3] y) { y = Softmax <axis = 2> (x) }                                      |
 (float[1,8,9] x) => (float[1,8,9] y) { y = Softmax <axis = 5> (x) }                                  |
 (float[10000,N,8] x, float[8] b) => (float[N,M,8] y) { y = Add (x, b) }                              |
@@ -55,6 +75,36 @@ def test_lever(line: str) -> None:
     assert found == [lever]
     assert ("= help: with " in report.text(width=120)) == bool(lever)
     assert {finding.get("lever", "") for finding in report.as_dict()["findings"]} == {lever}
+
+
+def test_what_is_not_told() -> None:
+    """A dilation that no other window has, an optional output of an LSTM, an entry that copies the size of the data."""
+    dilated = (
+        "(float[1,2,9,9] x, float[2,2,3,3] w, float[2,5,5] b) => (float[1,2,5,5] y) { t = Conv (x, w) y = Add (t, b) }"
+    )
+    assert "dilations" not in "".join(finding.lever for finding in check(dilated).findings)
+    recurrent = """(float[5,2,6] x, float[1,32,6] w, float[1,32,8] r, float[1,32,4] q) => (float[5,1,2,8] y) {
+  a, b, c = LSTM <hidden_size = 8> (x, w, r) d = Squeeze (a) y, h = LSTM <hidden_size = 8> (d, q, r) }"""
+    assert not any("nothing uses" in finding.lever for finding in check(recurrent).findings)
+    copied = "(float[2,7,48] x) => (float[?,?,?,?] y) <int64[4] t = {0, 0, 3, 8}> { y = Reshape (x, t) }"
+    assert [finding.lever for finding in check(copied).findings] == [
+        "with 6 for 3 in constant `t` (entry 2), or with 16 for 8 in constant `t` (entry 3), this is gone"
+    ]
+
+
+def test_a_declaration_of_other_axes_is_the_root() -> None:
+    model = onnx.parser.parse_model(
+        f"""{HEAD}g (float[N,4,1,1] x, float[4,3] w) => (float[N,3] y, float[4,N] z) <int64[1] a = {{3}}> {{
+  s = Squeeze (x, a) y = MatMul (s, w) z = Transpose <perm = [1,0]> (s) }}"""
+    )
+    model.graph.value_info.append(helper.make_tensor_value_info("s", TensorProto.FLOAT, ["N", 4]))
+    (root, *others) = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert (root.rule.code, root.severity.value, root.lever) == (
+        "IRL601",
+        "error",
+        "with [2, 3] for [3] in constant `a` this and the 2 that follow are gone",
+    )
+    assert {each.because for each in others} == {root.fingerprint}
 
 
 def test_what_follows_is_gone_with_it() -> None:
@@ -122,6 +172,38 @@ def test_what_an_input_port_declares_has_none() -> None:
 <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
     found = [(each.rule.code, each.lever) for each in irlint.check(net.encode(), name="m.xml").findings]
     assert found == [("IRL601", "")]
+
+
+WINDOW = """<net version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,{channels},8,8" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>1</dim><dim>{channels}</dim><dim>8</dim><dim>8</dim></port></output></layer>
+<layer id="1" name="w" type="Const" version="opset1"><data element_type="f32" shape="{weights}" offset="0" size="{size}"/>
+<output><port id="0" precision="FP32">{dims}</port></output></layer>
+<layer id="2" name="c" type="Convolution" version="opset1"><data strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"/>
+<input><port id="0" precision="FP32"><dim>1</dim><dim>{channels}</dim><dim>8</dim><dim>8</dim></port><port id="1" precision="FP32">{dims}</port></input>
+<output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>{out}</dim><dim>{out}</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>{out}</dim><dim>{out}</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
+
+#: Channels, weights, and what is declared of a convolution, and its lever.
+WINDOWS = [
+    (3, (4, 3, 3, 3), 8, 'with pads_begin="1,1" and pads_end="1,1" this is gone'),
+    (4, (4, 1, 1, 3, 3), 6, 'with type="GroupConvolution" this is gone'),
+    (4, (1, 4, 1, 3, 3), 6, ""),
+]
+
+
+@pytest.mark.parametrize(("channels", "weights", "out", "lever"), WINDOWS)
+def test_a_convolution_of_an_ir(channels: int, weights: tuple[int, ...], out: int, lever: str, tmp_path: Path) -> None:
+    size = 4 * prod(weights)
+    dims = "".join(f"<dim>{each}</dim>" for each in weights)
+    shape = ",".join(map(str, weights))
+    path = tmp_path / "m.xml"
+    path.write_text(WINDOW.format(channels=channels, weights=shape, size=size, dims=dims, out=out), encoding="utf-8")
+    (tmp_path / "m.bin").write_bytes(bytes(size))
+    found = [each for each in irlint.check(path, ignore=["IRL9"]).findings if not each.because]
+    assert [each.lever for each in found] == [lever]
 
 
 def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.ops.kernels.attributes import expect_range
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.operands import RANK_MISMATCH
-from irlint.ops.signatures import group
+from irlint.ops.signatures import TOGETHER, UNLIKELY, group, holds
 from irlint.records import record, replaced
 
 #: ONNX Runtime reads the empty text as NOTSET.
@@ -132,6 +132,7 @@ def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, 
 # --- attributes -------------------------------------------------------------------------------------------------------
 
 
+@holds(dilations=UNLIKELY)
 @group
 @record
 class OnnxWindow:
@@ -146,6 +147,7 @@ class OnnxWindow:
     strides: Ints | None = None
 
 
+@holds(dilations=UNLIKELY, pads_begin=TOGETHER, pads_end=TOGETHER)
 @group
 @record
 class OpenvinoWindow:

@@ -18,6 +18,7 @@ from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import entries, length, number, stated_size
 from irlint.ops.kernels.sizes import narrower, whole_quotient
+from irlint.ops.signatures import PARTS, holds
 
 CONCAT_MISMATCH = Rule(
     "IRL340",
@@ -315,6 +316,7 @@ def split_by_either(
 
 
 @onnx("Split", since=2)
+@holds(split=PARTS)
 def split_by_attribute(
     input: Tensor, *, axis: int = 0, split: Ints | None = None, context: Context
 ) -> tuple[Tensor, ...]:
@@ -323,6 +325,7 @@ def split_by_attribute(
 
 
 @onnx("Split", since=13)
+@holds(split=PARTS)
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
@@ -410,6 +413,7 @@ def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
 
 
 @openvino("VariadicSplit", compiles=readable_constants(1, 2))
+@holds(split_lengths=PARTS)
 def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, context: Context) -> tuple[Tensor, ...]:
     """OpenVINO VariadicSplit-1: parts of stated sizes, of which one may be -1 for what is left."""
     expect_one(axis, 1, "axis")

@@ -173,6 +173,7 @@ COMPILED = first_of(
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
     spare_inputs=True,
+    kin=("GroupConvolution",),
 )
 def ov_convolution(
     data: Tensor,
@@ -228,6 +229,7 @@ def ov_binary_convolution(
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
     spare_inputs=True,
+    kin=("Convolution",),
 )
 def ov_group_convolution(
     data: Tensor,

@@ -206,8 +206,14 @@ def _known_target(layer: Layer) -> Fault | None:
 _COMPILED = first_of(known_filters, _known_target, without_negatives("strides", "pads_begin", "dilations"))
 
 
-@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED)
-@openvino("GroupConvolutionBackpropData", absent=ABSENT_LISTS, fills_in=True, compiles=_COMPILED)
+@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED, kin=("GroupConvolutionBackpropData",))
+@openvino(
+    "GroupConvolutionBackpropData",
+    absent=ABSENT_LISTS,
+    fills_in=True,
+    compiles=_COMPILED,
+    kin=("ConvolutionBackpropData",),
+)
 def ov_convolution_backprop_data(
     data: Tensor,
     filters: Tensor,

@@ -16,6 +16,7 @@ from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, types_at
 from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.shape_inputs import length
+from irlint.ops.signatures import FACTORS, holds
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
@@ -134,6 +135,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     fills_in=True,
     strict=("pads_begin", "pads_end"),
 )
+@holds(scales=FACTORS)
 def interpolate_4(
     data: Tensor,
     sizes: Tensor,

@@ -18,6 +18,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Floats, Ints, axes_of
 from irlint.ops.kernels.contents import rounded
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.signatures import FACTORS, holds
 
 RESIZE_COUNT_MISMATCH = Rule(
     "IRL365",
@@ -157,8 +158,9 @@ NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
 Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
-def _entries(tensor: Tensor, count: int, index: int | None, *, what: str) -> tuple[Scalar, ...]:
-    """The ``count`` numbers that a list states. Raises a ``RESIZE_COUNT_MISMATCH`` fault."""
+def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_axes: bool = False) -> tuple[Scalar, ...]:
+    """The ``count`` numbers that a list states; the operator ``has_axes`` where it can say which. Raises a
+    ``RESIZE_COUNT_MISMATCH`` fault."""
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
         found = tensor.shape[0]
@@ -166,7 +168,7 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str) -> tup
         place = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
             f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the axes that are resized take {count}",
-            help=f"give `{what}` {counted(count, 'entry', 'entries')}, or name the axes in `axes`",
+            help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
     return (None,) * count if tensor.value is None else tensor.value
@@ -213,12 +215,14 @@ def _absent(tensor: Tensor | None) -> bool | None:
 
 
 @onnx("Resize", since=10)
+@holds(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
     return _scaled_up(X, scales, 1, least=0)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
+@holds(scales=FACTORS)
 def resize_11(
     X: Tensor,
     roi: Tensor | None = None,
@@ -239,6 +243,7 @@ def resize_11(
 
 
 @onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
+@holds(scales=FACTORS)
 def resize_18(
     X: Tensor,
     roi: Tensor | None = None,
@@ -259,7 +264,7 @@ def resize_18(
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes=axes, policy=keep_aspect_ratio_policy)
+    return _resized(X, scales, sizes, axes=axes, policy=keep_aspect_ratio_policy, has_axes=True)
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
@@ -283,7 +288,15 @@ def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) 
         _entries(roi, 2 * count, 1, what="roi")
 
 
-def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: Ints | None, policy: str) -> Tensor:
+def _resized(
+    x: Tensor,
+    scales: Tensor | None,
+    sizes: Tensor | None,
+    *,
+    axes: Ints | None,
+    policy: str,
+    has_axes: bool = False,
+) -> Tensor:
     _expect_one_target(scales, sizes, policy)
     if sizes is not None and sizes.value is None:
         expect_rank(sizes, 3, 1, what="sizes")
@@ -294,14 +307,14 @@ def _resized(x: Tensor, scales: Tensor | None, sizes: Tensor | None, *, axes: In
     targets: Sequence[MaybeDim] = [None] * len(places)
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        stated = _sizes(_entries(sizes, len(places), 3, what="sizes"), dims)
+        stated = _sizes(_entries(sizes, len(places), 3, what="sizes", has_axes=has_axes), dims)
         targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
         if reckoning():
             from irlint.ops.kernels import formulas
 
             formulas.listed(places, targets, stated, what="the sizes")
     elif scales is not None and without_sizes is True:
-        factors = _entries(scales, len(places), 2, what="scales")
+        factors = _entries(scales, len(places), 2, what="scales", has_axes=has_axes)
         _expect_scales(factors, 0, 2)
         targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
         if reckoning():

@@ -1,0 +1,179 @@
+"""With which operands a node would work that is sound in itself: an axis less or more, two axes exchanged, lists of another length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from irlint.binding import Binder
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers, inputs_of
+from irlint.inference.trials import Change
+from irlint.lazy_typing import Any
+from irlint.model import Node, Problem, Value
+from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.ops.kernels.operands import RANK_MISMATCH
+from irlint.ops.layout.transposing import PERM_LENGTH
+from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.signatures import FACTORS, PARTS, roles
+from irlint.pictures.candidates import GUESS, SELDOM, Lever, with_an_axis
+from irlint.pictures.reasons import Naming
+from irlint.records import NOTHING, replaced
+
+#: Rules that say that an input has too many axes, or too few.
+OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
+
+#: What an input of that name holds.
+AXES = "axes"
+
+
+def rearranged(problem: Problem, node: Node, makers: Makers) -> Iterator[Lever]:
+    """The node as the operation that is taken for it, with an axis of 1 less in an input, with two axes of one exchanged, and with a
+    constant that has more axes."""
+    known = makers.known
+    yield from _kin(node, known)
+    inputs = inputs_of(node, known)
+    for port, (value, given) in enumerate(zip(node.inputs, inputs)):
+        if value is None or not isinstance(given, Tensor) or given.shape is None:
+            continue
+        if problem.fault.rule in OF_AXES:
+            yield from _squeezed(node, port, given)
+        elif problem.fault.rule is MATMUL_MISMATCH and len(given.shape) > 1:
+            turned = (*given.shape[:-2], given.shape[-1], given.shape[-2])
+            yield Lever(partial(_turned, port), Change(given={node: {port: Tensor(given.dtype, turned)}}), GUESS)
+        elif problem.fault.rule.family == "broadcasting" and makers.is_constant(value) and len(given.shape) == 1:
+            yield from _raised(value, given, inputs)
+
+
+def _kin(node: Node, known: Known) -> Iterator[Lever]:
+    call = known.calls[node]
+    for other in call.operator.kin if call.operator is not None else ():
+        bound, faults = Binder(known.model).bound(replaced(node, op=other), NOTHING, within_function=False)
+        if not faults and bound.operator is not None:
+            yield Lever(partial(_typed, other), Change(calls={node: bound}), SELDOM)
+
+
+def _squeezed(node: Node, port: int, given: Tensor) -> Iterator[Lever]:
+    for axis, dim in enumerate(given.shape or ()):
+        if dim == 1 and given.shape is not None:
+            shape = (*given.shape[:axis], *given.shape[axis + 1 :])
+            change = Change(given={node: {port: Tensor(given.dtype, shape)}})
+            yield Lever(partial(_without, port, axis), change, SELDOM, about=(node, port))
+
+
+def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+    """A list of numbers, one for each index of an axis that is not the last."""
+    assert given.shape is not None
+    (size,) = given.shape
+    others = (
+        each.shape for each in inputs if isinstance(each, Tensor) and each is not given and each.shape is not None
+    )
+    for rank, axis in dict.fromkeys((len(each), axis) for each in others for axis in range(len(each) - 1)):
+        shape = (size, *(1,) * (rank - 1 - axis))
+        told = partial(_of_shape, value, shape_text(shape), shape_text(given.shape))
+        yield Lever(told, Change(types={value: Tensor(given.dtype, shape, given.value)}), SELDOM, about=value)
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+def listed(node: Node, makers: Makers, others: Sequence[Type | None] = ()) -> Iterator[Lever]:
+    """The node with other sizes of the parts of an axis, with a factor for each axis, or with an axis more or less in a list of some."""
+    known = makers.known
+    call, inputs = known.calls[node], inputs_of(node, known)
+    if call.operator is None or call.signature is None or not inputs:
+        return
+    given = call.attributes or {}
+    axes = {name: AXES for name in call.signature.inputs if "axes" in name}
+    for name, role in {**axes, **roles(call.operator.function)}.items():
+        port = call.signature.inputs.index(name) if name in call.signature.inputs else None
+        value = node.inputs[port] if port is not None and port < len(node.inputs) else None
+        if role == PARTS and isinstance(given.get(name), tuple):
+            for sizes in _parts(given[name], inputs, others):
+                changed = replaced(call, attributes={**given, name: sizes})
+                yield Lever(partial(_written, name, sizes), Change(calls={node: changed}), SELDOM)
+        if value is None or role not in (AXES, PARTS, FACTORS) or not makers.is_constant(value):
+            continue
+        before = known.types.get(value)
+        if not isinstance(before, Tensor) or before.value is None:
+            continue
+        for contents in _lists(role, before.value, inputs, others):
+            changed_type = Tensor(before.dtype, (len(contents),), contents)
+            told = partial(_held, value, before.value, contents)
+            yield Lever(told, Change(types={value: changed_type}), SELDOM, about=value)
+
+
+def _lists(
+    role: str, value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
+) -> Iterable[tuple[Any, ...]]:
+    """Other lists that may be meant."""
+    if role == PARTS:
+        return _parts(value, inputs, others)
+    rank = inputs[0].rank or 0 if isinstance(inputs[0], Tensor) else 0
+    if role == FACTORS:
+        return _factors(value, rank)
+    return with_an_axis(tuple(value), rank)
+
+
+def _parts(
+    value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
+) -> dict[tuple[int, ...], None]:
+    """Other sizes of the parts of an axis: one that is what the others leave, or two that make what they made before."""
+    found: dict[tuple[int, ...], None] = {}
+    if not all(type(each) is int and each > 0 for each in value):
+        return found
+    data = inputs[0]
+    axes = data.shape if isinstance(data, Tensor) and data.shape is not None else ()
+    for dim in axes:
+        for at, each in enumerate(value):
+            rest = dim - sum(value) + each if isinstance(dim, int) and dim != sum(value) else 0
+            if rest > 0:
+                found[(*value[:at], rest, *value[at + 1 :])] = None
+    shapes = [each.shape for each in others if isinstance(each, Tensor) and each.shape is not None]
+    sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 0)
+    for at, to, size in ((at, to, size) for at in range(len(value)) for to in range(len(value)) for size in sizes):
+        left = value[at] + value[to] - size
+        if at != to and left > 0 and size != value[at]:
+            changed = list(value)
+            changed[at], changed[to] = size, left
+            found[tuple(changed)] = None
+    return found
+
+
+def _factors(value: Sequence[Any], rank: int) -> Iterator[tuple[Any, ...]]:
+    """Factors of 1 for the first axes, of which a list says nothing."""
+    missing = rank - len(value)
+    if missing > 0 and value:
+        yield (*(type(value[0])(1),) * missing, *value)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _turned(port: int, naming: Naming) -> str:
+    return f"the last two axes of input {port} exchanged"
+
+
+def _typed(other: str, naming: Naming) -> str:
+    return naming.written("type", other)
+
+
+def _without(port: int, axis: int, naming: Naming) -> str:
+    return f"axis {axis} of input {port}, which is 1, squeezed before it"
+
+
+def _of_shape(value: Value, shape: str, before: str, naming: Naming) -> str:
+    return f"{shape} for {before} as the shape of constant {naming.called(value)}"
+
+
+def _written(name: str, value: object, naming: Naming) -> str:
+    return naming.written(name, value)
+
+
+def _held(value: Value, before: Sequence[object], contents: Sequence[object], naming: Naming) -> str:
+    one, other = ([int(each) if isinstance(each, float) else each for each in some] for some in (contents, before))
+    differing = [at for at, (a, b) in enumerate(zip(one, other)) if a != b]
+    if len(one) == len(other) and len(differing) == 1:
+        at = differing[0]
+        return f"{one[at]} for {other[at]} in constant {naming.called(value)} (entry {at})"
+    return f"{one} for {other} in constant {naming.called(value)}"
