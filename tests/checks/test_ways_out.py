@@ -143,6 +143,16 @@ REFUSED = [
         "cast input 0 to int32, or to another of these types",
     ),
     (
+        "(uint8[1,1,4,4] x, float s, uint8 z, int8[1,1,1,1] w, int8 u, float[1] b) => (y) { y = QLinearConv (x, s, z, w, s, u, s, z, b) }",
+        "IRL401",
+        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would cut its numbers off",
+    ),
+    (
+        "(float[1,1,4,4] x) => (y) <float[2] s = {2, 2}> { y = Resize (x, s, s) }",
+        "IRL365",
+        "give `scales` 4 entries",
+    ),
+    (
         "(bfloat16[2,3] x) => (y) { y = Relu (x) }",
         "IRL401",
         "or use an opset whose operator takes bfloat16",

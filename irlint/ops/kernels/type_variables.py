@@ -98,10 +98,10 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) ->
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else "an opset" if _is_taken(schema, index, key) else ""
+    another = f", or use {other} whose operator takes {key}" * bool(other)
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
-        help=f"cast input {index} to {_best(formal.types, key)}"
-        + f", or use {other} whose operator takes {key}" * bool(other),
+        help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {_best(formal.types, key)}{another}",
         input=index,
         severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
@@ -111,6 +111,16 @@ def _best(types: Collection[str], key: str) -> str:
     """What to cast to, where the operator takes or gives tensors."""
     names = {name for name in types if "(" not in name}
     return one_of(names, key) if names else "one of these types"
+
+
+def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
+    """What to do with the real numbers of a bias that is to be quantized by two scales; "" for any other input."""
+    scales = [each.name for each in schema.inputs if each.name.endswith("_scale")]
+    if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
+        return ""
+    return (
+        f"quantize input {index}: round({formal.name} / ({scales[0]} * {scales[1]})); a Cast would cut its numbers off"
+    )
 
 
 def _is_taken(schema: OfficialSchema, index: int, key: str) -> bool:

@@ -53,7 +53,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     if len(order) != rank:
         raise PERM_LENGTH.fault(
             f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has {counted(rank, 'axis', 'axes')}",
-            help=_named_once(rank),
+            help=f"let input 0 have {counted(len(order), 'axis', 'axes')}, or {_named_once(rank)}",
             input=0 if input is None else input,
             attribute="perm" if input is None else None,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, Shape, product, same
+from irlint.dims import MaybeDim, Shape, product
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree
 from irlint.findings.wording import counted
@@ -84,17 +84,12 @@ def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple
     why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
     if agree(a[inner_a], b[inner_b], why):
         return
-    help = f"make axis {inner_a} of input {left} and axis {inner_b} of input {right} equal"
-    if len(b) > 1 and same(a[inner_a], b[-1 if inner_b != len(b) - 1 else -2]):
-        help = f"transpose the last two axes of input {right}: then this product fits"
-    elif len(a) > 1 and same(b[inner_b], a[-1 if inner_a != len(a) - 1 else -2]):
-        help = f"transpose the last two axes of input {left}: then this product fits"
     from irlint.ops.kernels.facts import clash_text
 
     shapes = {left: a, right: b}
     raise MATMUL_MISMATCH.fault(
         f"{clash_text(shapes, [((left, inner_a), (right, inner_b))])}: the product sums over both",
-        help=help,
+        help=f"make axis {inner_a} of input {left} and axis {inner_b} of input {right} equal",
         input=right,
         marks=((left, inner_a), (right, inner_b)),
         remark="differ, and the product sums over both",

@@ -121,7 +121,7 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
     raise SCALE_MISMATCH.fault(
         f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a list "
         "with one entry for each index of that axis",
-        help=_scale_help(x, scale, place),
+        help=f"give the scale, and the zero point, {counted(x[place], 'entry', 'entries')}, or one",
         input=1,
         marks=((0, place), *((1, own) for own in range(len(scale)))),
     )
@@ -138,17 +138,6 @@ def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
             Relation("==", count, 1),
             why=f"the scale of axis {axis} has {counted(count, 'entry', 'entries')}",
         )
-
-
-def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
-    if len(scale) == 1:
-        fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
-        if fitting:
-            return (
-                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to {fitting[0]}, "
-                f"whose size is {scale[0]}"
-            )
-    return f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or one"
 
 
 def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:

@@ -89,10 +89,10 @@ def test_what_is_not_proven_is_required() -> None:
     assert conditions == ["N == K", "N == 768", "8 == N"]
 
 
-def test_the_help_says_what_to_transpose() -> None:
+def test_the_help_says_what_is_summed_over() -> None:
     with pytest.raises(Fault) as caught:
         matmul(f32(2, 768), f32(512, 768))
-    assert "transpose the last two axes of input 1" in caught.value.help
+    assert caught.value.help == "make axis 1 of input 0 and axis 0 of input 1 equal"
     assert caught.value.marks == ((0, 1), (1, 0))
 
 
