@@ -75,7 +75,15 @@ class Levers:
             return ""
         levers = [_located(each.lever, problem) for each in best[:TOLD]]
         self._told.append((levers, best[0].outcome))
-        return f"{_told(levers, naming(), problem.node)} {_gone(problem, best[0].outcome, self.problems)}"
+        told = f"{_told(levers, naming(), problem.node)} {_gone(problem, best[0].outcome, self.problems)}"
+        or_held = self._or_constant(problem, best[0].lever) and problem.fault.help
+        return f"{told}; or {problem.fault.help}" if or_held else told
+
+    def _or_constant(self, problem: Problem, lever: Lever) -> bool:
+        """Whether a constant may as well be wrong as the axis that a lever names, which no other node has."""
+        if lever.count or "ax" not in str(lever.about) or lever.within not in (None, problem.node):
+            return False
+        return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
     def _best(self, problem: Problem, graph: Graph, trials: Trials, candidates: Candidates) -> list[Tried]:
         """The changes that do away with most, and of these the likely ones; none where too many do."""
