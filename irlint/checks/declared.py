@@ -183,7 +183,9 @@ def _fault(
     used: Callable[[], Collection[Value | None]],
 ) -> Fault | None:
     """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
-    fault = _contradiction(known.types.get(value), declaration, known, terms, port=port, within=graph.path)
+    fault = _contradiction(
+        known.types.get(value), declaration, known, terms, port=port, within=graph.path, gives=gives(node, known)
+    )
     if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
         return None
     if node.op == known.format.constant_node and fault.rule is SHAPE_CONTRADICTED:
@@ -230,7 +232,7 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
     """Input ports of an IR whose dims are not those that the value's own port states, and that the operators give."""
-    for port, value in zip(node.input_ports, node.inputs):
+    for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
         if not isinstance(given, Tensor) or not isinstance(stated, Tensor) or stated.shape == port.type.shape:
@@ -244,6 +246,7 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
                 given.shape, port.type.shape, text, "both ports declare" if both else f"input port {port.id} declares"
             ),
             help=f"declare {shape_text(given.shape)}",
+            input=index,
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, node.located(port.place))
@@ -289,6 +292,12 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
     return fault.lowered(Severity.WARNING) if graph.path else fault
 
 
+def gives(node: Node, known: Known) -> str:
+    """Who says otherwise than a declaration: the operator, or the attributes of a node that is an input or a constant."""
+    stated = node.op in (known.format.input_node, known.format.constant_node)
+    return "its attributes say" if stated else "the operator gives"
+
+
 def _contradiction(
     inferred: Type | None,
     declaration: Declaration,
@@ -297,6 +306,7 @@ def _contradiction(
     *,
     port: int,
     within: str = "",
+    gives: str = "the operator gives",
 ) -> Fault | None:
     """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
     if declaration.flaw:
@@ -312,7 +322,7 @@ def _contradiction(
     if disagree(inferred, declared):
         stated, given = types_text(declared, inferred)
         return TYPE_CONTRADICTED.fault(
-            f"{where} is declared as {stated}; the operator gives {given}",
+            f"{where} is declared as {stated}; {gives} {given}",
             help=f"declare {given}, or {_way(inferred, declared)}",
             severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
         )
@@ -331,9 +341,9 @@ def _contradiction(
     if axis is None and not what:
         axis = _joined_axis(held.shape, stated_type.shape, text)
     if axis is not None and held.shape is not None and stated_type.shape is not None:
-        told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; the operator gives {held.shape[axis]}"
+        told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; {gives} {held.shape[axis]}"
     else:
-        told = f"{where} is declared as {what}{shape_text(stated_type.shape)}; the operator gives {shape_text(held.shape)}: {text}"
+        told = f"{where} is declared as {what}{shape_text(stated_type.shape)}; {gives} {shape_text(held.shape)}: {text}"
     return SHAPE_CONTRADICTED.fault(
         told,
         help=_correction(held.shape, stated_type.shape, axis),

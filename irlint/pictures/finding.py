@@ -18,7 +18,7 @@ from irlint.parsers.opening import whole
 from irlint.pictures.drawing import Drawing, Line, Table
 from irlint.pictures.first_bytes import first_lines
 from irlint.pictures.reasons import Naming, reasons, told
-from irlint.pictures.tables import contradicted, marked_axes
+from irlint.pictures.tables import clashing, contradicted, marked_axes
 from irlint.records import replaced
 
 if TYPE_CHECKING:
@@ -179,7 +179,12 @@ class Pictures:
         lines = painter.lines(problem, trails, current=current)
         table = painter.table(problem) if current else None
         notes = dict.fromkeys(
-            (*reasons(trails, painter), *self._given(trails), *self._entries(problem, current), *problem.fault.notes)
+            (
+                *reasons(trails, painter, tabled=table is not None),
+                *self._given(trails),
+                *self._entries(problem, current),
+                *problem.fault.notes,
+            )
         )
         place, name, unnamed = painter.place(problem)
         drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
@@ -250,9 +255,18 @@ class Pictures:
         return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
 
     def _disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes of a value whose declaration contradicts what its operator gives."""
+        """The axes of a value whose declaration contradicts what its operator gives, or what comes in."""
         found = contradicted(problem, self.known)
-        return [] if found is None else [(found[0], axis) for axis in found[2]]
+        if found is not None:
+            return [(found[0], axis) for axis in found[2]]
+        node, index = problem.node, problem.fault.input
+        if problem.fault.rule is not SHAPE_CONTRADICTED or node is None or index is None or index >= len(node.inputs):
+            return []
+        value, port = node.inputs[index], node.input_ports[index] if index < len(node.input_ports) else None
+        shape, declared = shape_of(value, self.known), port.type.shape if port is not None else None
+        if value is None or shape is None or declared is None or len(shape) != len(declared):
+            return []
+        return [(value, axis) for axis in clashing(shape, declared)]
 
     def current(self, problem: Problem) -> bool:
         """Whether the shapes that are known are those of the fault: a body or a function is walked more than once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from irlint.checks.declared import gives
 from irlint.dims import same
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -183,8 +184,9 @@ class Painter:
         shape = inferred.shape or ()
         index = problem.node.outputs.index(value)
         port = problem.node.located(problem.node.output_ports[index].place)
+        said = gives(problem.node, self.known)
         spots = [
-            self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: the operator gives {shape[axis]}")
+            self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: {said} {shape[axis]}")
             for axis in axes[:3]
         ]
         return [spot for spot in spots if spot] or [self.document.spot(port, "primary")]

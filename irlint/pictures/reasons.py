@@ -57,9 +57,10 @@ class Reason:
     sentence: str = ""
 
 
-def reasons(trails: Iterable[Trail], naming: Naming) -> list[str]:
-    """A sentence for each size on where it comes from; of sizes that one place declares, one."""
-    found = dict.fromkeys(each for size in trails if (each := reason(size, naming)) is not None)
+def reasons(trails: Iterable[Trail], naming: Naming, *, tabled: bool = True) -> list[str]:
+    """A sentence for each size on where it comes from, also for those of which a table would say it where there is none; of sizes that one
+    place declares, one."""
+    found = dict.fromkeys(each for size in trails if (each := reason(size, naming, tabled=tabled)) is not None)
     dims: dict[tuple[str, str], list[str]] = {}
     for each in found:
         dims.setdefault((each.declared, each.sentence), []).append(each.dim)
@@ -71,10 +72,10 @@ def _declared(dims: list[str], place: str) -> str:
     return f"{sizes} declared: {place}"
 
 
-def reason(found: Trail, naming: Naming) -> Reason | None:
+def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | None:
     """Where a size comes from, None where the table of shapes says it all."""
     maker = found.maker
-    if maker is None or (not found.kept and naming.shows(found.value, maker)):
+    if maker is None or (tabled and not found.kept and naming.shows(found.value, maker)):
         return None
     return _reason(found, maker, naming, NAMED)
 

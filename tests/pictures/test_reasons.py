@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
+import irlint
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
 from irlint.pictures.finding import Pictures
@@ -76,3 +77,17 @@ def test_why_nothing_is_left_of_an_axis() -> None:
         + " }"
     )
     assert notes[0] == "0 is what Slice[0] leaves of 3; the slice starts at 3 and axis 1 has 3: nothing is left"
+
+
+def test_where_a_size_comes_from_that_an_input_port_declares_otherwise() -> None:
+    port = '<port id="{}" precision="FP32"><dim>2</dim><dim>{}</dim></port>'
+    net = f"""<net version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/>
+<output>{port.format(0, 8)}</output></layer>
+<layer id="1" name="s" type="SoftMax" version="opset1"><data axis="1"/><input>{port.format(0, 7)}</input><output>{port.format(1, 8)}</output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input>{port.format(0, 8)}</input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+    report = irlint.check(net.encode(), name="m.xml")
+    (found,) = report.findings
+    assert (found.message, found.input) == ("8 comes in on axis 1, and input port 0 declares 7", 0)
+    assert '= note: 8 is declared: <data shape="2,8"> of Parameter "x", m.xml:2' in report.text(width=120)
