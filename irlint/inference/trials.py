@@ -51,10 +51,12 @@ class Change:
 
 @record
 class Outcome:
-    """The problems that a change does away with, and the declarations that have to follow it."""
+    """The problems that a change does away with, the declarations that have to follow it, and what the node of the problem that was asked
+    about takes then."""
 
     gone: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()
+    inputs: tuple[Type | None, ...] = ()
 
 
 #: Whether sizes are left with which a requirement holds, beside the very few of a model that is not meant to be so.
@@ -106,7 +108,9 @@ class Trials:
             if follows is None or (each is node and not any(gone is problem for gone in found)):
                 return None
             changed += follows
-        return Outcome(tuple(found), tuple(stale)) if any(each is problem for each in found) else None
+        if not any(each is problem for each in found):
+            return None
+        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
         """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one of these fails."""
@@ -174,6 +178,10 @@ class Trials:
         self.left -= 1
         if self.left < 0:
             return None
+        return self._ask(node, self._inputs(change, node, types), change.calls.get(node))
+
+    def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
+        """What a node takes with a change."""
         inputs = inputs_of(node, self.known)
         other, given = change.inputs.get(node, NOTHING), change.given.get(node, NOTHING)
         for port, value in enumerate(node.inputs):
@@ -184,7 +192,7 @@ class Trials:
                 inputs[port] = types[value]
             if port in given:
                 inputs[port] = given[port]
-        return self._ask(node, inputs, change.calls.get(node))
+        return inputs
 
     def _step(
         self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]

@@ -29,7 +29,7 @@ def group(cls: Class) -> Class:
 
 
 #: What another number may be looked for in, where it would mend a model: the sizes of the parts of an axis, a factor for each
-#: axis, attributes that are changed together, and those that hardly anybody gets wrong.
+#: axis, attributes that are changed together, and those that are told only where other nodes of the model have them.
 PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
 
 Held = TypeVar("Held", bound=Callable[..., Any])

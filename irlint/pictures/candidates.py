@@ -36,6 +36,7 @@ ORDERED = 4
 OTHERS = 8
 
 #: What none of so many nodes alike has is a guess, and not meant where they are very many.
+SEVERAL = 2
 MANY = 3
 VERY_MANY = 9
 
@@ -95,6 +96,19 @@ class Candidates:
                 if self._otherwise(each, what) == key[3] and (value := self._had(each, what)) is not None:
                     found[value] = found.get(value, 0) + 1
         return self._usual[key]
+
+    def _have_that(self, node: Node, name: str, value: object, rank: int) -> bool:
+        """Whether several other nodes of the operator with inputs of the same numbers of axes, none of them at fault, all have an
+        attribute as this one has."""
+        ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
+        others = [
+            _meant(name, self._had(each, name), rank)
+            for each in self.of(node)
+            if each is not node
+            and each not in self.known.faulted
+            and [known.rank if isinstance(known, Tensor) else None for known in inputs_of(each, self.known)] == ranks
+        ]
+        return len(others) >= SEVERAL and set(others) == {_meant(name, value, rank)}
 
     def of(self, node: Node) -> list[Node]:
         """The nodes of an operator."""
@@ -159,10 +173,12 @@ class Candidates:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
-                elif likely == LAST and sum(usual.values()) >= MANY:
+                elif (likely == LAST and sum(usual.values()) >= MANY) or (
+                    "axis" in name and self._have_that(node, name, value, rank)
+                ):
                     continue
                 if held.get(name) == UNLIKELY and not count:
-                    likely = LAST
+                    continue
                 changed = replaced(call, attributes={**given, name: other})
                 told = partial(_written, name, other)
                 yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name, adds=value is None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
+from irlint.dims import product
 from irlint.findings.faults import Severity
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
@@ -135,6 +136,8 @@ class Levers:
                 break
             outcome = trials.outcome(lever.change, problem)
             if outcome is not None:
+                if lever.likely < GUESS and _is_stretched(problem, outcome, self.known):
+                    lever = replaced(lever, likely=GUESS)
                 worth = len(outcome.gone) - len(outcome.stale)
                 yield Tried((-worth, lever.likely, -lever.count), lever, outcome)
 
@@ -221,6 +224,22 @@ class Levers:
         found = trail(value, axis, self.makers)
         if found is not None and self.makers.is_constant(found.value):
             yield found.value, found.axis
+
+
+def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
+    """Whether a clashing size is 1 with a change, of other elements than before: that fits whatever it meets."""
+    before = inputs_of(problem.node, known) if problem.node is not None else []
+    for index, axis in problem.fault.marks:
+        if not 0 <= index < min(len(before), len(outcome.inputs)):
+            continue
+        one, other = (
+            each.shape if isinstance(each, Tensor) else None for each in (before[index], outcome.inputs[index])
+        )
+        if one is None or other is None or len(one) != len(other) or not -len(one) <= axis < len(one):
+            continue
+        if other[axis] == 1 != one[axis] and product(one) != product(other):
+            return True
+    return False
 
 
 def _at(found: tuple[int, Node]) -> int:

@@ -16,6 +16,7 @@ from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.quantized.parameters import judge_scale_values
+from irlint.ops.signatures import UNLIKELY, holds
 from irlint.schemas import MICROSOFT
 
 SCALE_MISMATCH = Rule(
@@ -121,7 +122,7 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
     raise SCALE_MISMATCH.fault(
         f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a list "
         "with one entry for each index of that axis",
-        help=f"give the scale, and the zero point, {counted(x[place], 'entry', 'entries')}, or one",
+        help=_scale_help(x, scale, place),
         input=1,
         marks=((0, place), *((1, own) for own in range(len(scale)))),
     )
@@ -138,6 +139,17 @@ def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
             Relation("==", count, 1),
             why=f"the scale of axis {axis} has {counted(count, 'entry', 'entries')}",
         )
+
+
+def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
+    if len(scale) == 1:
+        fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
+        if fitting:
+            return (
+                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to {fitting[0]}, "
+                f"whose size is {scale[0]}"
+            )
+    return f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or one"
 
 
 def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None:
@@ -198,12 +210,14 @@ def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) 
 
 @onnx("QuantizeLinear", since=13)
 @onnx("QuantizeLinear", domain=MICROSOFT)
+@holds(axis=UNLIKELY)
 def quantize_13(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX QuantizeLinear-13."""
     return _quantized(x, y_scale, y_zero_point, axis=axis)
 
 
 @onnx("QuantizeLinear", since=19)
+@holds(axis=UNLIKELY)
 def quantize_19(
     x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None, *, axis: int = 1, saturate: int = 1
 ) -> Tensor:
@@ -212,6 +226,7 @@ def quantize_19(
 
 
 @onnx("QuantizeLinear", since=21)
+@holds(axis=UNLIKELY)
 def quantize_21(
     x: Tensor,
     y_scale: Tensor,
@@ -229,6 +244,7 @@ def quantize_21(
 
 
 @onnx("QuantizeLinear", since=23)
+@holds(axis=UNLIKELY)
 def quantize_23(
     x: Tensor,
     y_scale: Tensor,
@@ -293,12 +309,14 @@ def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None
 
 @onnx("DequantizeLinear", since=13)
 @onnx("DequantizeLinear", domain=MICROSOFT)
+@holds(axis=UNLIKELY)
 def dequantize_13(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1) -> Tensor:
     """ONNX DequantizeLinear-13."""
     return _dequantized(x, x_scale, x_zero_point, axis=axis)
 
 
 @onnx("DequantizeLinear", since=21)
+@holds(axis=UNLIKELY)
 def dequantize_21(
     x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None, *, axis: int = 1, block_size: int = 0
 ) -> Tensor:
@@ -307,6 +325,7 @@ def dequantize_21(
 
 
 @onnx("DequantizeLinear", since=23)
+@holds(axis=UNLIKELY)
 def dequantize_23(
     x: Tensor,
     x_scale: Tensor,

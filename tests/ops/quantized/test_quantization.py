@@ -19,10 +19,10 @@ def F(*dims: int | None) -> Input:
     return Input("float32", *dims)
 
 
-def test_the_help_says_how_many_scales_there_are_to_be() -> None:
+def test_the_help_names_the_axis_that_fits() -> None:
     with pytest.raises(Exception, match="axis 1 of input 0 is 3") as caught:
         quantize_13(Tensor("float32", (2, 3, 8)), Tensor("float32", (8,)))
-    assert caught.value.help == "give the scale, and the zero point, 3 entries, or one"  # type: ignore[attr-defined]
+    assert caught.value.help.endswith("or set `axis` to 2, whose size is 8")  # type: ignore[attr-defined]
 
 
 def test_requirements() -> None:
