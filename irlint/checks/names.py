@@ -109,20 +109,35 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
         second, one = _maker(value, graph, makers), _maker(other, graph, makers)
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
-            help=_renamed(value, other, graph, users),
+            help=_renamed(value, other, graph, users, _free_name(value, other, graph, makers)),
             severity=Severity.WARNING if _tolerated(graph, known, makers, value, other) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
 
 
-def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[str]]) -> str:
+def _free_name(value: Value, other: Value, graph: Graph, makers: dict[Value, Node]) -> str:
+    """What tells which of two values is to be renamed, where nodes are named after what they give: ``Add_95`` gives ``95``, which no
+    value is named."""
+    for named, rest in ((other, value), (value, other)):
+        right, wrong = makers.get(named), makers.get(rest)
+        if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
+            continue
+        free = wrong.name.rpartition("_")[2]
+        if free.isdigit() and all(each.name != free for each in (*graph.inputs, *graph.constants, *makers)):
+            return f"rename what {wrong.name!r} gives to {free!r}, after which the node is named, and what uses it"
+    return ""
+
+
+def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[str]], free: str) -> str:
     """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
     if _alike(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both hold the same"
     labels = [*users.get(value, ()), *users.get(other, ())]
     if not 0 < len(labels) <= USERS:
-        return "rename one of them, and what uses it"
+        return free or "rename one of them, and what uses it"
+    if free:
+        return f"{free}: one of {', '.join(map(repr, labels))}" if len(labels) > 1 else f"{free}: {labels[0]!r}"
     return f"rename one of them, and what uses it: {', '.join(map(repr, labels))}"
 
 

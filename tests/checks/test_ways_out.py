@@ -127,6 +127,18 @@ DOUBLED = [
 ]
 
 
+def test_nodes_that_are_named_after_what_they_give_tell_which_name_is_wrong() -> None:
+    nodes = "{ [Add_92] v92 = Add (x, x) [Neg_95] v92 = Neg (x) y = Mul (v92, x) }"
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) {nodes}")
+    for node in model.graph.node:
+        node.output[:] = [name.removeprefix("v") for name in node.output]
+        node.input[:] = [name.removeprefix("v") for name in node.input]
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
+    assert found.help.startswith(
+        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: 'y'"
+    )
+
+
 @pytest.mark.parametrize(("nodes", "help"), DOUBLED, ids=range(len(DOUBLED)))
 def test_what_to_do_about_two_values_of_one_name(nodes: str, help: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
