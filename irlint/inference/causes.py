@@ -43,7 +43,11 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         cause = problem.because or facts.cause(problem)
         if cause is not None and cause is not problem:
             causes[at] = places[id(cause)]
-    roots = {at: root for at in causes if (root := _root(at, causes)) != at}
+    roots: Mapping[int, int] = {at: root for at in causes if (root := _root(at, causes)) != at}
+    if known.format.ports_declare and roots:
+        from irlint.inference.edited_inputs import at_the_break
+
+        problems, roots = at_the_break(problems, roots, known)
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
         worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)

@@ -250,3 +250,36 @@ def test_the_attribute_of_a_constant_that_the_others_speak_against(
     layers[1] = layers[1].replace(*change)
     found = [each for each in _findings(_net(layers, PRODUCTS_WIRED), tmp_path) if each.rule.code == "IRL703"]
     assert [each.help for each in found] == [help]
+
+
+# --- an input whose shape was changed ---------------------------------------------------------------------------------
+
+
+def test_of_a_changed_input_the_error_that_it_leads_to_is_told(tmp_path: Path) -> None:
+    x, *others = PRODUCTS
+    edited = x.replace('shape="2,3"', 'shape="2,4"').replace("<dim>3</dim>", "<dim>4</dim>")
+    first = _layer(7, "first", "Tanh", "2,3", "2,3")
+    wired = PRODUCTS_WIRED.replace("0:0-2:0", "0:0-7:0 7:1-2:0")
+    assert not _findings(_net([x, first, *others], wired), tmp_path)
+    found = _findings(_net([edited, first, *others], wired), tmp_path)
+    (root,) = [each for each in found if not each.because]
+    assert root.rule.code == "IRL320"
+    assert root.severity.value == "error"
+    assert {each.rule.code for each in found if each.because == root.fingerprint} == {"IRL601"}
+    assert root.lever.startswith('with 3 for 4 on axis 1 of input layer 0 "x" this and ')
+    report = irlint.check(tmp_path / "model.xml").text(width=200)
+    assert (
+        "Parameter 'x' (layer 0) is [2, 4], and the ports that it leads to declare [2, 3]: with that shape this is gone"
+        in report
+    )
+
+
+def test_a_changed_input_that_breaks_nothing_is_told_at_its_port(tmp_path: Path) -> None:
+    layers = [
+        PARAMETER.replace('shape="2,3"', 'shape="2,4"').replace("<dim>3</dim>", "<dim>4</dim>"),
+        _layer(1, "first", "Tanh", "2,3", "2,3"),
+        _layer(2, "y", "Result", "2,3", ""),
+    ]
+    found = _findings(_net(layers, "0:0-1:0 1:1-2:0"), tmp_path, size=16)
+    (root,) = [each for each in found if not each.because]
+    assert root.rule.code == "IRL601"
