@@ -13,7 +13,7 @@ from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used_values
-from irlint.model.tensor import Extent, shape_text
+from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import byte_size
 from irlint.records import replaced
 
@@ -112,7 +112,7 @@ def problems(known: Known) -> list[Problem]:
             stored = constant.stored
             if constant.faults:
                 found += _stated(graph, name, constant, node, unread=name in idle)
-            if name not in idle and (constant.tensor.value is not None or constant.tensor.extent is not None):
+            if name not in idle and _has_strange_numbers(constant.tensor):
                 found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
                 linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
@@ -135,6 +135,14 @@ def problems(known: Known) -> list[Problem]:
     return found
 
 
+def _has_strange_numbers(tensor: Tensor) -> bool:
+    """Whether a number may be among those that were read that is none, or an infinite one."""
+    if tensor.value is None:
+        return tensor.extent is not None
+    total = sum(tensor.value)  # type: ignore[arg-type]
+    return total != total or isinstance(tensor.extent, Extent)
+
+
 def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | None) -> Iterator[Problem]:
     """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may separate."""
     tensor = constant.tensor
@@ -143,9 +151,7 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
     if isinstance(tensor.extent, Extent):
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
-        total = sum(tensor.value or ())  # type: ignore[arg-type]
-        nans = 0 if total == total else sum([entry != entry for entry in tensor.value or ()])
-        infinities = 0
+        nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
     if not nans and not infinities:
         return
     count = elements(tensor.shape or ())  # type: ignore[arg-type]

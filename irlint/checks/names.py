@@ -93,10 +93,11 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
-    makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    every = [*graph.inputs, *(graph.constants.keys() - set(graph.inputs)), *makers]
+    every = [value for node in graph.nodes for value in node.outputs if value is not None]
+    every += {*graph.inputs, *graph.constants}
     if len({value.name for value in every}) == len(every):
         return
+    makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     first: dict[str, Value] = {}
     inputs = set(graph.inputs)
     users: dict[Value, list[str]] | None = None

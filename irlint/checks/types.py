@@ -91,9 +91,13 @@ def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _flawed(graph: Graph) -> Iterator[Problem]:
+    made = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
+    every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *made))
+    flaws = {value: [each for each in value.declared if each.flaw] for value in every}
+    if not any(flaws.values()):
+        return
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    for value in dict.fromkeys((*graph.inputs, *graph.constants, *makers)):
-        flawed = [declaration for declaration in value.declared if declaration.flaw] if value.declared else ()
+    for value, flawed in flaws.items():
         if not flawed:
             continue
         declaration = next((each for each in flawed if counts(each, value, graph)), flawed[0])

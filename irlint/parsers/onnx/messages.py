@@ -218,6 +218,10 @@ class Reader:
 
     def _initializer(self, record: GraphRecord, span: Span) -> None:
         """Adds a TensorProto to a graph; one that is damaged behind its name becomes a constant of unknown type."""
+        plain = onnx_tensors.plain_constant(self.data, *span)
+        if plain is not None:
+            record.constants.append(plain)
+            return
         found: Fields = {}
         try:
             known = onnx_tensors.constant(self.data, fields(self.data, *span, found), self.files)

@@ -39,8 +39,11 @@ _TYPED_FIELDS = {
 _VALUE_KEYS = frozenset(number << 3 | wire for number in (4, 5, 6, 7, 9, 10, 11) for wire in (0, 1, 2, 5))
 
 #: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
-_RAW_DATA = 9 << 3 | 2
-_PLAIN_KEYS = frozenset({1 << 3, 2 << 3, 8 << 3 | 2, _RAW_DATA})
+_NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
+_PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
+
+#: So many bytes of a tensor are looked at at once; its dims, its type and its name seldom take more.
+_HEAD_BYTES = 192
 
 _EXTERNAL = 1
 _POINTER_SIZE = 1024
@@ -102,6 +105,51 @@ def told_beside(model: str, location: str) -> tuple[int | None, str | None, str 
     return Files(model).size(location)
 
 
+def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
+    """The name and the tensor of the TensorProto in ``data[start:end]``, where that has its dims, its type, its name and its bytes, in this
+    order; None for any other."""
+    head = data[start : min(end, start + _HEAD_BYTES)]
+    at = 0
+    try:
+        while head[at] == 1 << 3:
+            at += 2 if head[at + 1] < 128 else 3
+        at += 2
+        size, begin = head[at + 1], at + 2
+        behind = begin + size
+        if head[at - 2] != 2 << 3 or head[at] != _NAME or size > 127 or head[behind] != _RAW_DATA:
+            return None
+        held, first = protobuf.varint(head, behind + 1)
+    except (IndexError, protobuf.Damage):
+        return None
+    if held != end - start - first:
+        return None
+    form = _form_of(head[:at])
+    if form is None:
+        return None
+    name = head[begin:behind].decode("utf-8", "backslashreplace")
+    return name, _held(*form, data, start + first, end)
+
+
+@lru_cache(1024)
+def _form_of(head: bytes) -> tuple[Tensor, int | None, int | None] | None:
+    """As ``_form`` says of the dims and the type in the beginning of a TensorProto; None where that has anything else, or no such type."""
+    try:
+        found = protobuf.fields(head, 0, len(head))
+    except protobuf.Damage:
+        return None
+    form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
+    return form if found.keys() <= {1 << 3, 2 << 3} and form[0].dtype not in (None, "string") else None
+
+
+def _held(tensor: Tensor, count: int | None, size: int | None, data: Buffer, start: int, end: int) -> Constant:
+    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where they are ``count`` elements in ``size`` bytes."""
+    held = end - start
+    if size == held and count is not None and tensor.dtype is not None:
+        made = _integers if tensor.dtype in INTEGERS else _filled
+        tensor = made(tensor.dtype, tensor.shape, count, data[start:end])
+    return Constant(tensor, Stored(held, start, None, held))
+
+
 def constant(data: Buffer, found: Fields, files: Files) -> Constant:
     """The tensor of a TensorProto with the given fields; raises Damage.
 
@@ -111,12 +159,7 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
         tensor, count, size = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
         if tensor.dtype is not None and tensor.dtype != "string":
-            start, end = found[_RAW_DATA][-1]
-            held = end - start
-            if size == held and count is not None:
-                made = _integers if tensor.dtype in INTEGERS else _filled
-                tensor = made(tensor.dtype, tensor.shape, count, data[start:end])
-            return Constant(tensor, Stored(held, start, None, held))
+            return _held(tensor, count, size, data, *found[_RAW_DATA][-1])
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
     external = protobuf.last(found, 14 << 3) == _EXTERNAL
