@@ -10,7 +10,8 @@ from irlint.lazy_typing import Any
 from irlint.records import record, replaced
 
 #: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to convert it.
-BOTH = ("element-types", "declarations")
+DECLARED = "declarations"
+BOTH = ("element-types", DECLARED)
 
 
 @record
@@ -90,9 +91,10 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """What is told to mend it: what was tried, and else what its rule says, where declarations may be meant both of them."""
-        both = not self.lever or self.rule.family in BOTH
-        return tuple(each for each in (self.lever, self.help if both else "") if each)
+        """What is told to mend it: what was tried, else what its rule says; both where either may be meant, but not that something be
+        declared otherwise from which errors follow."""
+        either = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
+        return tuple(each for each in (self.lever, self.help if either or not self.lever else "") if each)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
