@@ -183,6 +183,7 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     strict=("pads_begin", "pads_end"),
     compiles=_compiled_pillow,
 )
+@holds(scales_or_sizes=FACTORS)
 def interpolate_11(
     image: Tensor,
     scales_or_sizes: Tensor,
