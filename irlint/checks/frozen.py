@@ -60,7 +60,7 @@ def problems(known: Known) -> list[Problem]:
 
     contract = contract_of(known)
     if not contract.satisfiable:
-        return _unsatisfiable(contract, places)
+        return _unsatisfiable(contract, places, known)
     found = []
     for name, sizes in contract.sizes.items():
         single = sizes.single
@@ -143,7 +143,8 @@ def _way_out(size: int, node: Node, known: Known) -> str:
     return f"correct what leads here, so that it works for every size, or declare {size}"
 
 
-def _unsatisfiable(contract: Contract, places: dict[str, tuple[str, int]]) -> list[Problem]:
+def _unsatisfiable(contract: Contract, places: dict[str, tuple[str, int]], known: Known) -> list[Problem]:
+    """The problem of what no size fulfils; it follows from an error of a node that demands a part of it."""
     demands = contract.impossible
     names = {
         name
@@ -161,13 +162,16 @@ def _unsatisfiable(contract: Contract, places: dict[str, tuple[str, int]]) -> li
     others = "; ".join(
         f"{each.node.op} {each.node.label!r} demands {each.requirement.condition}" for each in demands[:-1]
     )
+    named = [f"{each.node.op} {each.node.label!r}" for each in demands]
     fault = NO_SIZES_FIT.fault(
         f"no size of axis {axis} of the input {input_name!r} fits: {last.requirement.condition} here, and {others}"
         if others
         else f"no size of axis {axis} of the input {input_name!r} fits: {last.requirement.condition}",
-        help="correct the node whose demand is not meant",
+        help=f"correct the one whose demand is not meant: {', '.join(dict.fromkeys(named))}",
     )
-    return [Problem(fault, last.graph, last.node, place=last.node.place)]
+    nodes = {each.node for each in demands}
+    root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
+    return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
 
 
 def _holds_for_none(demand: Demand, name: str) -> bool:
