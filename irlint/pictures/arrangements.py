@@ -16,7 +16,8 @@ from irlint.ops.kernels.operands import RANK_MISMATCH
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
-from irlint.pictures.candidates import GUESS, SELDOM, Lever, with_an_axis
+from irlint.pictures.candidates import Lever
+from irlint.pictures.other_values import GUESS, SELDOM, with_an_axis
 from irlint.pictures.reasons import Naming
 from irlint.records import NOTHING, replaced
 

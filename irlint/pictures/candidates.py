@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations
 
 from irlint.binding.calls import Call
 from irlint.dims import MaybeDim, product, quotient
@@ -14,23 +14,10 @@ from irlint.inference.trials import Change
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
-from irlint.ops.signatures import TOGETHER, UNLIKELY, named, roles
+from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
+from irlint.pictures.other_values import ENTRIES, GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
 from irlint.pictures.reasons import Naming
 from irlint.records import record, replaced
-
-#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, and what is a guess.
-USUAL, SELDOM, GUESS, LAST = range(4)
-
-#: Lists of one number, such as strides, get one less than this.
-UNIFORM = 4
-
-#: Numbers that are no axes, flags or sizes get one less than this. Windows are over the axes from this one on.
-SMALL = 9
-SPATIAL = 2
-
-#: Lists are changed up to so many entries, and put in all orders up to so many.
-ENTRIES = 8
-ORDERED = 4
 
 #: So many values that other nodes have in the place are tried.
 OTHERS = 8
@@ -97,18 +84,24 @@ class Candidates:
                     found[value] = found.get(value, 0) + 1
         return self._usual[key]
 
+    def _speaks_against(self, node: Node, name: str, value: object, rank: int, likely: int) -> bool:
+        """Whether many nodes have an attribute, and none a number that nothing but it speaks for, or all of them the axis of this one."""
+        if likely == LAST and sum(self.usual(node, name).values()) >= MANY:
+            return True
+        return "axis" in name and self._have_that(node, name, value, rank)
+
     def _have_that(self, node: Node, name: str, value: object, rank: int) -> bool:
         """Whether several other nodes of the operator with inputs of the same numbers of axes, none of them at fault, all have an
         attribute as this one has."""
         ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
         others = [
-            _meant(name, self._had(each, name), rank)
+            meant(name, self._had(each, name), rank)
             for each in self.of(node)
             if each is not node
             and each not in self.known.faulted
             and [known.rank if isinstance(known, Tensor) else None for known in inputs_of(each, self.known)] == ranks
         ]
-        return len(others) >= SEVERAL and set(others) == {_meant(name, value, rank)}
+        return len(others) >= SEVERAL and set(others) == {meant(name, value, rank)}
 
     def of(self, node: Node) -> list[Node]:
         """The nodes of an operator."""
@@ -157,28 +150,24 @@ class Candidates:
                 continue
             value = given.get(name, default)
             usual = self.usual(node, name)
-            tried: set[object] = {_meant(name, value, rank)}
+            tried: set[object] = {meant(name, value, rank)}
             for other, likely in chain(
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
-                _others(name, value, shapes, _words(annotation, call), annotation, len(node.outputs)),
+                other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
-                meant = _meant(name, other, rank)
-                if meant in tried or (value is not None and type(other) is not type(value)):
+                is_meant = meant(name, other, rank)
+                if is_meant in tried or (value is not None and type(other) is not type(value)):
                     continue
-                tried.add(meant)
-                count = sum(count for each, count in usual.items() if _meant(name, each, rank) == meant)
+                tried.add(is_meant)
+                count = sum(count for each, count in usual.items() if meant(name, each, rank) == is_meant)
+                if not count and (held.get(name) == UNLIKELY or self._speaks_against(node, name, value, rank, likely)):
+                    continue
                 if count:
                     likely = USUAL
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
-                elif (likely == LAST and sum(usual.values()) >= MANY) or (
-                    "axis" in name and self._have_that(node, name, value, rank)
-                ):
-                    continue
-                if held.get(name) == UNLIKELY and not count:
-                    continue
                 changed = replaced(call, attributes={**given, name: other})
                 told = partial(_written, name, other)
                 yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name, adds=value is None)
@@ -381,90 +370,6 @@ def _bytes(constant: Constant) -> tuple[object, ...] | None:
     return (
         None if stored is None or stored.file is None or not stored.size else (stored.file, stored.offset, stored.size)
     )
-
-
-def _meant(name: str, value: object, rank: int) -> object:
-    """What tells values of an attribute apart: an axis that is counted from the end is the same as one that is not."""
-    if "ax" not in name or not rank:
-        return value
-    if isinstance(value, int):
-        return value % rank if -rank <= value < rank else value
-    if isinstance(value, (tuple, list)):
-        return tuple(each % rank if isinstance(each, int) and -rank <= each < rank else each for each in value)
-    return value
-
-
-def _words(annotation: str, call: Call) -> tuple[object, ...]:
-    """The words that an attribute may be."""
-    if call.operator is None or annotation in ("int", "float", "str", "bool", "Ints", "int | None", "Ints | None"):
-        return ()
-    alias = named(annotation, call.operator.function)
-    found = getattr(alias, "__args__", ())
-    return found if all(isinstance(each, str) for each in found) else ()
-
-
-def _others(
-    name: str,
-    value: object,
-    shapes: Sequence[Sequence[object]],
-    words: tuple[object, ...],
-    annotation: str,
-    outputs: int,
-) -> Iterator[tuple[object, int]]:
-    """Other values, each with how likely it is: axes and flags before sizes."""
-    rank = max(map(len, shapes), default=0)
-    if isinstance(value, bool):
-        yield not value, USUAL
-    elif isinstance(value, str):
-        yield from ((word, GUESS) for word in words if word and word != value)
-    elif isinstance(value, int) and "axis" in name:
-        yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
-    elif isinstance(value, int):
-        if value in (0, 1):
-            yield 1 - value, USUAL
-        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
-        if outputs > 1 and value != outputs:
-            yield outputs, SELDOM
-        yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)
-        yield from ((size, LAST) for size in range(2, SMALL) if size != value)
-    elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
-        if "axes" in name:
-            yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
-        for other, likely in _lists(tuple(value), rank, masks="mask" in name):
-            yield type(value)(other), likely
-    elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
-        spatial = len(shapes[0]) - SPATIAL
-        yield from (((1,) * spatial * times, SELDOM) for times in (1, 2))
-
-
-def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
-    """A list of axes with one more of them, or one less."""
-    if not all(type(each) is int for each in value):
-        return
-    named = {each % rank for each in value if -rank <= each < rank}
-    yield from (tuple(sorted((*value, axis))) for axis in range(rank) if axis not in named)
-    yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
-
-
-def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number."""
-    if masks:
-        for at, each in enumerate(value):
-            yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
-        return
-    if len(value) == 1:
-        near = (value[0] - 1, value[0] + 1)
-        yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
-    elif len(set(value)) == 1:
-        yield from (((each,) * len(value), SELDOM) for each in range(UNIFORM) if each != value[0])
-    if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
-        return
-    kept = tuple(each for each in value if each < rank)
-    whole = (*kept, *(axis for axis in range(rank) if axis not in kept))
-    if whole != value and len(value) > 1:
-        yield whole, USUAL
-    if rank <= ORDERED:
-        yield from ((each, SELDOM) for each in permutations(range(rank)) if each not in (value, whole))
 
 
 def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:

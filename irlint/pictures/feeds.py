@@ -15,7 +15,8 @@ from irlint.inference.origins import Makers, shape_of, sources
 from irlint.inference.trials import DECLARED, Change, Trials
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.pictures.candidates import GUESS, SELDOM, Lever
+from irlint.pictures.candidates import Lever
+from irlint.pictures.other_values import GUESS, SELDOM
 from irlint.pictures.reasons import Naming
 
 #: What stands for the size that is solved for, and for the part that sizes in proportion have in common.

@@ -16,9 +16,10 @@ from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
 from irlint.pictures.arrangements import listed, rearranged
-from irlint.pictures.candidates import GUESS, SELDOM, USUAL, Candidates, Lever, swapped
+from irlint.pictures.candidates import Candidates, Lever, swapped
 from irlint.pictures.feeds import feeds, leaves_sizes
 from irlint.pictures.operands import Operands
+from irlint.pictures.other_values import GUESS, SELDOM, USUAL
 from irlint.pictures.reasons import Naming
 from irlint.pictures.tables import ELEMENT_TYPES, TYPED
 from irlint.records import record, replaced

@@ -11,7 +11,8 @@ from irlint.inference.trials import Change
 from irlint.inference.walk import asked_again
 from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, INTEGERS, NUMBERED_TYPES, Tensor, Type
-from irlint.pictures.candidates import SELDOM, USUAL, Candidates, Lever, as_input
+from irlint.pictures.candidates import Candidates, Lever, as_input
+from irlint.pictures.other_values import SELDOM, USUAL
 from irlint.pictures.reasons import Naming
 from irlint.records import replaced
 

@@ -1,0 +1,108 @@
+"""What an attribute may have been meant to be: other axes, flags, words, orders, and numbers of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from irlint.binding.calls import Call
+from irlint.lazy_typing import Any
+from irlint.ops.signatures import named
+
+#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, and what is a guess.
+USUAL, SELDOM, GUESS, LAST = range(4)
+
+#: Lists of one number, such as strides, get one less than this.
+UNIFORM = 4
+
+#: Numbers that are no axes, flags or sizes get one less than this. Windows are over the axes from this one on.
+SMALL = 9
+SPATIAL = 2
+
+#: Lists are changed up to so many entries, and put in all orders up to so many.
+ENTRIES = 8
+ORDERED = 4
+
+
+def meant(name: str, value: object, rank: int) -> object:
+    """What tells values of an attribute apart: an axis that is counted from the end is the same as one that is not."""
+    if "ax" not in name or not rank:
+        return value
+    if isinstance(value, int):
+        return value % rank if -rank <= value < rank else value
+    if isinstance(value, (tuple, list)):
+        return tuple(each % rank if isinstance(each, int) and -rank <= each < rank else each for each in value)
+    return value
+
+
+def words_of(annotation: str, call: Call) -> tuple[object, ...]:
+    """The words that an attribute may be."""
+    if call.operator is None or annotation in ("int", "float", "str", "bool", "Ints", "int | None", "Ints | None"):
+        return ()
+    alias = named(annotation, call.operator.function)
+    found = getattr(alias, "__args__", ())
+    return found if all(isinstance(each, str) for each in found) else ()
+
+
+def other_values(
+    name: str,
+    value: object,
+    shapes: Sequence[Sequence[object]],
+    words: tuple[object, ...],
+    annotation: str,
+    outputs: int,
+) -> Iterator[tuple[object, int]]:
+    """Other values, each with how likely it is: axes and flags before sizes."""
+    rank = max(map(len, shapes), default=0)
+    if isinstance(value, bool):
+        yield not value, USUAL
+    elif isinstance(value, str):
+        yield from ((word, GUESS) for word in words if word and word != value)
+    elif isinstance(value, int) and "axis" in name:
+        yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
+    elif isinstance(value, int):
+        if value in (0, 1):
+            yield 1 - value, USUAL
+        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        if outputs > 1 and value != outputs:
+            yield outputs, SELDOM
+        yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)
+        yield from ((size, LAST) for size in range(2, SMALL) if size != value)
+    elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
+        if "axes" in name:
+            yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
+        for other, likely in _lists(tuple(value), rank, masks="mask" in name):
+            yield type(value)(other), likely
+    elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
+        spatial = len(shapes[0]) - SPATIAL
+        yield from (((1,) * spatial * times, SELDOM) for times in (1, 2))
+
+
+def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
+    """A list of axes with one more of them, or one less."""
+    if not all(type(each) is int for each in value):
+        return
+    named = {each % rank for each in value if -rank <= each < rank}
+    yield from (tuple(sorted((*value, axis))) for axis in range(rank) if axis not in named)
+    yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
+
+
+def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number."""
+    if masks:
+        for at, each in enumerate(value):
+            yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
+        return
+    if len(value) == 1:
+        near = (value[0] - 1, value[0] + 1)
+        yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
+    elif len(set(value)) == 1:
+        yield from (((each,) * len(value), SELDOM) for each in range(UNIFORM) if each != value[0])
+    if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
+        return
+    kept = tuple(each for each in value if each < rank)
+    whole = (*kept, *(axis for axis in range(rank) if axis not in kept))
+    if whole != value and len(value) > 1:
+        yield whole, USUAL
+    if rank <= ORDERED:
+        yield from ((each, SELDOM) for each in permutations(range(rank)) if each not in (value, whole))
