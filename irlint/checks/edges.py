@@ -54,7 +54,8 @@ def with_meant_edges(problems: list[Problem], known: Known) -> list[Problem]:
     nodes = {each.node for each in told if each.fault.rule.family in MISLED}
     if graph is None or not nodes:
         return problems
-    strays = [each for node in graph.nodes for each in _strays(node, known)]
+    asked = (node for node in graph.nodes if node in known.calls)
+    strays = [each for node in asked for each in _strays(node, known)]
     touched = [each for each in strays if each.node in nodes]
     if not touched or len(touched) > PORTS:
         return problems
@@ -75,6 +76,7 @@ def _counts(problem: Problem) -> bool:
 
 
 def _strays(node: Node, known: Known) -> Iterator[Stray]:
+    """The ports of a node that was asked: those of layers on cycles, and of layers that cannot be read, tell nothing."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         if value is None or value.type == port.type:
             continue

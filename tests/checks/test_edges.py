@@ -139,6 +139,24 @@ def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
     assert "wrong one" not in found.help
 
 
+def test_ports_on_a_cycle_tell_nothing(tmp_path: Path) -> None:
+    numpy = '<data auto_broadcast="numpy"/>'
+    layers = [
+        PARAMETER,
+        _const(1, "w", "1,5", 0),
+        _layer(2, "add", "Add", "2,3 1,5", "2,3", numpy),
+        _layer(3, "sub", "Subtract", "2,3 1,5", "2,3", numpy),
+        _const(4, "spare", "2,3", 20),
+        _layer(5, "y", "Result", "2,3", ""),
+        _layer(6, "times", "Multiply", "2,3 2,3", "2,3", numpy),
+        _layer(7, "z", "Result", "2,3", ""),
+    ]
+    wired = "3:2-2:0 4:0-2:1 2:2-3:0 1:0-3:1 3:2-5:0 0:0-6:0 1:0-6:1 6:2-7:0"
+    found = [each for each in _findings(_net(layers, wired), tmp_path, size=44) if each.op == "Multiply"]
+    assert [each.rule.code for each in found] == ["IRL201"]
+    assert "swapped" not in found[0].help
+
+
 # --- ports without an edge --------------------------------------------------------------------------------------------
 
 
