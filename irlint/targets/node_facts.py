@@ -29,6 +29,13 @@ def rank(use: Use, index: int) -> int | None:
     return None if known is None else known.rank
 
 
+def length(use: Use, index: int) -> int | None:
+    """How many elements a vector has, None where that is not known."""
+    known = tensor(use, index)
+    size = known.shape[0] if known is not None and known.shape is not None and len(known.shape) == 1 else None
+    return size if isinstance(size, int) else None
+
+
 def is_constant(use: Use, index: int) -> bool:
     """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be kept."""
     if index >= len(use.inputs) or use.inputs[index] == LEFT_OUT:
@@ -37,6 +44,17 @@ def is_constant(use: Use, index: int) -> bool:
     if known is not None and known.value is not None and None not in known.value:
         return True
     return use.node.inputs[index] in use.constants
+
+
+def is_computed(use: Use, index: int) -> bool:
+    """Whether the contents of an input are known, and yet it is neither an initializer nor what a Constant gives."""
+    known = tensor(use, index)
+    return (
+        known is not None
+        and known.value is not None
+        and None not in known.value
+        and use.node.inputs[index] not in use.constants
+    )
 
 
 def is_true(use: Use, index: int) -> bool:

@@ -35,24 +35,45 @@ def errors(known: Known) -> Mapping[Node, Set[str]]:
     return found
 
 
+def refusing(use: Use, releases: int) -> int:
+    """Those of the releases that refuse a model for a node that they do not read: in bodies some pass over it."""
+    if not use.graph or use.graph.startswith("function:"):
+        return releases
+    bodies = set(use.graph.split("/")[1:])
+    reading = tables.holds(NAME, "onnx-form If.refused") if bodies & {"then_branch", "else_branch"} else 0
+    if "body" in bodies:
+        reading |= tables.holds(NAME, "onnx-form Loop.refused") | tables.holds(NAME, "onnx-form Scan.refused")
+    return releases & ~reading
+
+
 class Questions:
     """What releases have against the nodes of a model; nodes that are alike are looked up once."""
 
     def __init__(self, known: Known) -> None:
+        self.known = known
         self.wrong = errors(known)
+        graph, constant = known.model.graph, known.format.constant_node
+        self.constants = set(graph.constants) if graph is not None else set()
+        for node in graph.nodes if graph is not None else ():
+            if node.op == constant:
+                self.constants.update(value for value in node.outputs if value is not None)
         self.found: dict[object, Matches] = {}
 
-    def apart(self, node: Node) -> object:
-        """What tells nodes of one operator from each other here, besides the element types."""
-        if node in self.wrong or node.bodies or _telling_inputs(f"{node.domain}:{node.op}"):
+    def apart(self, node: Node, *, of_form: bool = False) -> object:
+        """What tells nodes of one operator from each other here, besides the element types; ``of_form``: what tells their forms."""
+        if node in self.wrong or node.bodies:
             return id(node)
-        return tuple((name, each.reference or str(each.value)) for name, each in node.attributes.items())
+        telling = range(len(node.inputs)) if of_form else _telling_inputs(f"{node.domain}:{node.op}")
+        taken = [node.inputs[at] for at in telling if at < len(node.inputs)]
+        types, constants = self.known.types, self.constants
+        contents = tuple((id(types.get(each)), each in constants) if each is not None else None for each in taken)
+        return contents, tuple((name, each.reference or str(each.value)) for name, each in node.attributes.items())
 
     def objections(self, use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
-        """What they have against a node of the main graph; of those in bodies some are read that would not be there."""
+        """What they have against a node."""
         name = f"{use.node.domain}:{use.node.op}"
         rules = _rules(name)
-        if not rules or (use.graph and not use.graph.startswith("function:")):
+        if not rules or not releases:
             return
         key = self._key(use, name)
         if key not in self.found:
@@ -87,7 +108,7 @@ def _told(given: Attribute, use: Use) -> object:
 
 
 def _broken(rule: tuple[str, ...]) -> Rule:
-    typed = any(each[0] in "td" and each[1:2].isdigit() for each in rule)
+    typed = any(each[0] in "tdk" and each[1:2].isdigit() for each in rule)
     return ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
 
 
@@ -95,7 +116,7 @@ def _broken(rule: tuple[str, ...]) -> Rule:
 def _telling_inputs(name: str) -> tuple[int, ...]:
     """The inputs of an operator of which more counts than their element types."""
     traits_of_rules = (each for rule, _ in _rules(name) for each in rule)
-    return tuple(sorted({int(each[1]) for each in traits_of_rules if each[0] in "corv" and each[1:2].isdigit()}))
+    return tuple(sorted({int(each[1]) for each in traits_of_rules if each[0] in "cmoruv" and each[1:2].isdigit()}))
 
 
 @cache

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irlint.model.tensor import Tensor
-from irlint.targets.node_facts import is_constant, tensor
+from irlint.targets.node_facts import is_computed, is_constant, tensor
 from irlint.targets.uses import LEFT_OUT, Use
 
 #: Of so many inputs the traits are told, and the types of so many are compared with each other.
 INPUTS = 8
 COMPARED = 4
 
+#: The element types of whole numbers and of floats.
+KINDS = {f"{sign}int{bits}": "int" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+KINDS |= dict.fromkeys(("float16", "float32", "float64", "bfloat16"), "float")
+
 
 def traits(use: Use, versions: Iterable[int], errors: Iterable[str] = ()) -> set[str]:
     """The traits of a node.
 
     ``any``: that of every node; ``<13`` and ``>12``: the opset is before or behind a version of the operator; ``e:IRL401``: an error of the check;
-    ``n1``, ``c1``, ``o1``: an input is left out, constant or open; ``t0=float32``, ``r0=3``, ``z0``, ``v0=1``: its element type,
-    its rank, a size of 0, its one element; ``d0,1``: the element types of two inputs differ; ``y1``: an output is there;
+    ``n1``, ``c1``, ``o1``: an input is left out, constant or open; ``m1``: it is constant, and computed by nodes;
+    ``t0=float32``, ``k0=int``, ``r0=3``, ``u0``, ``z0``, ``v0=1``: its element type, that it is one of whole numbers or of floats, its rank, that it is not known, a size of 0, its one element; ``d0,1``: the element types of two inputs differ; ``y1``: an output is there;
     ``mode``, ``mode=linear``, ``alpha=float``: an attribute, and its value.
     """
     opset = use.version if isinstance(use.version, int) else 0
@@ -43,6 +47,8 @@ def _of_inputs(use: Use) -> Iterator[str]:
             yield f"n{at}"
             continue
         yield f"t{at}={name or '?'}"
+        if name in KINDS:
+            yield f"k{at}={KINDS[name]}"
         for other in range(min(at, COMPARED)):
             if at < COMPARED and name and given[other] and given[other] != name:
                 yield f"d{other},{at}"
@@ -54,13 +60,17 @@ def contents(use: Use, inputs: Iterable[int]) -> Iterator[str]:
         if at >= len(use.inputs) or use.inputs[at] == LEFT_OUT:
             continue
         yield f"{'c' if is_constant(use, at) else 'o'}{at}"
+        if is_computed(use, at):
+            yield f"m{at}"
         known = tensor(use, at)
         if known is not None:
             yield from _of_tensor(at, known)
 
 
 def _of_tensor(at: int, known: Tensor) -> Iterator[str]:
-    if known.shape is not None:
+    if known.shape is None:
+        yield f"u{at}"
+    else:
         yield f"r{at}={len(known.shape)}"
         if 0 in known.shape:
             yield f"z{at}"
@@ -80,10 +90,13 @@ def _of_value(name: str, value: object) -> Iterator[str]:
 #: A trait in words, by its first letter where a number follows that.
 _WORDS = {
     "t": "input {0} of {1}",
+    "k": "an element type of kind {1} in input {0}",
     "r": "input {0} of rank {1}",
+    "u": "an input {0} of a rank that nothing tells",
     "v": "input {0} = {1}",
     "n": "no input {0}",
     "c": "a constant input {0}",
+    "m": "an input {0} that nodes compute",
     "o": "an input {0} that is not constant",
     "z": "a size of 0 in input {0}",
     "y": "an output {0}",

@@ -20,7 +20,7 @@ def test_the_traits_of_a_node() -> None:
     )
     (use,) = uses(model)
     assert traits(use, (10, 24), ("IRL401",)) == {
-        "any", ">9", "<24", "e:IRL401", "o0", "t0=float32", "r0=2", "c1", "t1=int64", "r1=1", "v1=1", "d0,1",
+        "any", ">9", "<24", "e:IRL401", "o0", "t0=float32", "k0=float", "r0=2", "c1", "t1=int64", "k1=int", "r1=1", "v1=1", "d0,1",
         "n2", "n3", "n4", "n5", "n6", "n7", "axis", "axis=0", "mode", "mode=up",
     }  # fmt: skip
 
@@ -35,7 +35,10 @@ def test_traits_in_words() -> None:
 def test_what_refused_nodes_have_in_common() -> None:
     kinds = ("float32", "float64", "int32", "bool")
     nodes = [
-        ({f"t0={one}", f"t1={other}", *(["d0,1"] if one != other else [])}, one == other and one != "bool")
+        (
+            {f"t0={one}", f"t1={other}", *(["d0,1"] if one != other else [])},
+            "they differ in type" if one != other else "type bool" if one == "bool" else "",
+        )
         for one in kinds
         for other in kinds
     ]
@@ -43,7 +46,24 @@ def test_what_refused_nodes_have_in_common() -> None:
 
 
 def test_one_refusal_with_several_explanations_says_nothing() -> None:
-    assert rules(Answers([({"r0=3", "mode=a"}, True), ({"r0=4", "mode=b"}, False)])) == []
+    assert rules(Answers([({"r0=3", "mode=a"}, ""), ({"r0=4", "mode=b"}, "no")])) == []
+
+
+def test_refusals_with_one_message_have_one_reason() -> None:
+    read = [({"any", "t0=float32", "axes", f"r0={rank}"}, "") for rank in (2, 3)]
+    typed = [
+        ({"any", f"t0={name}", "k0=int", "axes", "r0=2"}, f"Unsupported input type {told}")
+        for name, told in (("int8", "i8"), ("int16", "i16"))
+    ]
+    bare = [({"any", "t0=float32", f"r0={rank}"}, f"src/op.cpp:12: no axes in 'y{rank}'") for rank in (2, 3)]
+    assert rules(Answers([*read, *typed, *bare])) == [("k0=int",), ("!axes",)]
+
+
+REVERSED = (
+    "(float[2,2,2] x, int64[2] n) => (y) {{ y = ReverseSequence <batch_axis = {batch}, time_axis = {time}> (x, n) }}"
+)
+COLUMNS = "(float[1,5,{2}] x) => (y) <int64[{0}, int64[{1}> {{ y = Col2Im (x, s, b) }}"
+GROUPS = "(float[1,4,2,2] x, float[{0}] s, float[{0}] b) => (y) {{ y = GroupNormalization <num_groups = 2> (x, s, b) }}"
 
 
 @pytest.mark.parametrize(
@@ -54,6 +74,27 @@ def test_one_refusal_with_several_explanations_says_nothing() -> None:
         (17, "(bool[2] x, bool[2] z) => (y) { y = Add (x, z) }", "2026.4", REFUSED),
         (13, "(int64[2,3] x) => (y) { y = Unsqueeze <axes = [0]> (x) }", "2024.0", REFUSED),
         (17, f"{FLOATS} {{ y = Relu <slope = 2> (x) }}", "2024.0", RUNS),
+        (13, "(bfloat16[2,3] x) => (y) { y = ReduceMean <axes = [0]> (x) }", "2026.4", RUNS),
+        (11, "(bfloat16[2,3] x) => (y) { y = ReduceMean <axes = [0]> (x) }", "2026.4", REFUSED),
+        (11, "(float[2,3] x) => (y) { y = ReduceMean <axes = [0]> (x) }", "2026.4", RUNS),
+        (18, "(float[2,3] x) => (y) { y = ReduceMax (x, ) }", "2026.4", RUNS),
+        (10, REVERSED.format(batch=2, time=0), "2026.4", REFUSED),
+        (10, REVERSED.format(batch=1, time=1), "2026.4", REFUSED),
+        (10, REVERSED.format(batch=1, time=0), "2026.4", RUNS),
+        (18, COLUMNS.format("3] s = {3, 4, 5}", "3] b = {1, 1, 5}", 12), "2026.4", REFUSED),
+        (18, COLUMNS.format("2] s = {5, 5}", "2] b = {1, 5}", 5), "2026.4", RUNS),
+        (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }", "2024.0", REFUSED),
+        (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }", "2026.4", RUNS),
+        (18, "(float[6] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }", "2024.0", RUNS),
+        (23, "(int32[1,2,3,4] q) => (y) { y = Attention (q, q, q) }", "2026.4", REFUSED),
+        (23, "(float[1,2,3,4] q) => (y) { y = Attention (q, q, q) }", "2026.4", RUNS),
+        (21, GROUPS.format(4), "2024.3", REFUSED),
+        (18, GROUPS.format(2), "2024.3", RUNS),
+        (17, "(float[0,2] x) => (y) { y = Relu (x) }", "2023.1", REFUSED),
+        (17, "(float[0,2] x) => (y) { y = Relu (x) }", "2026.4", RUNS),
+        (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }", "2024.0", REFUSED),
+        (14, "(float[2] x) => (y) { y = RandomUniformLike <dtype = 11> (x) }", "2026.4", REFUSED),
+        (14, "(float[2] x) => (y) { y = RandomUniformLike <dtype = 1> (x) }", "2026.4", RUNS),
     ],
 )
 def test_forms_of_nodes_that_were_asked_about(opset: int, graph: str, release: str, said: str) -> None:
@@ -79,6 +120,30 @@ def test_a_part_of_a_shape_that_a_release_takes_for_the_whole() -> None:
     assert rows["2026.4"] == (RUNS, [])
     harmless = of(17, PART.replace("y = Reshape (z, s)", "y = Identity (s)"))
     assert {said for said, _ in matrix(harmless, RUNTIME).values()} == {RUNS}
+
+
+AXES = "(float[2,3] x) => (y) <int64[2] s = {2, 1}> { r = ReduceMean <axes = [1]> (x) y = Reshape (r, s) }"
+
+
+def test_axes_that_a_release_passes_over() -> None:
+    rows = matrix(of(18, AXES), RUNTIME)
+    assert rows["2026.4"][0] == REFUSED
+    assert "reduces all axes where axes is an attribute at this opset; then Reshape:" in " ".join(rows["2026.4"][1])
+    assert {said for said, _ in matrix(of(17, AXES), RUNTIME).values()} == {RUNS}
+
+
+BRANCHES = """(float[5] x) => (y) <int64 one = {1}> { s = Shape (x) k = Size (s) c = Equal (k, one)
+y = If <then_branch = t () => (a) { a = Identity (x) },
+else_branch = e () => (b) { b, q, r, u, v, w = Split <num_outputs = 6> (x) }> (c) }"""
+
+
+def test_a_branch_that_never_runs_is_read_by_some_releases() -> None:
+    rows = matrix(of(18, BRANCHES), RUNTIME)
+    assert rows["2024.0"] == (RUNS, [])
+    assert rows["2026.4"][0] == REFUSED
+    assert "more parts than elements" in " ".join(rows["2026.4"][1])
+    sound = of(18, BRANCHES.replace(", w = Split <num_outputs = 6>", " = Split <num_outputs = 5>"))
+    assert {said for said, _ in matrix(sound, RUNTIME).values()} == {RUNS}
 
 
 SCAN = """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {

@@ -10,11 +10,10 @@ import onnx
 import onnx.parser
 from onnx import TensorProto, helper
 
-from irlint.model.tensor import NUMBERED_TYPES
 from irlint.ops import index
 from irlint.schemas import official, official_names, official_versions
 
-from . import openvino_nodes, openvino_rules
+from . import openvino_forms, openvino_nodes, openvino_rules
 from .openvino_rules import Answers
 
 #: Operators of which nothing is said but that they are there: what is in their bodies counts.
@@ -90,117 +89,6 @@ TYPES = [
     "complex64",
 ]
 
-#: Forms of ONNX operators that not every release reads though it has the converter: the opset, and a model.
-FORMS = {
-    "Resize.f64": (
-        13,
-        "(double[1,1,4,4] x) => (double[1,1,8,8] y) <float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }",
-    ),
-    "QuantizeLinear.16": (21, "(float[2] x, float s, uint16 z) => (uint16[2] y) { y = QuantizeLinear (x, s, z) }"),
-    "DequantizeLinear.f16": (
-        19,
-        "(uint8[2] x, float16 s, uint8 z) => (float16[2] y) { y = DequantizeLinear (x, s, z) }",
-    ),
-    "LayerNormalization.outputs": (
-        17,
-        "(float[2,4] x, float[4] s) => (float[2,4] y, float[2,1] m) { y, m = LayerNormalization (x, s) }",
-    ),
-    "GridSample.linear": (
-        20,
-        '(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y) { y = GridSample <mode = "linear"> (x, g) }',
-    ),
-    "Resize.tf_crop_and_resize": (
-        13,
-        "(float[1,1,4,4] x) => (float[1,1,3,3] y) "
-        "<float[8] roi = {0.0, 0.0, 0.4, 0.6, 1.0, 1.0, 0.6, 0.8}, int64[4] sizes = {1, 1, 3, 3}> "
-        '{ y = Resize <coordinate_transformation_mode = "tf_crop_and_resize", mode = "linear"> (x, roi, , sizes) }',
-    ),
-    "GridSample.5d": (
-        20,
-        "(float[1,1,2,4,4] x, float[1,2,2,2,3] g) => (float[1,1,2,2,2] y) { y = GridSample (x, g) }",
-    ),
-    "Dropout.open-training": (
-        13,
-        "(float[2] x, bool t) => (float[2] y) <float r = {0.5}> { y = Dropout (x, r, t) }",
-    ),
-    "Dropout.training": (
-        13,
-        "(float[2] x) => (float[2] y) <float r = {0.5}, bool t = {1}> { y = Dropout (x, r, t) }",
-    ),
-    "STFT.open-frame-step": (
-        17,
-        "(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y) { y = STFT (x, s, w) }",
-    ),
-    "SkipLayerNormalization.outputs": (
-        17,
-        "(float[1,2,4] x, float[1,2,4] k, float[4] g, float[4] b) => (float[1,2,4] y, float[1,2,4] z) "
-        "{ y, , , z = com.microsoft.SkipLayerNormalization (x, k, g, b) }",
-    ),
-    "EmbedLayerNormalization.outputs": (
-        17,
-        "(int32[1,2] i, int32[1,2] s) => (float[1,2,4] y, int32[1] m, float[1,2,4] z) <float[3,4] w = {"
-        + ", ".join(["0"] * 12)
-        + "}, float[3,4] p = {"
-        + ", ".join(["0"] * 12)
-        + "}, float[3,4] q = {"
-        + ", ".join(["0"] * 12)
-        + "}, float[4] g = {1, 1, 1, 1}, float[4] b = {0, 0, 0, 0}> "
-        "{ y, m, z = com.microsoft.EmbedLayerNormalization (i, s, w, p, q, g, b) }",
-    ),
-    "BatchNormalization.training": (
-        15,
-        "(float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] y, float[3] o, float[3] p) "
-        "{ y, o, p = BatchNormalization <training_mode = 1> (x, s, b, m, v) }",
-    ),
-    "Scan.outer": (
-        17,
-        "(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) { o, y = Scan <num_scan_inputs = 1, "
-        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { c = Add (a, e) d = Add (e, z) }> (i, x) }",
-    ),
-    "Resize.scales-f64": (
-        13,
-        "(float[1,1,4,4] x, double[4] s) => (float[1,1,?,?] y) { y = Resize (x, , s) }",
-    ),
-    "Resize.scales-int": (
-        13,
-        "(float[1,1,4,4] x, int64[4] s) => (float[1,1,?,?] y) { y = Resize (x, , s) }",
-    ),
-    "DequantizeLinear.f64": (
-        13,
-        "(uint8[2] x, double s, uint8 z) => (double[2] y) { y = DequantizeLinear (x, s, z) }",
-    ),
-    "DequantizeLinear.int": (
-        13,
-        "(uint8[2] x, int32 s, uint8 z) => (int32[2] y) { y = DequantizeLinear (x, s, z) }",
-    ),
-    "QuantizeLinear.f8": (
-        19,
-        "(float[2] x, float s, float8e4m3fn z) => (float8e4m3fn[2] y) { y = QuantizeLinear (x, s, z) }",
-    ),
-    "BatchNormalization.outputs": (
-        9,
-        "(float[2,3,4] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,4] y, float[3] o, float[3] p) "
-        "{ y, o, p = BatchNormalization (x, s, b, m, v) }",
-    ),
-    "GridSample.linear-early": (
-        16,
-        '(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y) { y = GridSample <mode = "linear"> (x, g) }',
-    ),
-    "Shape.part": (
-        15,
-        "(float[2,3,4] x, float[2] z) => (float[2] y) { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }",
-    ),
-    "Shape.part-early": (
-        13,
-        "(float[2,3,4] x, float[2] z) => (float[2] y) { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }",
-    ),
-    "Mod.float": (13, "(float[2] x, float[2] d) => (float[2] y) { y = Mod (x, d) }"),
-    "ScatterND.reduction": (
-        16,
-        '(float[4] x, int64[2,1] i, float[2] u) => (float[4] y) { y = ScatterND <reduction = "add"> (x, i, u) }',
-    ),
-}
-
 #: How a reader says that it has no such operation, or no converter of it.
 ABSENT = re.compile(
     r"unsupported opset|doesn't contain the operation|does not support the following ONNX operations|No conversion rule found"
@@ -221,7 +109,7 @@ def models() -> list[tuple[str, Any]]:
     for op in sorted(index.OPENVINO):
         for opset in range(1, NEWEST_OPSET + 1):
             found.append((f"ir {op.lower()} opset{opset}", (_ir(op, f"opset{opset}"), b"")))
-    found += _forms()
+    found += openvino_forms.models()
     for domain, version in DOMAINS.items():
         for op in sorted({*official_names(domain), *OWN.get(domain, ())}):
             if domain:
@@ -231,29 +119,6 @@ def models() -> list[tuple[str, Any]]:
             for opset in (*versions, versions[0] - 1) if versions[0] > 1 else versions:
                 found.append((f"onnx :{op} {opset}", (_onnx(op, "", {"": opset}), b"")))
     return found
-
-
-def _forms() -> Iterator[tuple[str, Any]]:
-    """Models by the element type, and by the form of an operator, that they have."""
-    for number, name in enumerate(NUMBERED_TYPES, 1):
-        x, y = (helper.make_tensor_value_info(each, TensorProto.FLOAT, [2]) for each in "xy")
-        z = helper.make_tensor_value_info("z", number, [2])
-        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x, z], [y])
-        yield f"onnx-type {name}", (_saved(graph, {"": 17}), b"")
-    for name, (opset, text) in FORMS.items():
-        more = ', "com.microsoft" : 1' if "com.microsoft" in text else ""
-        model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}{more}]> g {text}')
-        yield f"onnx-form {name}", (bytes(model.SerializeToString()), b"")
-    text = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (float[2] y) { y = f.Twice (x) }
-<domain: "f", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }"""
-    yield "onnx-form local-function", (bytes(onnx.parser.parse_model(text).SerializeToString()), b"")
-
-
-def _saved(graph: onnx.GraphProto, opsets: dict[str, int | None], ir_version: int = 8) -> bytes:
-    imports = [helper.make_opsetid(name, version) for name, version in opsets.items()]
-    model = helper.make_model(graph, opset_imports=imports)
-    model.ir_version = ir_version
-    return bytes(model.SerializeToString())
 
 
 def _ir(op: str, opset: str, *, version: int = 11, element_type: str = "f32") -> bytes:
@@ -276,13 +141,13 @@ def _onnx(op: str, domain: str, opsets: dict[str, int | None], ir_version: int =
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
     y = onnx.ValueInfoProto(name="y")
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])
-    return _saved(graph, opsets, ir_version)
+    return openvino_forms.saved(graph, opsets, ir_version)
 
 
 def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
     """What is asked next: nodes of the operators that the release has a converter of, and graphs."""
     has = {fact.split()[1] for fact, error in answers.items() if fact.startswith("onnx ") and not ABSENT.search(error)}
-    nodes = [(f"node {at}", (data, b"")) for at, (name, data) in enumerate(openvino_nodes.nodes()) if name in has]
+    nodes = [(f"node {at}", (data, b"")) for at, (name, data, _) in enumerate(openvino_nodes.nodes()) if name in has]
     return nodes + [(f"graph {at}", (data, b"")) for at, data in enumerate(openvino_nodes.graphs())]
 
 
@@ -304,17 +169,19 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
 
 def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
     """By which traits the nodes of an operator are refused, and which are read though the check calls them wrong."""
-    groups: dict[str, list[tuple[Set[str], bool]]] = {}
-    for at, (name, has) in enumerate(openvino_nodes.traits_of_nodes()):
-        error = answers.get(f"node {at}")
-        if error is None or ABSENT.search(error):
+    groups: dict[str, list[tuple[Set[str], str]]] = {}
+    listed = openvino_nodes.nodes()
+    errors = {data: answers.get(f"node {at}") for at, (_, data, _) in enumerate(listed)}
+    for (name, has), (_, data, base) in zip(openvino_nodes.traits_of_nodes(), listed):
+        error = errors[data]
+        if error and openvino_rules.said(errors.get(base) or "") == openvino_rules.said(error):
             continue
-        if ZERO_SIZE in error:
-            has = {each for each in has if each[0] == "z"}
-        groups.setdefault(name, []).append((has, not error))
+        if error is None or _is_absent(name, error) or ZERO_SIZE in error:
+            continue
+        groups.setdefault(name, []).append((has, error))
     doubtful = _doubtful([each for nodes in groups.values() for each in nodes])
     for name, nodes in groups.items():
-        read = frozenset[str]().union(*(has for has, reads in nodes if reads))
+        read = frozenset[str]().union(*(has for has, error in nodes if not error))
         if name in WITH_BODIES:
             continue
         if read:
@@ -324,13 +191,20 @@ def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
         yield from (f"onnx-refuses {name} {'&'.join(rule)}" for rule in found if rule != ("any",) or name[0] == ":")
 
 
-def _doubtful(nodes: list[tuple[Set[str], bool]]) -> Set[str]:
+def _is_absent(name: str, error: str) -> bool:
+    """Whether a release has no converter of an operator itself."""
+    absent = ABSENT.search(error)
+    op = name.rpartition(":")[2]
+    return absent is not None and re.search(rf"\b{op}\b", error[absent.start() :]) is not None
+
+
+def _doubtful(nodes: list[tuple[Set[str], str]]) -> Set[str]:
     """The errors with which more than a few nodes are read."""
     counts: dict[str, list[int]] = {}
-    for has, reads in nodes:
+    for has, error in nodes:
         for each in has:
             if each.startswith("e:"):
-                counts.setdefault(each, [0, 0])[reads] += 1
+                counts.setdefault(each, [0, 0])[not error] += 1
     return {each for each, (refused, read) in counts.items() if read * 20 > refused}
 
 
