@@ -50,6 +50,8 @@ OTHER_DOMAINS = {
 }
 
 
+#: What joins tensors to a sequence.
+JOINING = ("SequenceConstruct", "SequenceInsert")
 SEQUENCE = "an output is a sequence, a SequenceMark or SequenceInsert for the release"
 
 passes = openvino_nodes.passes
@@ -120,8 +122,10 @@ def _whole(known: Known, releases: int) -> Iterator[tuple[int, Objection]]:
          "an output that no node gives", "give it, or leave it out"),
         ("unsorted-output", _is_taken_early(known), "an output is taken by a node before the one that gives it",
          "sort the nodes"),
-        ("If.sequence-output", _gives_sequence(known, "If", "Loop"), SEQUENCE, "give its tensors"),
-        ("sequence-output", _gives_sequence(known, "Sequence"), SEQUENCE, "give its tensors"),
+        ("If.sequence-output", _gives_sequence(known, within=True), SEQUENCE, "give its tensors"),
+        *((f"SplitToSequence.{form}output", _gives_parts(known, form), SEQUENCE, "give its tensors")
+          for form in ("", "flat-", "sized-")),
+        ("sequence-output", _gives_sequence(known, within=False), SEQUENCE, "give its tensors"),
     ):  # fmt: skip
         refusing = releases & ~tables.holds(NAME, f"onnx-form {fact}")
         if found and refusing:
@@ -147,19 +151,25 @@ def _undefined(known: Known) -> Sequence[Value]:
     return known.model.graph.undefined if known.model.graph is not None else ()
 
 
-def _gives_sequence(known: Known, *names: str) -> bool:
-    """Whether an operator with one of these in its name gives an output that is a sequence."""
+def _gives_sequence(known: Known, *, within: bool) -> bool:
+    """Whether a node that joins tensors to a sequence gives an output, or one whose bodies, ``within`` it, hold such a node."""
     graph = known.model.graph
-    outputs = [each for each in _outputs(known) if isinstance(known.types.get(each), SequenceType)]
-    if not outputs:
-        return False
-    given = {
-        value
-        for node in (graph.nodes if graph is not None else ())
-        if any(each in node.op for each in names)
-        for value in node.outputs
-    }
-    return any(each in given for each in outputs)
+    outputs = {each for each in _outputs(known) if isinstance(known.types.get(each), SequenceType)}
+    for node in graph.nodes if graph is not None and outputs else ():
+        among = [each for _, body in node.bodies for each in body.nodes] if within else [node]
+        if not outputs.isdisjoint(node.outputs) and any(each.op in JOINING for each in among):
+            return True
+    return False
+
+
+def _gives_parts(known: Known, form: str) -> bool:
+    """Whether a SplitToSequence gives an output: of one size, without the axis (``flat-``), or of the sizes that it takes."""
+    outputs = set(_outputs(known))
+    for node in known.model.graph.nodes if known.model.graph is not None else ():
+        if node.op == "SplitToSequence" and not outputs.isdisjoint(node.outputs):
+            is_flat = "keepdims" in node.attributes and node.attributes["keepdims"].value == 0
+            return form == ("sized-" if node.inputs[1:] else "flat-" if is_flat else "")
+    return False
 
 
 def _is_taken_early(known: Known) -> bool:

@@ -88,10 +88,6 @@ FORMS = {
         13,
         "(float[1,1,4,4] x, int64[4] s) => (float[1,1,?,?] y) { y = Resize (x, , s) }",
     ),
-    "DequantizeLinear.f64": (
-        13,
-        "(uint8[2] x, double s, uint8 z) => (double[2] y) { y = DequantizeLinear (x, s, z) }",
-    ),
     "DequantizeLinear.int": (
         13,
         "(uint8[2] x, int32 s, uint8 z) => (int32[2] y) { y = DequantizeLinear (x, s, z) }",
@@ -170,6 +166,15 @@ FORMS = {
     ),
     "zero-size-input": (17, "(float[0,2] x) => (y) { y = Relu (x) }"),
     "unsorted-output": (17, "(float[2] x) => (y, z) { y = Relu (z) z = Relu (x) }"),
+    "SplitToSequence.output": (17, "(float[4,6] x) => (seq(float[]) y) { y = SplitToSequence <axis = 1> (x) }"),
+    "SplitToSequence.flat-output": (
+        17,
+        "(float[4,6] x) => (seq(float[]) y) { y = SplitToSequence <axis = 1, keepdims = 0> (x) }",
+    ),
+    "SplitToSequence.sized-output": (
+        17,
+        "(float[4,6] x) => (seq(float[]) y) <int64[2] s = {3, 3}> { y = SplitToSequence <axis = 1> (x, s) }",
+    ),
     "If.sequence-output": (
         17,
         "(float[2] x, bool c) => (seq(float[2]) y) { y = If <then_branch = t () => (seq(float[2]) a) "
