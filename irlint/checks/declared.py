@@ -8,7 +8,7 @@ from functools import cache
 from irlint.dims import Expr, Shape, broadcast_parts, elements, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs

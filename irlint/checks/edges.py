@@ -10,8 +10,8 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
 from irlint.inference.causes import contradicts, differ
 from irlint.inference.known import Known
+from irlint.inference.questions import asked_again
 from irlint.inference.trials import DECLARED, Change, Trials
-from irlint.inference.walk import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.order import used_values
 from irlint.records import record, replaced

@@ -8,7 +8,7 @@ from irlint.checks.initializers import replaceable
 from irlint.dims import symbol, symbols
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type

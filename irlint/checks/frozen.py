@@ -8,7 +8,7 @@ from irlint.dims import Expr, evaluated, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Demand, Known
 from irlint.inference.origins import inputs_of
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem
 from irlint.model.tensor import Tensor, Type

@@ -6,7 +6,7 @@ from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor, shape_text, size_text
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from irlint.findings import wording
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type, type_text

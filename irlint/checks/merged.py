@@ -6,7 +6,7 @@ from irlint.dims import Expr
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.answers import REFUSED_AT_LOAD
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type

@@ -10,7 +10,7 @@ from irlint.checks.meant import plain
 from irlint.dims import elements
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text

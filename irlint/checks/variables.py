@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import live, ordered
 from irlint.model.tensor import Tensor, Type

@@ -16,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.dims import same, symbol
 from irlint.findings.faults import Severity
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
 from irlint.model.formats import Format
 from irlint.model.order import graphs, ordered

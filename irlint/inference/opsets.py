@@ -16,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Function, Graph, Model, Node, Problem
 from irlint.ops.kernels.broadcast import SHAPES_DIFFER
 from irlint.records import replaced

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from irlint.dims import Dim, MaybeDim, Shape, same, symbol
 from irlint.findings.statements import Reckoning, reckoned
 from irlint.inference.known import Known
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type

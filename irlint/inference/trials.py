@@ -14,7 +14,7 @@ from irlint.inference.causes import contradicts
 from irlint.inference.holes import filled, names_in
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
-from irlint.inference.walk import questions
+from irlint.inference.questions import questions
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import partial
 
 from irlint.binding import Binder
@@ -14,6 +13,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
+from irlint.inference.inputs import input_names, overridden
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -43,77 +43,15 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
     """
     if model.graph is None:
         return Known(model, {})
-    known = _Walk(model, _overridden(model, shapes or {})).known(model.graph)
+    known = Walk(model, overridden(model, shapes or {})).known(model.graph)
     if not given_by:
         return known
     inputs = input_names(model)
     return replaced(known, overridden={**known.overridden, **{inputs[name]: by for name, by in given_by.items()}})
 
 
-def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None where it
-    cannot be asked."""
-    call = known.calls.get(node) if call is None else call
-    if call is None or call.broken or call.operator is None:
-        return None
-    walk = _Walk(known.model, {}, known)
-    try:
-        return walk.ask(_Frame(), node, call, inputs, Said())
-    except RecursionError:
-        return None
-
-
-def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
-    """``asked_again`` for many questions about one model."""
-    walk, frame = _Walk(known.model, {}, known), _Frame()
-
-    def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
-        call = known.calls.get(node) if call is None else call
-        if call is None or call.broken or call.operator is None:
-            return None
-        try:
-            return walk.ask(frame, node, call, inputs, Said())
-        except RecursionError:
-            return None
-
-    return answered
-
-
-def types_within(
-    known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
-) -> Mapping[Value, Type | None]:
-    """The types of the values in a function of the model, called with these inputs and attributes."""
-    walk = _Walk(known.model, {}, known)
-    given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
-    with suppress(RecursionError):
-        walk.graph(function.graph, _Frame(attributes, depth=1), Said(), given)
-    return walk.types
-
-
-def input_names(model: Model) -> dict[str, Value]:
-    """The inputs of the main graph by every name that ``shapes`` may use."""
-    assert model.graph is not None and model.format is not None
-    names = {value.name: value for value in model.graph.inputs}
-    for node in model.graph.nodes:
-        if node.op == model.format.input_node and node.outputs and node.outputs[0] is not None:
-            value = node.outputs[0]
-            for name in (*(name for port in node.output_ports for name in port.names), node.name):
-                names[name] = value
-    return names
-
-
-def _overridden(model: Model, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
-    if not shapes:
-        return {}
-    inputs = input_names(model)
-    missing = [name for name in shapes if name not in inputs]
-    if missing:
-        raise ValueError(f"no input named {', '.join(missing)}; the model's inputs are {', '.join(inputs)}")
-    return {inputs[name]: tuple(shape) for name, shape in shapes.items()}
-
-
 @record
-class _Frame:
+class Frame:
     """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called it.
 
     ``depth`` counts the bodies around. Nothing is as bad as it looks in a body that never runs: what is found there is no worse
@@ -132,7 +70,7 @@ class _Frame:
     call: tuple[str, Node] | None = None
 
 
-class _Walk:
+class Walk:
     """The walk over one model; ``before`` is what an earlier one found, of which nothing is changed."""
 
     def __init__(self, model: Model, overridden: Mapping[Value, Shape], before: Known | None = None) -> None:
@@ -164,7 +102,7 @@ class _Walk:
     def known(self, graph: Graph) -> Known:
         """Everything about the model whose main graph is ``graph``."""
         said = Said()
-        self.graph(graph, _Frame(), said)
+        self.graph(graph, Frame(), said)
         idle = self._uncalled(said) if self.model.functions else frozenset()
         return Known(
             self.model,
@@ -187,7 +125,7 @@ class _Walk:
             if function not in self.entered:
                 idle.append(function.graph.path)
                 seen = Said()
-                frame = _Frame(function.attributes, worst=Severity.WARNING)
+                frame = Frame(function.attributes, worst=Severity.WARNING)
                 self.graph(function.graph, frame, seen, [UNKNOWN] * len(function.graph.inputs))
                 said.faults += [each for each in seen.faults if not _is_open(each, function)]
         return frozenset(idle)
@@ -198,7 +136,7 @@ class _Walk:
             return faults
         assert self.model.graph is not None
         said = Said()
-        _Walk(self.model, {}).graph(self.model.graph, _Frame(), said)
+        Walk(self.model, {}).graph(self.model.graph, Frame(), said)
         always = {(each.node, each.fault.rule.code) for each in said.faults}
         return [
             replaced(each, worst=milder(each.worst, Severity.WARNING))
@@ -210,7 +148,7 @@ class _Walk:
     # --- graphs -------------------------------------------------------------------------------------------------------
 
     def graph(
-        self, graph: Graph, frame: _Frame, said: Said, arguments: Sequence[Type | None] = ()
+        self, graph: Graph, frame: Frame, said: Said, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
         """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares them."""
         self._bind_inputs(graph, arguments)
@@ -251,7 +189,7 @@ class _Walk:
 
     def _body(
         self,
-        frame: _Frame,
+        frame: Frame,
         node: Node,
         said: Said,
         graph: Graph,
@@ -306,7 +244,7 @@ class _Walk:
     def _function(
         self,
         graph: Graph,
-        frame: _Frame,
+        frame: Frame,
         node: Node,
         function: Function,
         inputs: Sequence[Type | None],
@@ -342,7 +280,7 @@ class _Walk:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _node(self, graph: Graph, frame: _Frame, node: Node, said: Said, *, within_function: bool) -> None:
+    def _node(self, graph: Graph, frame: Frame, node: Node, said: Said, *, within_function: bool) -> None:
         is_input = node.op == self.format.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
@@ -373,7 +311,7 @@ class _Walk:
                 known = (whole and given is not None) or is_whole(given)
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
-    def _parameter(self, graph: Graph, frame: _Frame, node: Node, call: Call, said: Said) -> None:
+    def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, said: Said) -> None:
         """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open size."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
@@ -392,7 +330,7 @@ class _Walk:
         self.types[value] = self.holes.named(tensor, value, name, intervals=value not in self.overridden)
 
     def _outputs(
-        self, graph: Graph, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said
+        self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said
     ) -> tuple[Type | None, ...] | None:
         """What the node gives, None where its rule cannot be asked or raises a fault."""
         if call.function is not None and not call.broken:
@@ -428,7 +366,7 @@ class _Walk:
                 self.whole.add(id(outputs))
         return outputs, () if long is None else (long,)
 
-    def ask(self, frame: _Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:
+    def ask(self, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], said: Said) -> Answer:
         """The answer of the node's rule; what its bodies find is added to ``said``."""
         count = len(node.outputs)
         if call.signature is None or not call.signature.context:
@@ -459,13 +397,13 @@ class _Walk:
         lax = self.model.format_version == self.format.lax_version and unused
         return (fault.lowered(Severity.WARNING) if lax else fault,)
 
-    def _take_declared(self, frame: _Frame, node: Node) -> None:
+    def _take_declared(self, frame: Frame, node: Node) -> None:
         self.faulted.add(node)
         for port, value in enumerate(node.outputs):
             if value is not None:
                 self.types[value] = self._settled(frame, node, port, value, None)
 
-    def _settled(self, frame: _Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
+    def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
         return self.holes.settled(
             inferred,
             () if self.overridden and inferred is not None else value.declared,
@@ -475,7 +413,7 @@ class _Walk:
             no_dims_tell_nothing=self.format.no_dims_tell_nothing,
         )
 
-    def _size(self, frame: _Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
+    def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
         """The size of a node that nothing tells."""
         known = self.before.get(place_of(node, frame.path, key)) if self.before else None
         return known if known is not None else self.holes.of_node(node, frame.path, key, upper, lower)
@@ -483,7 +421,7 @@ class _Walk:
     # --- findings -----------------------------------------------------------------------------------------------------
 
     def _say(
-        self, graph: Graph, frame: _Frame, node: Node, faults: Iterable[Fault], said: Said, *, by_rule: bool = True
+        self, graph: Graph, frame: Frame, node: Node, faults: Iterable[Fault], said: Said, *, by_rule: bool = True
     ) -> None:
         if frame.quiet:
             return

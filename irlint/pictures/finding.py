@@ -10,7 +10,7 @@ from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
-from irlint.inference.walk import asked_again
+from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
 from irlint.model import Model, Place, Problem, Value
 from irlint.model.tensor import BITS, shape_text

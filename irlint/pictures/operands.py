@@ -7,8 +7,8 @@ from functools import partial
 from itertools import chain
 
 from irlint.inference.origins import inputs_of
+from irlint.inference.questions import asked_again
 from irlint.inference.trials import Change
-from irlint.inference.walk import asked_again
 from irlint.model import Node, Value
 from irlint.model.tensor import FLOATS, INTEGERS, NUMBERED_TYPES, Tensor, Type
 from irlint.pictures.candidates import Candidates, Lever, as_input

@@ -288,7 +288,7 @@ def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Ma
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
     """What a message adds: the inputs that a model has."""
     from irlint import parsers
-    from irlint.inference.walk import input_names
+    from irlint.inference.inputs import input_names
 
     try:
         model = parsers.read(path, in_memory.get(path))

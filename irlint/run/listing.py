@@ -9,8 +9,9 @@ from itertools import islice
 from irlint import parsers
 from irlint.contracts.interface import as_fed
 from irlint.dims import Expr, Shape
+from irlint.inference.inputs import input_names
 from irlint.inference.known import Known
-from irlint.inference.walk import inferred, input_names
+from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs

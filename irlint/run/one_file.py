@@ -10,8 +10,9 @@ from irlint.checks import every_problem
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
+from irlint.inference.inputs import input_names
 from irlint.inference.known import Known
-from irlint.inference.walk import inferred, input_names
+from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
 from irlint.parsers.opening import whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 
 from irlint.inference.known import Known
-from irlint.inference.walk import types_within
+from irlint.inference.questions import types_within
 from irlint.model import Attribute, Function, Graph, Node, Value
 from irlint.model.order import live
 from irlint.model.tensor import Tensor, Type

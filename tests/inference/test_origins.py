@@ -11,9 +11,10 @@ import onnx
 import pytest
 from every import of_each
 
+from irlint.inference.inputs import input_names
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, trail
-from irlint.inference.walk import inferred, input_names
+from irlint.inference.walk import inferred
 from irlint.model import Value
 from irlint.model.tensor import Tensor
 from irlint.parsers import read

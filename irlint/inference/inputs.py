@@ -1,0 +1,30 @@
+"""The inputs of a model by the names that a user gives them, and the shapes that replace theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from irlint.dims import Shape
+from irlint.model import Model, Value
+
+
+def input_names(model: Model) -> dict[str, Value]:
+    """The inputs of the main graph by every name that ``shapes`` may use."""
+    assert model.graph is not None and model.format is not None
+    names = {value.name: value for value in model.graph.inputs}
+    for node in model.graph.nodes:
+        if node.op == model.format.input_node and node.outputs and node.outputs[0] is not None:
+            value = node.outputs[0]
+            for name in (*(name for port in node.output_ports for name in port.names), node.name):
+                names[name] = value
+    return names
+
+
+def overridden(model: Model, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
+    if not shapes:
+        return {}
+    inputs = input_names(model)
+    missing = [name for name in shapes if name not in inputs]
+    if missing:
+        raise ValueError(f"no input named {', '.join(missing)}; the model's inputs are {', '.join(inputs)}")
+    return {inputs[name]: tuple(shape) for name, shape in shapes.items()}

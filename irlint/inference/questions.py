@@ -1,0 +1,47 @@
+"""Questions behind the walk: what a rule says for other inputs than those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from irlint.binding.calls import Call
+from irlint.inference.answers import Answer
+from irlint.inference.known import Known
+from irlint.inference.sightings import Said
+from irlint.inference.walk import Frame, Walk
+from irlint.model import Attribute, Function, Node, Value
+from irlint.model.tensor import Type
+
+
+def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
+    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None where it
+    cannot be asked."""
+    return questions(known)(node, inputs, call)
+
+
+def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
+    """``asked_again`` for many questions about one model."""
+    walk, frame = Walk(known.model, {}, known), Frame()
+
+    def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
+        call = known.calls.get(node) if call is None else call
+        if call is None or call.broken or call.operator is None:
+            return None
+        try:
+            return walk.ask(frame, node, call, inputs, Said())
+        except RecursionError:
+            return None
+
+    return answered
+
+
+def types_within(
+    known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
+) -> Mapping[Value, Type | None]:
+    """The types of the values in a function of the model, called with these inputs and attributes."""
+    walk = Walk(known.model, {}, known)
+    given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
+    with suppress(RecursionError):
+        walk.graph(function.graph, Frame(attributes, depth=1), Said(), given)
+    return walk.types
