@@ -21,8 +21,7 @@ def input_names(model: Model) -> dict[str, Value]:
 
 
 def overridden(model: Model, shapes: Mapping[str, Shape]) -> dict[Value, Shape]:
-    if not shapes:
-        return {}
+    """The shapes by the inputs that they replace those of. Raises ValueError where the model has no input of a name."""
     inputs = input_names(model)
     missing = [name for name in shapes if name not in inputs]
     if missing:

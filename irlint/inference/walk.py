@@ -13,7 +13,6 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
 from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
 from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
-from irlint.inference.inputs import input_names, overridden
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -43,9 +42,11 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
     """
     if model.graph is None:
         return Known(model, {})
-    known = Walk(model, overridden(model, shapes or {})).known(model.graph)
-    if not given_by:
-        return known
+    if not shapes:
+        return Walk(model, {}).known(model.graph)
+    from irlint.inference.inputs import input_names, overridden
+
+    known = Walk(model, overridden(model, shapes)).known(model.graph)
     inputs = input_names(model)
     return replaced(known, overridden={**known.overridden, **{inputs[name]: by for name, by in given_by.items()}})
 

@@ -10,7 +10,6 @@ from irlint.checks import every_problem
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
-from irlint.inference.inputs import input_names
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -121,6 +120,8 @@ def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
     """The names that no input of a model has; none where there is no graph to have any."""
     if not shapes or model.graph is None:
         return ()
+    from irlint.inference.inputs import input_names
+
     inputs = input_names(model)
     return tuple(name for name in shapes if name not in inputs)
 

@@ -161,7 +161,7 @@ def tensor_iterator(
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
     counts = check_cuts(run.cuts, inputs, ())
     outputs, trips = run.outputs, same_iterations(run.counts)
-    check_back_edges(body, port_map, back_edges, tied(body, "body"), first=run.first, trips=trips, widens=False)
+    check_back_edges(body, port_map, back_edges, ties=tied(body, "body"), first=run.first, trips=trips, widens=False)
     results: list[Type | None] = []
     ties = tied(body, "body")
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
@@ -322,7 +322,7 @@ def ov_loop(
         check_trip_count(trip_count, port_map)
     trips = _ov_trips(trip_count, truth(again))
     told = trips if truth(execution_condition) or trips in (0, 1) else None
-    check_back_edges(body, port_map, back_edges, ties, first=run.first, trips=told, widens=True)
+    check_back_edges(body, port_map, back_edges, ties=ties, first=run.first, trips=told, widens=True)
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     for entry in found:

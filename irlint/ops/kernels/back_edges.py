@@ -28,8 +28,8 @@ def check_back_edges(
     body: Graph,
     entries: Entries,
     back_edges: Sequence[BackEdge],
-    ties: Ties,
     *,
+    ties: Ties,
     first: Iteration,
     trips: MaybeDim,
     widens: bool,
@@ -55,12 +55,12 @@ def check_back_edges(
         later = _clash(given, left) and not (edge.from_layer in outward and (widens or _has_open_sizes(given, left)))
         if not at_once and (not later or (isinstance(trips, int) and trips < 2)):
             continue
-        needed = _is_needed(body.inputs[place], body, entries, back_edges, ties)
+        needed = _is_needed(body.inputs[place], body, entries, back_edges=back_edges, ties=ties)
         when = "OpenVINO does not compile it" if at_once else "the second iteration cannot take it"
         fault = CARRIED_TYPE.fault(
             f"the back edge from Result {edge.from_layer} leaves {type_text(left)} behind for Parameter {edge.to_layer}, which "
             f"begins with {type_text(given)}: {when}",
-            help=_way_out(edge, given, ties, first, outward),
+            help=_way_out(edge, given, ties, first=first, outward=outward),
             place=edge.place,
         )
         if needed and (at_once or isinstance(trips, int)):
@@ -80,13 +80,13 @@ def _has_open_sizes(*values: Tensor) -> bool:
     return any(not isinstance(dim, int) for each in values for dim in each.shape or ())
 
 
-def _is_needed(parameter: Value, body: Graph, entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
+def _is_needed(parameter: Value, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
     """Whether the condition of the loop, or each of its outputs, is computed from a Parameter, if only in later iterations: OpenVINO
     drops what leads to outputs that nothing uses."""
     ids = {position: id for id, position in ties.parameters.items()}
     names = {value: ids[position] for position, value in enumerate(body.inputs) if position in ids}
     ends = [(each.purpose, each.internal_layer_id) for each in entries if each.kind == "output"]
-    read = [(purpose, _read(body, ties, id, names, back_edges)) for purpose, id in ends]
+    read = [(purpose, _read(body, ties, id, names=names, back_edges=back_edges)) for purpose, id in ends]
     wanted = names.get(parameter)
     if any(purpose and wanted in found for purpose, found in read):
         return True
@@ -95,7 +95,7 @@ def _is_needed(parameter: Value, body: Graph, entries: Entries, back_edges: Sequ
 
 
 def _read(
-    body: Graph, ties: Ties, id: str | None, names: dict[Value, str], back_edges: Sequence[BackEdge]
+    body: Graph, ties: Ties, id: str | None, *, names: dict[Value, str], back_edges: Sequence[BackEdge]
 ) -> Collection[str]:
     """The Parameters that a Result is computed from, those of earlier iterations among them."""
     makers = {value: node for node in body.nodes for value in node.outputs if value is not None}
@@ -116,7 +116,7 @@ def _read(
     return found
 
 
-def _way_out(edge: BackEdge, given: Tensor, ties: Ties, first: Iteration, outward: Collection[str | None]) -> str:
+def _way_out(edge: BackEdge, given: Tensor, ties: Ties, *, first: Iteration, outward: Collection[str | None]) -> str:
     """The Result that gives what the Parameter begins with, first among those that are outputs."""
     fitting = [
         id
