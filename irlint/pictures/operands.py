@@ -42,13 +42,14 @@ class Operands:
         for value in chain.from_iterable(each.outputs for each in self.graph.nodes):
             if value is not None:
                 names[value.name] = names.get(value.name, 0) + 1
+        returned = set(self.graph.outputs)
         spare = [
             (value, known)
             for value in (*chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)), *self.graph.constants)
             if value is not None
             and not self.users.get(value)
             and isinstance(known := self.known.types.get(value), Tensor)
-            and value not in self.graph.outputs
+            and value not in returned
             and names.get(value.name, 1) == 1
         ][:UNUSED]
         for node in nodes if spare else ():
