@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 MAX_TERMS = 64
 MAX_DEGREE = 64
 MAX_ATOM_SIZE = 256
+
+#: Operations within operations of an atom: its text nests parentheses, of which Python reads 200.
+MAX_ATOM_DEPTH = 64
 MAX_COEFFICIENT = 2**1024
 MAX_REMEMBERED = 20_000
 
@@ -23,7 +26,7 @@ class TooComplex(Exception):
 class Atom:
     """A symbol, or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one object."""
 
-    __slots__ = ("degree", "high", "key", "kind", "low", "name", "parts", "size")
+    __slots__ = ("degree", "depth", "high", "key", "kind", "low", "name", "parts", "size")
 
     def __init__(self, kind: str, name: str, parts: tuple[Dim, ...], limits: Bounds) -> None:
         self.kind = kind
@@ -31,6 +34,7 @@ class Atom:
         self.parts = parts
         self.low, self.high = limits
         self.size: int = 1 + sum(atom.size for part in parts for atom in atoms_of(part))
+        self.depth: int = 1 + max((atom.depth for part in parts for atom in atoms_of(part)), default=0)
         degrees = [_degree(part) for part in parts]
         self.degree: int = max(1, degrees[0] - degrees[1] if kind == "//" else max(degrees, default=1))
         numbers = [part for part in parts if isinstance(part, int)]
@@ -190,6 +194,8 @@ def atom_dim(atom: Atom) -> Expr:
     """The atom alone; raises TooComplex."""
     if atom.size > MAX_ATOM_SIZE:
         raise TooComplex(f"{atom.size} symbols and operations in one atom")
+    if atom.depth > MAX_ATOM_DEPTH:
+        raise TooComplex(f"{atom.depth} operations within each other")
     return Expr({(atom,): 1})
 
 

@@ -26,16 +26,15 @@ WANTED = symbol("a fed size", 1)
 INPUTS = 3
 FAR = 16_384
 
-FAR_TRIED = 512
-
 #: Neighbours that do as well are told of up to so many.
 RANGE = 64
 
 #: Demands that leave fewer sizes than this are no demands of a model that is meant to be so.
 FEW = 6
 
-#: Conditions of more characters than this are not solved.
+#: Conditions of more characters than this are not solved, and of more than this not tried.
 LONG = 120
+LONGEST = 4_000
 
 #: An input of so many axes is an image, whose spatial sizes go together.
 IMAGE = 4
@@ -165,7 +164,12 @@ def _nearest(size: int, demands: Iterable[Sequence[Relation]]) -> list[tuple[int
         return []
 
     condition = " and ".join(f"({' or '.join(map(str, relations))})" for relations in of_one)
-    code = compile(condition.replace(str(WANTED), "n"), "", "eval")
+    if len(condition) > LONGEST:
+        return []
+    try:
+        code = compile(condition.replace(str(WANTED), "n"), "", "eval")
+    except SyntaxError:  # sizes within sizes, deeper than Python reads them
+        return []
 
     def fits(number: int) -> bool:
         try:

@@ -183,3 +183,13 @@ def test_what_the_file_itself_states_is_an_error_in_every_branch(tmp_path: Path)
     for shapes in ({}, {"x": (2, 4)}):
         (found,) = irlint.check(path, shapes=shapes).findings
         assert (found.rule.code, found.severity.value, found.graph) == ("IRL201", "error", "y/else_branch")
+
+
+def test_sizes_within_sizes_are_followed_as_far_as_they_can_be_told() -> None:
+    """A layer makes 2 * ((n + 34) // 3) of n: each size contains all that come before it."""
+    layer = "p{at} = MaxPool <kernel_shape = [35], strides = [3], pads = [33, 33]> (v{at}) v{to} = Concat <axis = 2> (p{at}, p{at})"
+    layers = " ".join(layer.format(at=at, to=at + 1) for at in range(150))
+    found = known(f"g (float[1,1,H] v0) => (float[1,1,W] v150) {{ {layers} }}")
+    assert found["v1"] == "[1, 1, 2*((H + 1)//3) + 22]"
+    assert "H" in found["v30"]
+    assert "_maxpool" in found["v150"]
