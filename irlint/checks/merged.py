@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from irlint.dims import Expr
 from irlint.findings.faults import Fault, Severity
-from irlint.inference.answers import REFUSED_AT_LOAD
 from irlint.inference.known import Known
+from irlint.inference.loading import refused_at_load
 from irlint.inference.questions import asked_again
 from irlint.model import Node, Value
 from irlint.model.order import graphs
@@ -63,6 +63,6 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
     inputs = [None if value is None else merged.get(value) or known.types.get(value) for value in node.inputs]
     answer = asked_again(known, node, inputs)
     faults = answer.faults if answer is not None else ()
-    return next(
-        (fault for fault in faults if fault.severity is Severity.ERROR and fault.rule.code in REFUSED_AT_LOAD), None
-    )
+    call = known.calls.get(node)
+    refused = (each for each in faults if each.severity is Severity.ERROR and refused_at_load(each.rule.code, call))
+    return next(refused, None)

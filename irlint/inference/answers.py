@@ -25,13 +25,6 @@ NOT_WORKED_OUT = Rule(
     mend="Report it with the node that the message names.",
 )
 
-#: broadcast-mismatch, matmul-inner-mismatch, concat-shape-mismatch and split-not-divisible: what ONNX Runtime's shape
-#: inference refuses. Of what else a rule forbids, it does not look at some until the model runs.
-REFUSED_AT_LOAD = frozenset({"IRL201", "IRL320", "IRL340", "IRL342"})
-
-#: What it refuses in a body that never runs as well: the same, and nodes that are not as their schemas say.
-REFUSED_IN_DEAD_BODIES = REFUSED_AT_LOAD | {"IRL401", "IRL402", "IRL501", "IRL503", "IRL504", "IRL505", "IRL507"}
-
 #: So many answers are kept.
 MAX_REMEMBERED = 10_000
 

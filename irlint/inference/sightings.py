@@ -91,7 +91,10 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
 @record(eq=False)
 class Sighting:
     """A fault of a node, how bad it can be there at most, whether the operator's rule said so, the body that may never run, and
-    the call that led into the function where it stands, with its graph."""
+    the call that led into the function where it stands, with its graph.
+
+    ``otherwise`` is how bad it is where ONNX Runtime does not know of it when it loads the model, None for no fault at all.
+    """
 
     graph: str
     node: Node
@@ -100,6 +103,7 @@ class Sighting:
     by_rule: bool
     when: str
     call: tuple[str, Node] | None = None
+    otherwise: Severity | None = Severity.ERROR
 
     @property
     def key(self) -> tuple[object, ...]:

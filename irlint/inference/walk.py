@@ -8,11 +8,11 @@ from functools import partial
 
 from irlint.binding import Binder
 from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, MISSING_OPSET_IMPORT, OUTPUT_COUNT, Call
-from irlint.dims import Dim, Shape, same
+from irlint.dims import Dim, Shape
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
-from irlint.inference.answers import REFUSED_AT_LOAD, REFUSED_IN_DEAD_BODIES, Answer, Memory
-from irlint.inference.holes import Holes, filled, is_whole, names_in, opened, place_of
+from irlint.inference.answers import Answer, Memory
+from irlint.inference.holes import Holes, constant_type, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.sightings import Said, Sighting, milder, once, too_large, too_many_axes
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
@@ -72,14 +72,23 @@ class Frame:
 
 
 class Walk:
-    """The walk over one model; ``before`` is what an earlier one found, of which nothing is changed."""
+    """The walk over one model; ``before`` is what an earlier one found, of which nothing is changed. One that does not
+    ``reckon`` follows numbers in shapes, and no contents that nodes work out."""
 
-    def __init__(self, model: Model, overridden: Mapping[Value, Shape], before: Known | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        overridden: Mapping[Value, Shape],
+        before: Known | None = None,
+        *,
+        reckons: bool = True,
+    ) -> None:
         assert model.format is not None
         self.model = model
         self.format: Format = model.format
         self.binder = Binder(model)
         self.overridden = overridden
+        self.reckons = reckons
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
         self.holes = Holes(model.symbols)
@@ -108,7 +117,7 @@ class Walk:
         return Known(
             self.model,
             self.types,
-            once(self._of_any_sizes(said.faults)),
+            once(self._of_any_sizes(self._as_loaded(said.faults))),
             tuple(said.requires),
             frozenset(self.faulted),
             self.calls,
@@ -130,6 +139,17 @@ class Walk:
                 self.graph(function.graph, frame, seen, [UNKNOWN] * len(function.graph.inputs))
                 said.faults += [each for each in seen.faults if not _is_open(each, function)]
         return frozenset(idle)
+
+    def _as_loaded(self, faults: list[Sighting]) -> list[Sighting]:
+        """The faults, of those that stand only if the runtime knows the sizes when it loads the model, the ones that then do."""
+        if all(each.otherwise is Severity.ERROR for each in faults):
+            return faults
+        from irlint.inference.loading import as_loaded
+
+        assert self.model.graph is not None
+        said = Said()
+        Walk(self.model, {}, reckons=False).graph(self.model.graph, Frame(), said)
+        return as_loaded(faults, said.faults)
 
     def _of_any_sizes(self, faults: list[Sighting]) -> list[Sighting]:
         """The faults, where those that only the overridden shapes cause, in a body that may never run, are warnings."""
@@ -176,7 +196,7 @@ class Walk:
             elif declared is not None and by_value:
                 self.types[value] = self._input_type(value, declared)
         for value, constant in graph.constants.items():
-            self.types[value] = _sound(constant.tensor, value.type if by_value else None)
+            self.types[value] = constant_type(constant.tensor, value.type if by_value else None)
         self.fixed.update(graph.constants)
         if self.format.ports_declare:
             self.unread.update(value for value, each in graph.constants.items() if each.stored and each.stored.reason)
@@ -226,20 +246,14 @@ class Walk:
         seen = Said() if stated or inferred else said
         outputs = self.graph(graph, inner, seen, inputs)
         if inferred:
+            from irlint.inference.loading import of_dead_body
+
             said.requires += seen.requires
-            said.faults += [
-                each
-                if each.fault.rule.code in REFUSED_IN_DEAD_BODIES
-                else replaced(each, worst=milder(each.worst, Severity.WARNING))
-                for each in seen.faults
-            ]
+            said.faults += of_dead_body(seen.faults, self.calls)
         if stated:
-            note = "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
-            said.faults += [
-                replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)))
-                for each in seen.faults
-                if each.fault.rule.code in REFUSED_AT_LOAD
-            ]
+            from irlint.inference.loading import of_stated_body
+
+            said.faults += of_stated_body(seen.faults, self.calls)
         return outputs
 
     def _function(
@@ -303,6 +317,10 @@ class Walk:
         outputs = self._outputs(graph, frame, node, call, inputs, said)
         if outputs is None:
             self.faulted.add(node)
+        elif not self.reckons and node.op != self.format.constant_node:
+            from irlint.inference.loading import unreckoned
+
+            outputs = tuple(map(unreckoned, outputs))
         elif not self.unread.isdisjoint(node.inputs):
             outputs = tuple(opened(each, names_in(inputs)) for each in outputs)
         whole = id(outputs) in self.whole
@@ -443,20 +461,3 @@ def _is_open(sighting: Sighting, function: Function) -> bool:
 def is_function(graph: Graph) -> bool:
     """Whether a graph is the body of a function of the model, or stands in one."""
     return graph.path.startswith("function:")
-
-
-def _sound(tensor: Tensor, declared: Type | None) -> Tensor:
-    """A constant's type; without what its declaration contradicts, and without a shape that has a size below 0."""
-    shape, dtype = tensor.shape, tensor.dtype
-    if isinstance(declared, Tensor):
-        if declared.dtype and dtype != declared.dtype:
-            dtype = None
-        if shape is not None and declared.shape is not None and not _alike(shape, declared.shape):
-            shape = None
-    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
-        shape = None
-    return tensor if (shape, dtype) == (tensor.shape, tensor.dtype) else Tensor(dtype, shape)
-
-
-def _alike(one: Shape, other: Shape) -> bool:
-    return len(one) == len(other) and all(same(a, b) is not False for a, b in zip(one, other))

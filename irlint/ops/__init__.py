@@ -51,6 +51,7 @@ class Operator:
     missing: tuple[int, ...] = ()
     fold: Any = None
     early: bool = False
+    late: bool = False
     unchecked: bool = False
     lenient: tuple[str, ...] = ()
     any_case: tuple[str, ...] = ()
@@ -162,6 +163,7 @@ def onnx(
     domain: str = "",
     fold: Any = None,
     early: bool = False,
+    late: bool = False,
     unchecked: bool = False,
     lenient: tuple[str, ...] = (),
     any_case: tuple[str, ...] = (),
@@ -175,6 +177,7 @@ def onnx(
     The others say where ONNX Runtime takes more than the standard does:
 
     * ``early``: it has the operator in every opset, also before the standard has it.
+    * ``late``: it does not compare the sizes of the inputs before it runs the node.
     * ``unchecked``: it passes over attributes that the operator does not have.
     * ``lenient``: attributes of which it takes any text that it does not know for the default.
     * ``any_case``: attributes whose texts it takes in capital and in small letters.
@@ -195,6 +198,7 @@ def onnx(
                 until,
                 fold=fold,
                 early=early,
+                late=late,
                 unchecked=unchecked,
                 lenient=lenient,
                 any_case=any_case,

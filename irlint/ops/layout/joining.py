@@ -324,7 +324,8 @@ def split_by_attribute(
     return _onnx_split(input, split, axis, context=context, input=None)
 
 
-@onnx("Split", since=13)
+@onnx("Split", since=18, late=True)
+@onnx("Split", since=13, until=17)
 @holds(split=PARTS)
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context

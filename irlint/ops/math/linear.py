@@ -243,7 +243,8 @@ def general_product(
     return rows, columns
 
 
-@onnx("Gemm", since=7)
+@onnx("Gemm", since=13)
+@onnx("Gemm", since=7, until=12, late=True)
 def gemm(
     a: Tensor,
     b: Tensor,
@@ -261,7 +262,7 @@ def gemm(
     return Tensor(a.dtype or b.dtype, shape)
 
 
-@onnx("Gemm", since=1)
+@onnx("Gemm", since=1, late=True)
 def gemm_with_broadcast(
     a: Tensor,
     b: Tensor,

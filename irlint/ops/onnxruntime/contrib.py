@@ -321,7 +321,7 @@ def murmur_hash(x: Tensor, *, positive: int = 1, seed: int = 0) -> Tensor:
     return Tensor("uint32" if positive else "int32", x.shape)
 
 
-@onnx("CDist", domain=MICROSOFT)
+@onnx("CDist", domain=MICROSOFT, late=True)
 def cdist(a: Tensor, b: Tensor, *, metric: Metric = "sqeuclidean") -> Tensor:
     """com.microsoft CDist-1: [M, K] distances between the rows of [M, N] and [K, N]."""
     expect_rank(a, 0, 2)

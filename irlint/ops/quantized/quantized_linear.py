@@ -79,7 +79,7 @@ def gemm_float8(
     return Tensor(NUMBERED_TYPES[dtype - 1], general_product(a, b, bool(transA), transpose_b=bool(transB)))
 
 
-@onnx("QGemm", domain=MICROSOFT)
+@onnx("QGemm", domain=MICROSOFT, late=True)
 def qgemm(
     a: Tensor,
     a_scale: Tensor,
