@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from batches import Controller, Worker
 from hypothesis import settings
 from oracles.guard import Guard
 
@@ -49,6 +50,7 @@ sys.meta_path.insert(0, GUARD)
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr == "not oracle" and config.getoption("--hypothesis-profile") is None:
         settings.load_profile("brief")
+    config.pluginmanager.register(Worker() if hasattr(config, "workerinput") else Controller(config))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -73,10 +75,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(COLLECTOR_THRESHOLD)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     GUARD.watch()
     GUARD.asking = item.get_closest_marker("oracle") is not None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
     try:
         return (yield)
     finally:
