@@ -142,10 +142,13 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
     from lxml import etree
 
+    refusal: Exception | None = None
     try:
         if b"<!ENTITY" in data:
             raise ValueError("an entity of its own, which OpenVINO does not know")
-        return _without_namespaces(etree.fromstring(data, _parser(etree))), []
+        root = etree.fromstring(data, _parser(etree))
+        if b"<![CDATA[" not in data:
+            return _without_namespaces(root), []
     except (etree.XMLSyntaxError, ValueError) as error:
         refusal = error
     from irlint.parsers.openvino.xml import Broken, decoded, mended
@@ -160,11 +163,13 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     problems = _forgiven(document.leniencies, text)
     try:
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
-    except (etree.XMLSyntaxError, ValueError):
+    except (etree.XMLSyntaxError, ValueError) as error:
+        refusal = refusal or error
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
     else:
-        if _is_limit(refusal, source.encoding):
+        if refusal is None or _is_limit(refusal, source.encoding):
             return _without_namespaces(root), problems
+    assert refusal is not None
     if root is None or sum(1 for _ in root.iter("*")) < document.elements:
         message, place = _refused(refusal, text)
         return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
@@ -196,12 +201,11 @@ def _refused(error: Exception, text: str) -> tuple[str, Place]:
 
 
 def _parser(etree: Any, **options: bool) -> Any:
+    """A parser that keeps comments and processing instructions, which divide the text around them."""
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
-        remove_comments=True,
-        remove_pis=True,
         collect_ids=False,
         **options,
     )

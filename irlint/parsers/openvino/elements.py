@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 from irlint.lazy_typing import overload
 
+#: What stands for a CDATA section in a document that lxml reads: a processing instruction of this name, as lxml gives the text of a
+#: section together with that around it.
+SECTION = "irlint-cdata"
+
 
 class Element:
     """An element with the methods of lxml's that are used here. ``text`` stands before its first child, ``tail`` behind its end."""

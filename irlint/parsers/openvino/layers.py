@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from irlint.dims import MaybeDim
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.model.tensor import Tensor
+from irlint.parsers.openvino.elements import SECTION
 from irlint.parsers.openvino.operations import SPELLINGS
-from irlint.parsers.openvino.types import leading_number, natural, port_precision, renamed_type, whole
+from irlint.parsers.openvino.types import BLANKS, leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
 
 #: An element of a tree of lxml or of ``elements``.
@@ -224,7 +227,7 @@ class LayerReader:
 
     def _type(self, element: Element, layer: Layer, side: str) -> Tensor:
         dims = [*element.iterchildren("dim")]
-        key = (side, element.get("precision"), *[dim.text for dim in dims])
+        key = (side, element.get("precision"), *[dim.text if not len(dim) else next(texts(dim), "") for dim in dims])
         known = self.types.get(key)
         if known is not None:
             return known
@@ -257,11 +260,9 @@ class LayerReader:
             return None
 
     def _dim(self, element: Element, axis: int, shown: str, layer: Layer) -> MaybeDim:
-        text = element.text or ""
+        text = next(texts(element), "")
         if text == "-1":
             return None
-        if len(element) and not text.strip():
-            text = next((each.tail for each in element if each.tail and each.tail.strip()), "")
         try:
             number, rest = leading_number(text)
         except ValueError:
@@ -280,6 +281,19 @@ class LayerReader:
         )
         self.complain(fault, Place(self.ordinals[element]), layer)
         return None
+
+
+def texts(element: Element) -> Iterator[str]:
+    """The parts of an element's text that are not blank, between elements, comments and processing instructions, and every CDATA
+    section: what OpenVINO reads is the first.
+    """
+    if element.text and element.text.strip(BLANKS):
+        yield element.text
+    for each in element:
+        if getattr(each, "target", None) == SECTION:
+            yield each.text or ""
+        if each.tail and each.tail.strip(BLANKS):
+            yield each.tail
 
 
 def first_children(element: Element) -> dict[str, Element]:

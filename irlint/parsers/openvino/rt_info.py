@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model import Place
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader, first_children
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, first_children, texts
 from irlint.parsers.openvino.outputs import GOOD
 from irlint.parsers.openvino.types import BLANKS, element_type, leading_number
 
@@ -77,10 +77,10 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
     """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no rt_info."""
-    loose = [text for text in (element.text, *(entry.tail for entry in element)) if text and text.strip(BLANKS)]
-    if loose:
+    loose = next(texts(element), None)
+    if loose is not None:
         fault = META_DATA_VALUE.fault(
-            f'<meta_data> holds the text "{loose[0].strip(BLANKS)[:40]}", which is no entry with a value',
+            f'<meta_data> holds the text "{loose.strip(BLANKS)[:40]}", which is no entry with a value',
             help="remove the text, or the whole section",
         )
         reader.complain(fault, Place(reader.ordinals[element]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from irlint.parsers.openvino.elements import SECTION
 from irlint.records import record
 
 _NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
@@ -179,8 +180,9 @@ class _Mender:
             self._end(token)
         elif token[0] == "<":
             self._broken(token.start())
-        elif self.open and not self.done and token[0].startswith("<![CDATA["):
-            self.parts.append(_ILLEGAL.sub("\ufffd", token[0]))
+        elif self.open and not self.done:
+            content = _ILLEGAL.sub("\ufffd", token[0][9:-3]).replace("?>", "?\ufffd")
+            self.parts.append(f"<?{SECTION} {content}?>" if token[0].startswith("<![CDATA[") else "<!---->")
 
     def _start(self, token: re.Match[str]) -> None:
         self.ordinal += 1
