@@ -97,6 +97,29 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
     return Tensor("float32", (2, product((4, *listed, of_cell))))
 
 
+def _check_fixed_sizes(fixed_size: Floats, density: Floats, min_size: Floats) -> None:
+    """Warns of fixed sizes that OpenVINO makes no boxes of, or of which it makes more boxes than the output has."""
+    if fixed_size and len(density) < len(fixed_size):
+        warn(
+            PRIORS_MISMATCH.fault(
+                f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; OpenVINO does not "
+                "check, and the boxes of the others hold anything",
+                help="write `density` with an entry for each `fixed_size`",
+                attribute="density" if density else "fixed_size",
+                severity=Severity.WARNING,
+            )
+        )
+    elif fixed_size and min_size:
+        warn(
+            PRIORS_MISMATCH.fault(
+                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check, and writes past its end",
+                help="remove `min_size`, or `fixed_size` and `density`",
+                attribute="min_size",
+                severity=Severity.WARNING,
+            )
+        )
+
+
 _NO_OFFSET = {"offset": 0.0}
 
 
@@ -177,6 +200,7 @@ def ov_prior_box_1(
     density: Floats = (),
 ) -> Tensor:
     """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
+    _check_fixed_sizes(fixed_size, density, min_size)
     ratios = aspect_ratios(aspect_ratio, flip)
     of_cell = priors_of_cell(
         ratios,
@@ -210,6 +234,7 @@ def ov_prior_box_8(
     min_max_aspect_ratios_order: bool = True,
 ) -> Tensor:
     """OpenVINO PriorBox-8: version 1 with an order of the boxes."""
+    _check_fixed_sizes(fixed_size, density, min_size)
     ratios = aspect_ratios(aspect_ratio, flip)
     of_cell = priors_of_cell(
         ratios,
