@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from irlint.dims import MaybeDim, Shape, at_least, largest
+from irlint.dims import MaybeDim, Shape, at_least, largest, product
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
@@ -16,6 +16,7 @@ from irlint.ops.kernels.bodies import (
     BODY_TYPES,
     CARRIED_TYPE,
     DEEPEST_SEARCH,
+    SCAN_LENGTH,
     as_declared,
     carried,
     check_all_tensors,
@@ -149,6 +150,7 @@ def loop(
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
     check_all_tensors(outputs[len(initial) :], len(initial))
+    _check_stacked(exact[2] if exact else (), len(v_initial))
     stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
     return tuple(outside(known, own) for known in (*finals, *stacks))
 
@@ -203,6 +205,26 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
 def _plain(initial: Type | None, after: Type | None) -> Type | None:
     """A carried value at first; where it is an optional and the body gives none, what it holds."""
     return initial.element if isinstance(initial, Optional) and not isinstance(after, Optional) else initial
+
+
+def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None:
+    """Makes sure that each iteration adds as many elements to a scan output. Raises a ``SCAN_LENGTH`` fault.
+
+    ONNX Runtime counts no more than these; that a shape changes otherwise is no finding.
+    """
+    for trip, values in enumerate(added):
+        for index, (first, value) in enumerate(zip(added[0], values), carried):
+            one, other = (each.shape if isinstance(each, Tensor) else None for each in (first, value))
+            if one is not None and other is not None and _differ(product(one), product(other)):
+                raise SCAN_LENGTH.fault(
+                    f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} {shape_text(other)}; "
+                    "what is stacked has to be of one shape",
+                    help="let the body give the value in one shape, whatever the iteration",
+                )
+
+
+def _differ(one: MaybeDim, other: MaybeDim) -> bool:
+    return isinstance(one, int) and isinstance(other, int) and one != other
 
 
 def _final(initial: Type | None, after: Type | None, trips: MaybeDim) -> Type | None:

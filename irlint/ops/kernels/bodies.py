@@ -66,9 +66,9 @@ SCAN_LENGTH = Rule(
     "IRL394",
     "scan-length-mismatch",
     Severity.ERROR,
-    "The values that a node scans together have different lengths.",
+    "The values that a node scans together, or that it stacks, have different lengths.",
     why="""One iteration takes one slice of every scanned input, so all of them have to be equally long on the axis that is
-scanned. Runtimes refuse the model.""",
+scanned: runtimes refuse the model. What the iterations of a Loop add to one scan output has to be of one shape: it fails when it runs.""",
     mend="Make the lengths equal, or name the axis that is meant in `scan_input_axes`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[4,2] ys, float[2] s) => (float[2] t) {
@@ -180,8 +180,8 @@ def carried(
 
 def unrolled(
     body: Graph, initial: Sequence[Type | None], number: Tensor, *, count: MaybeDim, context: Context
-) -> tuple[int, tuple[Type | None, ...]] | None:
-    """How often the body of an ONNX Loop runs, and the condition and carried values in the end.
+) -> tuple[int, tuple[Type | None, ...], list[tuple[Type | None, ...]]] | None:
+    """How often the body of an ONNX Loop runs, the condition and carried values in the end, and what each iteration adds to the scans.
 
     ``initial`` is the condition and the carried values at first, ``count`` the trip count, None where it states no end.
     The result is None where it is not known when the loop ends, where that takes more than ``FOLLOWED`` nodes, and
@@ -191,13 +191,15 @@ def unrolled(
     if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
         return None
     state = tuple(initial)
+    added: list[tuple[Type | None, ...]] = []
     for trip in range(most + 1):
         goes_on = truth(state[0]) if trip != count else False
         if goes_on is None:
             return None
         if not goes_on:
-            return trip, state
+            return trip, state, added
         outputs = context.run(body, (replaced(number, value=(trip,)), *state), quiet=True)
+        added.append(outputs[len(state) :])
         state = outputs[: len(state)]
         if any(name.startswith("_") for name in passing(state, initial)):
             return None
