@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -26,6 +27,8 @@ COLLECTOR_THRESHOLD = 20_000
 def main() -> None:
     """Runs the command in ``sys.argv`` and ends with its exit status."""
     gc.set_threshold(COLLECTOR_THRESHOLD)
+    # A third of what importing NumPy costs are threads that its linear algebra would run in.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _run(sys.argv[1:])
     except KeyboardInterrupt:

@@ -37,7 +37,10 @@ class Places:
 
         low, high = ends(ids) or (0, 0)
         self.first_id, self.span = low, high - low + 1
-        self.first_tree = (ends(trees) or (0, 0))[0]
+        self.first_tree, last = ends(trees) or (0, 0)
+        # What runs over on the way to a number that fits comes back.
+        small = (last - self.first_tree + 1) * self.span < 1 << 31 and max(trees.itemsize, ids.itemsize) <= 4
+        self.kind = numpy.int32 if small and self.span < 1 << 31 else numpy.int64
         self.numbers = self.of(trees, ids)
         self.order: Any = None
         self.known = self.numbers
@@ -57,9 +60,12 @@ class Places:
         return self.order is not None and bool((self.known[1:] == self.known[:-1]).any())
 
     def of(self, trees: Any, ids: Any) -> Any:
-        import numpy
-
-        return (trees.astype(numpy.int64) - self.first_tree) * self.span + (ids.astype(numpy.int64) - self.first_id)
+        numbers = trees.astype(self.kind)
+        numbers -= self.first_tree
+        numbers *= self.span
+        numbers += ids.astype(self.kind, copy=False)
+        numbers -= self.first_id
+        return numbers
 
     def at(self, trees: Any, ids: Any) -> Any:
         """Where in the lists these nodes stand; None where one of them is not there."""

@@ -80,7 +80,7 @@ def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
     import numpy
 
     at, packed = _inside(data, start, end, 0x42)
-    parts = [_narrow(part) for part in _decoded(data, at, end, key=0 if packed else 1)]
+    parts = list(_decoded(data, at, end, key=0 if packed else 1))
     numbers = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.int64)
     return LongList(len(numbers), lambda: numbers)
 
@@ -91,34 +91,78 @@ def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
 
     while at < end:
         raw = numpy.frombuffer(data[at : min(end, at + PIECE)], numpy.uint8)
-        whole = len(raw) // 2 * 2
-        if key and whole and (raw[:whole:2] == 0x40).all() and (raw[1::2] < 128).all():
-            yield raw[1::2].astype(numpy.int8)
-            at += whole
-            continue
-        ends = numpy.flatnonzero(raw < 128)
-        if key:
-            ends = ends[: len(ends) // 2 * 2]
-            begins, ends = ends[::2], ends[1::2]
-            if not len(ends) or begins[0] or (raw[begins] != 0x40).any() or (begins[1:] != ends[:-1] + 1).any():
-                raise _Unusual
-            begins = begins + 1
-        else:
-            if not len(ends):
-                raise _Unusual
-            begins = numpy.concatenate((numpy.zeros(1, ends.dtype), ends[:-1] + 1))
-        sizes = ends - begins
-        values = (raw[begins] & 127).astype(numpy.uint64)
-        longest = int(sizes.max())
-        if longest > 9:
+        numbers, used = _of_one_size(raw, key) or _of_two_sizes(raw, key) or _of_any_size(raw, key)
+        yield numbers
+        at += used
+
+
+def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
+    """The varints that ``raw`` consists of, and how many bytes they take, where each takes as many as the first, up to 3."""
+    import numpy
+
+    size = 1
+    while size < 4 and key + size < len(raw) and raw[key + size - 1] > 127:
+        size += 1
+    width = key + size
+    whole = len(raw) // width * width
+    if size > 3 or not whole:
+        return None
+    if key and size == 1:
+        pairs = raw[:whole].view("<u2")
+        return ((pairs >> 8).astype(numpy.int8), whole) if ((pairs & 0x80FF) == 0x40).all() else None
+    rows = raw[:whole].reshape(-1, width)
+    if (rows[:, :key] != 0x40).any() or (rows[:, key:-1] < 128).any() or (rows[:, -1] > 127).any():
+        return None
+    numbers = rows[:, key].astype((numpy.int8, numpy.int16, numpy.int32)[size - 1]) & 127
+    for place in range(1, size):
+        numbers |= (rows[:, key + place].astype(numbers.dtype) & 127) << (7 * place)
+    return numbers, whole
+
+
+def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
+    """The same, where each takes one byte or two."""
+    import numpy
+
+    if ((raw[1:] & raw[:-1]) > 127).any():
+        return None
+    # Of each byte, itself above the one before it.
+    pairs = raw.astype(numpy.uint16) << 8
+    pairs[1:] |= raw[:-1]
+    ends = numpy.flatnonzero(raw < 128)
+    ends = ends[: len(ends) // (1 + key) * (1 + key)]
+    found = pairs.take(ends)
+    if not len(ends) or (key and ((found[::2] & 0xFF80) != 0x4000).any()):
+        return None
+    found = found[key :: 1 + key].view(numpy.int16)
+    low, high = found & 255, found >> 8
+    return numpy.where(low > 127, high << 7 | low & 127, high), int(ends[-1]) + 1
+
+
+def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
+    """The same, whatever they take; raises _Unusual where there is something else, or not one whole varint."""
+    import numpy
+
+    ends = numpy.flatnonzero(raw < 128)
+    if key:
+        ends = ends[: len(ends) // 2 * 2]
+        begins, ends = ends[::2], ends[1::2]
+        if not len(ends) or begins[0] or (raw[begins] != 0x40).any() or (begins[1:] != ends[:-1] + 1).any():
             raise _Unusual
-        for place in range(1, longest + 1):
-            longer = numpy.flatnonzero(sizes >= place)
-            values[longer] |= (raw[begins[longer] + place] & numpy.uint8(127)).astype(numpy.uint64) << numpy.uint64(
-                7 * place
-            )
-        yield values.view(numpy.int64)
-        at += int(ends[-1]) + 1
+        begins = begins + 1
+    else:
+        if not len(ends):
+            raise _Unusual
+        begins = numpy.concatenate((numpy.zeros(1, ends.dtype), ends[:-1] + 1))
+    sizes = ends - begins
+    values = (raw[begins] & 127).astype(numpy.uint64)
+    longest = int(sizes.max())
+    if longest > 9:
+        raise _Unusual
+    for place in range(1, longest + 1):
+        longer = numpy.flatnonzero(sizes >= place)
+        more = (raw[begins[longer] + place] & numpy.uint8(127)).astype(numpy.uint64)
+        values[longer] |= more << numpy.uint64(7 * place)
+    return _narrow(values.view(numpy.int64)), int(ends[-1]) + 1
 
 
 def _narrow(numbers: Any) -> Any:
@@ -140,7 +184,7 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
     at = start
     while at < end:
         raw = data[at : min(end, at + PIECE)]
-        part, used = _coded(raw, found)
+        part, used = _of_known(raw, found) or _coded(raw, found)
         codes.append(numpy.frombuffer(part, numpy.uint8))
         at += used
     places = numpy.zeros(256, numpy.uint8)
@@ -148,6 +192,22 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
         places[code] = place
     numbers = places[numpy.concatenate(codes)]
     return LongList(len(numbers), lambda: numbers, tuple([each[2:].decode() for each in found]))
+
+
+def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
+    """What ``_coded`` gives, where there is no new text, and the sizes of those that are known tell them apart."""
+    sizes = bytes([each[1] for each in found])
+    if len(set(sizes)) != len(found) or not found:
+        return None
+    coded = raw.translate(None, bytes(set(range(256)).difference(sizes)))
+    whole = coded
+    for each in found:
+        whole = whole.replace(each[1:2], each)
+    if len(whole) > len(raw):
+        whole, coded = whole[: -2 - coded[-1]], coded[:-1]
+    if not whole or not raw.startswith(whole):
+        return None
+    return coded.translate(bytes.maketrans(sizes, bytes(found.values()))), len(whole)
 
 
 def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
