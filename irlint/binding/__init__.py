@@ -50,8 +50,8 @@ class Binder:
         inputs, outputs = node.inputs, node.outputs
         short: tuple[object, ...] | None = None
         if None not in inputs and None not in outputs:
-            counts = len(inputs), len(outputs), within_function
-            short = (id(node.attributes), node.op, node.domain, node.overload, node.version, counts)
+            callee = node.op, node.domain, node.overload, node.version
+            short = (id(node.attributes), len(inputs), len(outputs), within_function, *callee)
         known = self._alike.get(short) if short is not None else None
         if known is not None:
             return known, []

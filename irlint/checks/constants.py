@@ -14,7 +14,7 @@ from irlint.inference.known import Known
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
-from irlint.parsers.weights import byte_size
+from irlint.parsers.weights import Weights, byte_size
 from irlint.records import replaced
 
 WEIGHTS_MISSING = Rule(
@@ -137,6 +137,8 @@ def problems(known: Known) -> list[Problem]:
 
 def _has_strange_numbers(tensor: Tensor) -> bool:
     """Whether a number may be among those that were read that is none, or an infinite one."""
+    if type(tensor) is Weights and tensor.is_finite:
+        return False
     if tensor.value is None:
         return tensor.extent is not None
     total = sum(tensor.value)  # type: ignore[arg-type]

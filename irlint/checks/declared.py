@@ -65,9 +65,8 @@ def problems(known: Known) -> list[Problem]:
 
 def _terms(known: Known) -> Terms | None:
     """What must hold beside the declarations; None in a model without open sizes, where nothing does."""
-    # Equal nodes have one shape.
-    shapes = {id(each.shape): each.shape for each in known.types.values() if isinstance(each, Tensor) and each.shape}
-    if not any(isinstance(dim, Expr) for shape in shapes.values() for dim in shape):
+    shapes = [each.shape for each in known.kinds() if isinstance(each, Tensor) and each.shape]
+    if not any(isinstance(dim, Expr) for shape in shapes for dim in shape):
         return None
     from irlint.inference.agreement import terms_of
 
@@ -115,10 +114,11 @@ def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bo
     """Whether what comes in and what is given are tensors of just the declared types; ``alike`` are pairs of types that are equal,
     by their identities: many nodes have the same ones."""
     for value in node.outputs:
-        given = known.types.get(value) if value is not None else None
-        for declaration in value.declared if value is not None else ():
-            if not _are_alike(given, declaration.type, alike):
-                return False
+        if value is not None and value.declared:
+            given = known.types.get(value)
+            for declaration in value.declared:
+                if not _are_alike(given, declaration.type, alike):
+                    return False
     for port, value in zip(node.input_ports, node.inputs):
         if value is not None and not (value.declared and _are_alike(value.declared[0].type, port.type, alike)):
             return False

@@ -129,7 +129,7 @@ def _values(graph: Graph) -> Iterator[Problem]:
     if inputs and not graph.path:
         told = f"{counted(len(inputs), 'input')}: {_listed(value.name for value in inputs)}"
         yield _problem(UNUSED_INPUT, f"nothing uses {told}", graph, inputs[0].name)
-    ends = [node for node in graph.nodes if _is_unused(node, needed)]
+    ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _makes_values(node)]
     if ends:
         names = {value.name for value in needed}
         ends = [node for node in ends if all(value is None or value.name not in names for value in node.outputs)]
@@ -137,10 +137,9 @@ def _values(graph: Graph) -> Iterator[Problem]:
         yield from _nodes(graph, ends)
 
 
-def _is_unused(node: Node, needed: set[Value]) -> bool:
-    """Whether nothing uses what a node makes; one of another domain may be there for what it does."""
-    known = node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT
-    return known and bool(node.outputs) and needed.isdisjoint(node.outputs)
+def _makes_values(node: Node) -> bool:
+    """Whether a node is there for its outputs; one of another domain may be there for what it does."""
+    return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
 def _nodes(graph: Graph, ends: list[Node]) -> Iterator[Problem]:

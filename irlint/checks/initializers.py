@@ -107,8 +107,8 @@ def _outside(known: Known) -> dict[Value, Constant]:
                 continue
             if not replaceable(value, graph, known.model):
                 found[value] = constant
-        for node in graph.nodes:
-            attribute = node.attributes.get("value") if node.op == "Constant" else None
+        for node in [each for each in graph.nodes if each.op == "Constant"]:
+            attribute = node.attributes.get("value")
             held = attribute.value if attribute is not None else None
             if isinstance(held, Constant) and held.stored is not None and held.stored.file is not None:
                 found |= {value: held for value in node.outputs if value is not None}

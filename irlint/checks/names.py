@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from operator import attrgetter
 
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
@@ -93,9 +95,9 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
-    every = [value for node in graph.nodes for value in node.outputs if value is not None]
+    every = list(filter(None, chain.from_iterable([node.outputs for node in graph.nodes])))
     every += {*graph.inputs, *graph.constants}
-    if len({value.name for value in every}) == len(every):
+    if len(set(map(attrgetter("name"), every))) == len(every):
         return
     makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     first: dict[str, Value] = {}

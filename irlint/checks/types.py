@@ -54,7 +54,7 @@ def problems(known: Known) -> list[Problem]:
     """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
     another type."""
     found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
-    if not _LACKING.keys().isdisjoint({each.dtype for each in known.types.values() if isinstance(each, Tensor)}):
+    if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
         found += [problem for graph in graphs(known.model) for problem in _of_lacking_types(graph, known)]
     return found
 

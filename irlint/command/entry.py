@@ -21,7 +21,7 @@ NAMED = {option.flag: option.name for option in CHECK if option.kind == "targets
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 #: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
-COLLECTOR_THRESHOLD = 20_000
+COLLECTOR_THRESHOLD = 500_000
 
 
 def main() -> None:

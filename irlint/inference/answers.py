@@ -14,6 +14,7 @@ from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
 from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
 from irlint.ops.signatures import REQUIRED
+from irlint.parsers.weights import Weights
 from irlint.records import record
 
 NOT_WORKED_OUT = Rule(
@@ -119,7 +120,7 @@ class Memory:
         #: The calls of which a rule that may ask for its node has given an answer without.
         self._general: set[int] = set()
         #: Answers by the identity of the call and of what its inputs are, which are kept with them.
-        self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[Type | None]]] = {}
+        self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
 
     def ask(
         self,
@@ -133,17 +134,15 @@ class Memory:
 
         Of weights the answer is the same as of others, if the rule does not look at them.
         """
-        floats = [x for x in inputs if type(x) is Tensor and x.value and _holds_floats(x)]
-        forms: Sequence[object] = inputs
-        same: tuple[object, ...] = (id(call), outputs, *map(id, inputs))
-        if floats:
-            if reckoning():
-                return ask(call, inputs, outputs=outputs, context=context and context())
-            forms = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
-            same = (id(call), outputs, *[x if type(x) is tuple else id(x) for x in forms])
+        kept_alive = forms = [x.form if type(x) is Weights else x for x in inputs]
+        same = (id(call), outputs, *map(id, forms))
         found = self._same.get(same)
         if found is not None:
             return found[0]
+        forms = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
+        floats = any(type(x) is tuple for x in forms)
+        if floats and reckoning():
+            return ask(call, inputs, outputs=outputs, context=context and context())
         if call.broken or call.function is not None:
             return NO_ANSWER
         asked = self._asked.get(id(call))
@@ -171,7 +170,7 @@ class Memory:
         if known is NO_ANSWER:
             return ask(call, inputs, outputs=outputs, context=context and context())
         if len(self._same) < MAX_REMEMBERED:
-            self._same[same] = known, call, inputs
+            self._same[same] = known, call, kept_alive
         return known
 
     def _first(

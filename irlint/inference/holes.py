@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, same, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
@@ -163,9 +164,14 @@ def constant_type(tensor: Tensor, declared: Type | None) -> Tensor:
             dtype = None
         if shape is not None and declared.shape is not None and not _alike(shape, declared.shape):
             shape = None
-    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
+    if shape is not None and _falls_below_0(shape):
         shape = None
     return tensor if (shape, dtype) == (tensor.shape, tensor.dtype) else Tensor(dtype, shape)
+
+
+@lru_cache(1024)
+def _falls_below_0(shape: Shape) -> bool:
+    return any(isinstance(dim, int) and dim < 0 for dim in shape)
 
 
 def _alike(one: Shape, other: Shape) -> bool:

@@ -59,6 +59,10 @@ class Known:
         """The order of the nodes of one of the model's graphs."""
         return self.orders.get(graph) or ordered(graph)
 
+    def kinds(self) -> list[Type | None]:
+        """The types of all values: equal nodes have one."""
+        return list({id(known): known for known in self.types.values()}.values())
+
     @property
     def format(self) -> Format:
         """The format of a model that has a graph."""

@@ -313,7 +313,8 @@ class Walk:
                     self._say(graph, frame, node, self._too_many_outputs(graph, node, 1), said)
                 return
             self.fixed.update(node.outputs)
-        inputs = [None if value is None else self.types.get(value, UNKNOWN) for value in node.inputs]
+        type_of = self.types.get
+        inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
         outputs = self._outputs(graph, frame, node, call, inputs, said)
         if outputs is None:
             self.faulted.add(node)

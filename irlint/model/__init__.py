@@ -179,7 +179,7 @@ class Graph:
 
     ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
     ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are names that
-    ``value_info`` declares and no value has.
+    ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order.
     """
 
     path: str
@@ -191,6 +191,10 @@ class Graph:
     undefined: tuple[Value, ...] = ()
     captured: tuple[Value, ...] = ()
     stray: tuple[str, ...] = ()
+    bodies: tuple[Graph, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.bodies = tuple([body for node in self.nodes if node.bodies for _, body in node.bodies])  # type: ignore[misc]
 
 
 @record(eq=False)

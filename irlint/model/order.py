@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 
 from irlint.model import Graph, Model, Node, Value
 from irlint.records import record
@@ -31,11 +32,12 @@ def used(node: Node) -> list[Value]:
 
 def used_values(graph: Graph) -> set[Value]:
     """The values that nodes of a graph use, those that their bodies capture among them, and those that leave it."""
-    found = {value for node in graph.nodes for value in node.inputs if value is not None}
-    for node in graph.nodes:
-        if node.bodies:
-            found.update(used(node))
-    return found.union(graph.outputs)
+    found = set(chain.from_iterable([node.inputs for node in graph.nodes]))
+    for body in graph.bodies:
+        found.update(body.captured)
+    found.update(graph.outputs)
+    found.discard(None)
+    return found  # type: ignore[return-value]
 
 
 def ordered(graph: Graph) -> Order:
@@ -133,4 +135,4 @@ def graphs(model: Model) -> Iterator[Graph]:
     while waiting:
         graph = waiting.pop()
         yield graph
-        waiting += reversed([body for node in graph.nodes if node.bodies for _, body in node.bodies])
+        waiting += reversed(graph.bodies)

@@ -193,9 +193,11 @@ def disagree(one: Type | None, other: Type | None) -> bool:
     """Whether no value is of both types, whatever the shapes: they are of two kinds, or of two element types."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return None not in (one.dtype, other.dtype) and one.dtype != other.dtype
     if type(one) is not type(other):
         return True
-    if isinstance(one, (Tensor, SparseTensor)) and isinstance(other, (Tensor, SparseTensor)):
+    if isinstance(one, SparseTensor) and isinstance(other, SparseTensor):
         return None not in (one.dtype, other.dtype) and one.dtype != other.dtype
     if isinstance(one, (Sequence, Optional)) and isinstance(other, (Sequence, Optional)):
         return disagree(one.element, other.element)

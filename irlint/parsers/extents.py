@@ -9,7 +9,7 @@ from irlint.dims import elements
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
-from irlint.model.tensor import Extent
+from irlint.model.tensor import Extent, Tensor
 from irlint.parsers.opening import beside, leads_out
 from irlint.parsers.weights import byte_size, contents, pieces
 from irlint.records import replaced
@@ -70,7 +70,7 @@ def _measured(constant: Constant, model: Model, data: bytes | None) -> Constant:
         extent = _joined(tensor.dtype, pieces(model.path, stored.file, stored.offset, size, data))
     except OSError:
         return constant
-    return replaced(constant, tensor=replaced(tensor, extent=extent))
+    return replaced(constant, tensor=Tensor(tensor.dtype, tensor.shape, tensor.value, extent))
 
 
 def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model.tensor import BITS, SIGNED, Contents
+from irlint.model.tensor import BITS, SIGNED, Contents, Tensor
 from irlint.parsers.opening import beside, opened
 
 if TYPE_CHECKING:
@@ -76,6 +76,55 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
         half = 1 << (bits - 1) if dtype in SIGNED else 0
         return tuple((code ^ half) - half for code in _codes(data, bits, count))
     return None
+
+
+class Weights(Tensor):
+    """A constant of floating-point numbers, which are made of their bytes ``raw`` when somebody asks for them.
+
+    ``form`` stands for its element type and its shape: the same object for every constant that was read with these.
+    """
+
+    __slots__ = ("_contents", "form", "raw")
+
+    def __init__(self, tensor: Tensor, form: object, raw: bytes) -> None:
+        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, None  # type: ignore[misc]
+        self.form, self.raw = form, raw
+        self._contents: Contents | None = None
+
+    @property
+    def value(self) -> Contents | None:
+        if self._contents is None:
+            self._contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
+        return self._contents
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the topmost bits of all numbers tell that none is infinite or not a number."""
+        width, most = _EXPONENTS[self.dtype or ""]
+        tops = self.raw[width - 1 :: width]
+        if most == 0x7F:
+            return b"\x7f" not in tops and b"\xff" not in tops
+        return all(top & most != most for top in tops)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Tensor) or (self.dtype, self.shape) != (other.dtype, other.shape):
+            return False
+        return self.value == other.value and other.extent is None
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape, self.value, self.extent))
+
+    def __repr__(self) -> str:
+        return repr(Tensor(self.dtype, self.shape, self.value))
+
+
+#: The bytes of a number, and the bits of its exponent in the last of them, which are all set in what is not finite.
+_EXPONENTS = {"float16": (2, 0x7C), "bfloat16": (2, 0x7F), "float32": (4, 0x7F), "float64": (8, 0x7F)}
+
+#: The element types of ``Weights``.
+WEIGHED = frozenset(_EXPONENTS)
 
 
 def is_lfs_pointer(head: bytes) -> bool:

@@ -212,7 +212,8 @@ class _Linker:
         inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
         constants = links.constants(record)
         outputs = [links.defined(node.outputs) for node in record.nodes]
-        links.prefer_last([*constants, *(outputs[at][0] for at in _constant_nodes(record) if outputs[at])])
+        if len(links.scope) < len({*inputs, *constants}) + sum(map(len, outputs)):
+            links.prefer_last([*constants, *(outputs[at][0] for at in _constant_nodes(record) if outputs[at])])
         nodes = tuple(
             self._node(node, index, outputs[index], path, opsets, links) for index, node in enumerate(record.nodes)
         )

@@ -85,8 +85,6 @@ _SHARED_BYTES = 128
 #: Nodes of at most so many bytes are read at once where nothing about them is unusual.
 _PLAIN_BYTES = 1 << 14
 
-#: The fields of a NodeProto that name its inputs, its outputs and itself.
-_NAME_KEYS = frozenset({1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2})
 
 #: So many different ends of nodes, what stands behind the names, are kept.
 _MOST_ENDS = 10_000
@@ -289,27 +287,22 @@ class Reader:
             self._lists[op, b"".join([b"*" + size + raw for size, raw in zip(sizes, raws)])] = attributes
 
     def _plain_node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw``, where it has names, and then an end as ``_end`` reads it; None for any other."""
+        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None for any other."""
         inputs: list[str] = []
         outputs: list[str] = []
-        name = ""
+        names: list[str] = []
         at = 0
         try:
-            while (key := raw[at]) in _NAME_KEYS:
-                size, begin = raw[at + 1], at + 2
-                if size > 127:
-                    size += (raw[begin] - 1) * 128
-                    if raw[begin] > 127:
-                        return None
-                    begin += 1
-                at = begin + size
-                text = raw[begin:at].decode()
-                if key == 10:
-                    inputs.append(text)
-                elif key == 18:
-                    outputs.append(text)
-                else:
-                    name = text
+            for key, texts in ((1 << 3 | 2, inputs), (2 << 3 | 2, outputs), (3 << 3 | 2, names)):
+                while raw[at] == key:
+                    begin = at + 2
+                    at = begin + raw[at + 1]
+                    if at - begin > 127:
+                        if raw[begin] > 127:
+                            return None
+                        at += (raw[begin] - 1) * 128 + 1
+                        begin += 1
+                    texts.append(raw[begin:at].decode())
             end = self._ends.get(raw[at:]) if len(raw) - at <= _SHARED_BYTES else None
             end = end or self._end(raw, at)
         except (IndexError, UnicodeDecodeError):
@@ -319,6 +312,7 @@ class Reader:
         op, domain, overload, attributes = end
         spelled_out = domain == STANDARD
         domain = "" if spelled_out else domain
+        name = names[-1] if names else ""
         return NodeRecord(name, op, domain, overload, inputs, outputs, attributes, False, [], {}, spelled_out)
 
     def _end(self, raw: bytes, start: int) -> tuple[str, str, str, dict[str, Attribute]] | None:

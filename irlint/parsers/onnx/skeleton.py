@@ -19,7 +19,7 @@ HEADER = 20
 WIDTHS = {FIXED64: 8, FIXED32: 4}
 
 #: So many bytes are read at once where it is not known how many are wanted.
-BLOCK = 1 << 13
+BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
 
@@ -63,7 +63,8 @@ def _memory(size: int) -> mmap:
 
 
 class _Copy:
-    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over."""
+    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over, and what is
+    read already is not gone through."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file = file
@@ -74,11 +75,18 @@ class _Copy:
 
     def message(self, kind: int, start: int, end: int) -> None:
         """Reads a message, but not large weights in it; of a damaged one, as much as it takes to tell what is wrong."""
-        at = start
+        at, data = start, self.data
         while at < end:
-            self.read(at, min(self.size, at + HEADER))
+            if at + HEADER > self.known:
+                self.read(at, min(self.size, at + HEADER))
             try:
-                at = self._field(kind, at, end)
+                size, begin = data[at + 1], at + 2
+                if size > 127:
+                    # Most sizes take one byte or two.
+                    size += (data[begin] - 1) * 128 if data[begin] < 128 else self.size
+                    begin += 1
+                whole = data[at] & 0x87 == DELIMITED and begin + size <= min(end, self.known)
+                at = begin + size if whole else self._field(kind, at, end)
             except (Damage, IndexError):
                 self.read(at, min(end, at + SHORT))
                 return

@@ -12,12 +12,16 @@ from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, NUMBERED_TYPES, 
 from irlint.parsers import opening, weights
 from irlint.parsers.onnx import protobuf
 from irlint.parsers.opening import beside, is_url
+from irlint.parsers.weights import WEIGHED, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
+
+    #: A tensor without contents, and how many elements and bytes these are, where they are few.
+    Form = tuple[Tensor, int | None, int | None]
 
 #: The element types of TensorProto.DataType by number.
 DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
@@ -127,11 +131,11 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
     if form is None:
         return None
     name = head[begin:behind].decode("utf-8", "backslashreplace")
-    return name, _held(*form, data, start + first, end)
+    return name, _held(form, data, start + first, end)
 
 
 @lru_cache(1024)
-def _form_of(head: bytes) -> tuple[Tensor, int | None, int | None] | None:
+def _form_of(head: bytes) -> Form | None:
     """As ``_form`` says of the dims and the type in the beginning of a TensorProto; None where that has anything else, or no such type."""
     try:
         found = protobuf.fields(head, 0, len(head))
@@ -141,12 +145,16 @@ def _form_of(head: bytes) -> tuple[Tensor, int | None, int | None] | None:
     return form if found.keys() <= {1 << 3, 2 << 3} and form[0].dtype not in (None, "string") else None
 
 
-def _held(tensor: Tensor, count: int | None, size: int | None, data: Buffer, start: int, end: int) -> Constant:
-    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where they are ``count`` elements in ``size`` bytes."""
+def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
+    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where these are as many as it needs."""
+    tensor, count, size = form
     held = end - start
-    if size == held and count is not None and tensor.dtype is not None:
-        made = _integers if tensor.dtype in INTEGERS else _filled
-        tensor = made(tensor.dtype, tensor.shape, count, data[start:end])
+    dtype = tensor.dtype
+    if size == held and count is not None and dtype is not None:
+        if count and dtype in WEIGHED:
+            tensor = Weights(tensor, form, data[start:end])
+        else:
+            tensor = (_integers if dtype in INTEGERS else _filled)(dtype, tensor.shape, count, data[start:end])
     return Constant(tensor, Stored(held, start, None, held))
 
 
@@ -157,9 +165,9 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
     a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
     """
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
-        tensor, count, size = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
-        if tensor.dtype is not None and tensor.dtype != "string":
-            return _held(tensor, count, size, data, *found[_RAW_DATA][-1])
+        form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
+        if form[0].dtype not in (None, "string"):
+            return _held(form, data, *found[_RAW_DATA][-1])
     dims = tuple(protobuf.integers(data, found, 1))
     dtype = DTYPES.get(protobuf.last(found, 2 << 3))
     external = protobuf.last(found, 14 << 3) == _EXTERNAL
@@ -190,7 +198,7 @@ _integers = lru_cache(1024)(_filled)
 
 
 @lru_cache(1024)
-def _form(dims: tuple[int, ...], number: int) -> tuple[Tensor, int | None, int | None]:
+def _form(dims: tuple[int, ...], number: int) -> Form:
     """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where they are few."""
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(number), _small_count(sizes)

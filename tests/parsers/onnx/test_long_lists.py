@@ -11,11 +11,18 @@ from irlint.parsers.onnx import long_lists
 KEYS = {AttributeProto.INTS: b"\x42", AttributeProto.FLOATS: b"\x3a"}
 LISTS = {
     "small": ("ints", [1, 2, 3] * 50),
+    "of two bytes": ("ints", [128, 300, 16383] * 50),
+    "of three bytes": ("ints", [16384, 70000, (1 << 21) - 1] * 50),
+    "of one byte and two": ("ints", [*range(100, 160), 5, 511, 0, 16383] * 3),
+    "of one byte, then two, then three": ("ints", [*range(120, 140), *range(16380, 16400)]),
     "of all sizes": ("ints", [0, 127, 128, 1 << 14, 1 << 35, (1 << 63) - 1, -1, -(1 << 63)] * 9),
     "bytes that are keys": ("ints", [0x40, 0x2040, 0x4040] * 30),
     "floats": ("floats", [0.5, -0.0, 1e30, 3.0] * 40),
     "floats of bytes that are keys": ("floats", [2.3509887e-38, 0.04712677001953125] * 40),
     "texts": ("strings", [b"BRANCH_LEQ", b"LEAF", b"", "größer".encode()] * 30),
+    "a text that comes late": ("strings", [b"BRANCH_LEQ", b"LEAF"] * 20 + [b"BRANCH_LT"] + [b"LEAF"] * 20),
+    "texts of one size": ("strings", [b"BRANCH_LT", b"BRANCH_EQ", b"LEAF"] * 30),
+    "a text with a size in it": ("strings", [b"LEAF", b"x" * 32, b"AXIS A"] * 30),
     "texts within texts": ("strings", [b"LEAF", b"J\x04LEAF!", b"LEAFLEAF"] * 30),
 }
 
