@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,8 @@ collect_ignore = [] if (Path(__file__).parent.parent / "irlint").is_dir() else O
 
 ORACLES = Path(__file__).parent / "oracles"
 
+FOLDERS = count()
+
 GUARD = Guard()
 sys.meta_path.insert(0, GUARD)
 
@@ -60,8 +64,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What lasts begins first, where no engine is asked: no process is to work on it alone when the others have ended."""
+    within = {path: ORACLES in path.parents for path in {item.path for item in items}}
     for item in items:
-        if ORACLES in item.path.parents and item.get_closest_marker("oracle") is None:
+        if within[item.path] and item.get_closest_marker("oracle") is None:
             raise pytest.UsageError(f"{item.nodeid} lacks the mark `oracle`, which all tests of {ORACLES.name} have")
     items.sort(
         key=lambda item: item.get_closest_marker("slow") is None or item.get_closest_marker("oracle") is not None
@@ -73,6 +78,13 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECTOR_THRESHOLD)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test alone, as pytest's own, which looks through all the others for a number that is free."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}{next(FOLDERS)}", numbered=False)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import io
 import marshal
 import os
+import pkgutil
 import select
 import shutil
 import socket
@@ -44,12 +46,34 @@ def bury() -> None:
         pass
 
 
+#: Modules of irlint that are left to the run that imports them: operators, of which a run needs few, and what imports half of what there is.
+SELDOM = ("irlint.ops.", "irlint.parsers.remote.web", "irlint.pytest_plugin", "irlint.__main__")
+
+#: What some runs import of others.
+OTHERS = (
+    "gzip",
+    "importlib.util",
+    "lxml.etree",
+    "multiprocessing.popen_fork",
+    "pickle",
+    "shlex",
+    "signal",
+    "subprocess",
+)
+
+
 def load(models: list[str], folder: str) -> None:
-    """Imports what runs import, by runs: with every form, with a configuration and a baseline, and of another command."""
+    """Imports what runs import, some by runs: with every form, with a configuration and a baseline, and of another command."""
+    import irlint
     from irlint.ops import tables
     from irlint.reporters.forms import FORMS
 
     tables()
+    for each in pkgutil.walk_packages(irlint.__path__, "irlint."):
+        if not each.name.startswith(SELDOM):
+            importlib.import_module(each.name)
+    for name in OTHERS:
+        importlib.import_module(name)
     config, baseline = (os.path.join(folder, name) for name in ("irlint.toml", "baseline.json"))
     with open(config, "w") as file:
         file.write('ignore = ["IRL104"]\nper-file-ignores = { "*.txt" = ["IRL2"] }\n')
