@@ -249,6 +249,10 @@ class _Sources:
         return {value for node in given for value in node.outputs if value is not None}
 
     @cached_property
+    def results(self) -> set[Value | None]:
+        return {value for node in self.graph.nodes if node.op == self.known.format.output_node for value in node.inputs}
+
+    @cached_property
     def used(self) -> set[Value]:
         return {value for node in self.needed for value in node.inputs if value is not None}
 
@@ -306,7 +310,8 @@ class _Sources:
             frozenset([index for index, each in enumerate(facts) if each[at]]) for at in range(5)
         )
         used = frozenset([index for index, value in enumerate(node.outputs) if value in self.used])
-        return Surroundings(fixed, varying, direct, stored, used, shared)
+        outward = frozenset([index for index, value in enumerate(node.outputs) if value in self.results])
+        return Surroundings(fixed, varying, direct, stored, used, shared, outward)
 
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs what the layer makes, and not only its shape."""

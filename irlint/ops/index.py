@@ -449,7 +449,7 @@ OPENVINO = {
     "ExtractImagePatches": "layout.blocks",
     "Eye": "layout.creation",
     "FakeConvert": "math.casting",
-    "FakeQuantize": "quantized.quantization",
+    "FakeQuantize": "quantized.fake_quantize",
     "Floor": "math.unary",
     "FloorMod": "math.elementwise",
     "GRN": "nn.axes_normalization",

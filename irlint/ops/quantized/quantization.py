@@ -7,12 +7,10 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.axes import axis_of
 from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
 from irlint.ops.kernels.contents import extent
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.quantized.parameters import judge_scale_values
@@ -345,69 +343,3 @@ def dequantize_23(
 def dynamic_quantize(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """ONNX DynamicQuantizeLinear-11: the quantized tensor, and its scale and zero point as scalars."""
     return Tensor("uint8", x.shape), Tensor("float32", ()), Tensor("uint8", ())
-
-
-# --- FakeQuantize -----------------------------------------------------------------------------------------------------
-
-
-def _enough_levels(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin does not take apart: limits that are constants, and open sizes."""
-    levels = layer.attributes["levels"]
-    if levels not in (0, 1) or layer.sizes(0) is not None or not {1, 2, 3, 4} <= layer.fixed:
-        return None
-    return not_compiled(
-        f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
-        help="use the number of quantization levels, such as 256",
-        attribute="levels",
-    )
-
-
-#: Element types of which the CPU plugin does not fuse limits that are constants.
-_NOT_FUSED = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
-
-
-def _fused_type(layer: Layer) -> Fault | None:
-    """What is wrong with a layer whose limits are constants; with two levels they stay as they are."""
-    dtype, levels = layer.dtype(0), layer.attributes["levels"]
-    if dtype not in _NOT_FUSED or levels == 2 or not {1, 2, 3, 4} <= layer.fixed:
-        return None
-    return not_compiled(
-        f"input 0 is {dtype} and the limits are constants; the CPU plugin quantizes no {dtype} in {levels} levels",
-        help="convert input 0 to float32",
-        input=0,
-    )
-
-
-@openvino(
-    "FakeQuantize",
-    absent={"levels": 0},
-    spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
-    compiles=first_of(_enough_levels, _fused_type),
-    spare_inputs=True,
-)
-def fake_quantize(
-    x: Tensor,
-    input_low: Tensor,
-    input_high: Tensor,
-    output_low: Tensor,
-    output_high: Tensor,
-    *,
-    levels: int,
-    broadcasting: Broadcasting,
-    context: Context,
-) -> Tensor:
-    """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``, whose shape the result has."""
-    if levels < 2 and "levels" in context.node.attributes:
-        warn(_levels_fault(levels))
-    limits = (input_low.shape, input_high.shape, output_low.shape, output_high.shape)
-    broadcast_by(broadcasting, (x.shape, *limits))
-    return Tensor(x.dtype, x.shape)
-
-
-def _levels_fault(levels: int) -> Fault:
-    return ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `levels` is {levels}; the specification asks for at least 2, and OpenVINO does not check",
-        help="use the number of quantization levels, such as 256",
-        attribute="levels",
-        severity=Severity.WARNING,
-    )

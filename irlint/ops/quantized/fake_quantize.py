@@ -1,0 +1,121 @@
+"""FakeQuantize: numbers as few levels would leave them, and what of it the CPU plugin compiles."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import Context, openvino
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
+
+#: Element types of which the CPU plugin does not take the layer apart, even where all sizes are known.
+_WHOLE = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
+
+
+def _enough_levels(layer: Layer) -> Fault | None:
+    """What is wrong with a layer that the CPU plugin does not take apart: limits that are constants, and open sizes or
+    whole numbers."""
+    levels = layer.attributes["levels"]
+    is_taken_apart = layer.sizes(0) is not None and layer.dtype(0) not in _WHOLE
+    if levels not in (0, 1) or is_taken_apart or not {1, 2, 3, 4} <= layer.fixed:
+        return None
+    return not_compiled(
+        f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
+        help="use the number of quantization levels, such as 256",
+        attribute="levels",
+    )
+
+
+#: Element types of which the CPU plugin's quantization has no precision, and the numbers of levels for which it wants one.
+_WITHOUT_PRECISION = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
+_PRECISE = frozenset({15, 16, 255, 256})
+
+
+def _fused_type(layer: Layer) -> Fault | None:
+    """What is wrong with a layer whose limits are constants; in other numbers of levels it stays as it is."""
+    dtype, levels = layer.dtype(0), layer.attributes["levels"]
+    if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
+        return None
+    return not_compiled(
+        f"input 0 is {dtype} and the limits are constants; the CPU plugin quantizes no {dtype} in {levels} levels",
+        help="convert input 0 to float32",
+        input=0,
+    )
+
+
+def _along_axis_2(layer: Layer) -> Fault | None:
+    """What is wrong with an input of the model that is quantized along axis 2, as the CPU plugin does only behind a product."""
+    data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
+    if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
+        return None
+    axes = {
+        data.rank - len(each) + at for each in limits if each is not None for at, dim in enumerate(each) if dim != 1
+    }
+    alone = layer.attributes["levels"] == 2 or layer.sizes(0) is None or layer.dtype(0) in _WHOLE
+    if axes != {2} or not alone or not {1, 2, 3, 4} <= layer.fixed or 0 not in layer.direct:
+        return None
+    return not_compiled(
+        f"the limits have sizes on axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not quantize an input of the model "
+        "along that axis" + ("" if layer.sizes(0) else " where sizes are open"),
+        help="use limits of one element, or of axis 1",
+        input=1,
+    )
+
+
+#: The number of levels of which the CPU plugin takes a layer away that scales nothing.
+_STRIPPED = 65536
+
+#: The element types of limits by which the CPU plugin takes a layer away that scales nothing.
+_STRIPPED_TYPES = frozenset({"float32", "float16", "bfloat16"})
+
+
+def _stripped(layer: Layer) -> Fault | None:
+    """What is wrong with a layer that the CPU plugin takes away where nothing but an input and an output of the model is left."""
+    if layer.attributes["levels"] != _STRIPPED or not {layer.dtype(index) for index in range(1, 5)} <= _STRIPPED_TYPES:
+        return None
+    limits = [each.value if isinstance(each, Tensor) else None for each in layer.inputs[1:5]]
+    if None in limits or limits[:2] != limits[2:] or 0 not in layer.direct or 0 not in layer.outward:
+        return None
+    return not_compiled(
+        f"attribute `levels` is {_STRIPPED} and the limits of input and output are alike; the CPU plugin takes such a layer away, which it "
+        "cannot between an input and an output of the model",
+        help=f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}",
+        attribute="levels",
+    )
+
+
+@openvino(
+    "FakeQuantize",
+    absent={"levels": 0},
+    spelled={"auto_broadcast_axis": "auto_broadcast.auto_broadcast_axis"},
+    compiles=first_of(_enough_levels, _fused_type, _along_axis_2, _stripped),
+    spare_inputs=True,
+)
+def fake_quantize(
+    x: Tensor,
+    input_low: Tensor,
+    input_high: Tensor,
+    output_low: Tensor,
+    output_high: Tensor,
+    *,
+    levels: int,
+    broadcasting: Broadcasting,
+    context: Context,
+) -> Tensor:
+    """OpenVINO FakeQuantize-1: the limits are broadcast with ``x``, whose shape the result has."""
+    if levels < 2 and "levels" in context.node.attributes:
+        warn(_levels_fault(levels))
+    limits = (input_low.shape, input_high.shape, output_low.shape, output_high.shape)
+    broadcast_by(broadcasting, (x.shape, *limits))
+    return Tensor(x.dtype, x.shape)
+
+
+def _levels_fault(levels: int) -> Fault:
+    return ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `levels` is {levels}; the specification asks for at least 2, and OpenVINO does not check",
+        help="use the number of quantization levels, such as 256",
+        attribute="levels",
+        severity=Severity.WARNING,
+    )
