@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from irlint.dims import MaybeDim, Shape, at_least, largest, product
+from irlint.dims import MaybeDim, Shape, at_least, largest, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
-from irlint.model import Graph
+from irlint.model import Graph, Value
 from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.bodies import (
@@ -53,41 +53,70 @@ ENDLESS = 2**31 - 1
 
 @onnx("If", since=11, unread={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
-    """ONNX If-11: the outputs of the branch that runs; sizes that differ between two possible branches are unknown."""
-    return _either(cond, then_branch, else_branch, context=context, join=joined)
+    """ONNX If-11 and later: the outputs of the branch that runs; what differs between two possible branches is unknown."""
+    thens, elses = _branches(cond, then_branch, else_branch, context=context)
+    chosen = truth(cond)
+    if chosen is not None:
+        return thens if chosen else elses
+    return tuple(joined(a, b) for a, b in zip(thens, elses))
 
 
 @onnx("If", since=1, unread={"cond": None})
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX If-1: both branches give the same shapes."""
-    return _either(cond, then_branch, else_branch, context=context, join=_of_one_shape)
+    """ONNX If-1: both branches give the same shapes. Where the condition keeps one from running, that is a warning: ONNX Runtime
+    refuses the model if it knows both shapes when it loads it.
+    """
+    thens, elses = _branches(cond, then_branch, else_branch, context=context)
+    chosen = truth(cond)
+    pairs = zip(thens, elses, then_branch.outputs, else_branch.outputs)
+    together = [_of_one_shape(_as_loaded(a, one), _as_loaded(b, other), chosen) for a, b, one, other in pairs]
+    if chosen is not None:
+        return thens if chosen else elses
+    return tuple(together)
 
 
-def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
+def _as_loaded(known: Type | None, output: Value) -> Type | None:
+    """What ONNX Runtime knows of a branch's output: no shape where the branch declares another one than it gives."""
+    for declaration in output.declared:
+        declared = declaration.type
+        if isinstance(known, Tensor) and isinstance(declared, Tensor) and _clash(known.shape, declared.shape):
+            return Tensor(known.dtype)
+    return known
+
+
+def _clash(one: Shape | None, other: Shape | None) -> bool:
+    """Whether two shapes have another number of axes, or sizes that are never equal."""
+    if one is None or other is None:
+        return False
+    return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
+
+
+def _of_one_shape(a: Type | None, b: Type | None, chosen: bool | None) -> Type | None:
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return joined(a, b)
-    if a.shape is None or b.shape is None:
-        return Tensor(a.dtype or b.dtype, b.shape if a.shape is None else a.shape)
     why = "before opset 11 both branches of an If give one shape"
-    if len(a.shape) == len(b.shape) and all(agree(left, right, why) for left, right in zip(a.shape, b.shape)):
-        return Tensor(a.dtype, tuple(map(narrower, a.shape, b.shape)))
-    raise BODY_TYPES.fault(
-        f"an output is {shape_text(a.shape)} in `then_branch` and {shape_text(b.shape)} in `else_branch`: {why}",
-        help="import opset 11 or later, where the shapes may differ",
-        attribute="else_branch",
-    )
+    if _clash(a.shape, b.shape):
+        fault = BODY_TYPES.fault(
+            f"an output is {shape_text(a.shape)} in `then_branch` and {shape_text(b.shape)} in `else_branch`: {why}",
+            help="import opset 11 or later, where the shapes may differ",
+            attribute="else_branch",
+        )
+        if chosen is None:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+    if chosen is not None or a.shape is None or b.shape is None:
+        return Tensor(a.dtype or b.dtype, b.shape if a.shape is None else a.shape)
+    for left, right in zip(a.shape, b.shape):
+        agree(left, right, why)
+    return Tensor(a.dtype, tuple(map(narrower, a.shape, b.shape)))
 
 
-def _either(
-    cond: Tensor,
-    then_branch: Graph,
-    else_branch: Graph,
-    *,
-    context: Context,
-    join: Callable[[Type | None, Type | None], Type | None],
-) -> tuple[Type | None, ...]:
+def _branches(
+    cond: Tensor, then_branch: Graph, else_branch: Graph, *, context: Context
+) -> tuple[tuple[Type | None, ...], tuple[Type | None, ...]]:
+    """What the two branches give; a condition that is known keeps one of them from running."""
     fault = single(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
@@ -99,9 +128,7 @@ def _either(
     thens = context.run(then_branch, (), dead=chosen is False, maybe=maybe)
     elses = context.run(else_branch, (), dead=chosen is True, maybe=maybe)
     check_same_types(thens, elses, "then_branch", second="else_branch")
-    if chosen is not None:
-        return thens if chosen else elses
-    return tuple(join(a, b) for a, b in zip(thens, elses))
+    return thens, elses
 
 
 # --- Loop -------------------------------------------------------------------------------------------------------------
