@@ -203,15 +203,25 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
         )
 
 
+def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
+    """The terms of an equation, and the result: without ``->``, as OpenVINO takes it, the letters of one term only, as often as there."""
+    terms, output = equation_terms(equation)
+    if output is None:
+        letters = [label for term in terms for label in term if label != ELLIPSIS]
+        output = _implicit(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
+    return terms, output
+
+
 def _letters_once(layer: Layer) -> Fault | None:
     """What is wrong with a result that has a letter twice, which nothing fills."""
     equation = str(layer.attributes["equation"])
-    _, output = equation_terms(equation)
-    twice = next((label for label in output or () if (output or ()).count(label) > 1), None)
+    _, output = _terms_and_result(equation)
+    twice = next((label for label in output if output.count(label) > 1), None)
     if twice is None:
         return None
     return not_compiled(
-        f'the equation is "{equation}": the result has the letter {twice} twice',
+        f'the equation is "{equation}": the result has the letter {twice} twice'
+        + ("" if "->" in equation else f", since without -> it is {''.join(output)}"),
         help="write each letter once after ->",
         attribute="equation",
     )
@@ -223,10 +233,7 @@ def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
     for index, x in enumerate(xs):
         expect_type(x, index, ARITHMETIC)
     dtype = common_type(xs)
-    terms, output = equation_terms(equation)
-    if output is None:
-        letters = [label for term in terms for label in term if label != ELLIPSIS]
-        output = _implicit(terms, [letter for letter in letters if sum(letter in term for term in terms) == 1])
+    terms, output = _terms_and_result(equation)
     shapes = [x.shape for x in xs]
     _expect_terms_fit(terms, output, shapes, equation=equation)
     for index, (term, shape) in enumerate(zip(terms, shapes)):
