@@ -137,6 +137,25 @@ def without_strings(layer: Layer) -> Fault | None:
     return None
 
 
+def laid_as_numpy(layer: Layer) -> Fault | None:
+    """What is wrong with an input that is laid along the first one as PaddlePaddle does, where the CPU plugin lays it as NumPy does; a
+    warning, as the specification has examples of it.
+    """
+    first, second = layer.sizes(0), layer.sizes(1)
+    if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
+        return None
+    if all(a == b or 1 in (a, b) for a, b in zip(first[::-1], second[::-1])) or not {0, 1} & layer.varying:
+        return None
+    fault = not_compiled(
+        f'attribute `auto_broadcast` is "pdpd", which the specification allows, and the CPU plugin lays {list(second)} along the last axes '
+        f"of {list(first)} all the same",
+        help='write auto_broadcast="numpy", and unsqueeze input 1 to the axes that are meant',
+        attribute="auto_broadcast",
+        input=1,
+    )
+    return fault.lowered(Severity.WARNING)
+
+
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
     """What is wrong with a layer whose inputs ``indices`` have to be constants."""
 

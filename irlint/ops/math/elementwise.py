@@ -14,7 +14,7 @@ from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.kernels.broadcast import broadcast, merged, stretches
-from irlint.ops.kernels.compiling import Layer, not_compiled
+from irlint.ops.kernels.compiling import Layer, first_of, laid_as_numpy, not_compiled
 from irlint.ops.kernels.contents import Fold, computed, extent
 from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
@@ -54,13 +54,18 @@ def _sized_remainder(layer: Layer) -> Fault | None:
     )
 
 
+def _laid_floats(layer: Layer) -> Fault | None:
+    """``laid_as_numpy`` of floats; of whole numbers some types are computed otherwise."""
+    return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
+
+
 @openvino("Add", spelled=_AXIS, fold=contents.plus)
-@openvino("Subtract", spelled=_AXIS, fold=contents.minus)
+@openvino("Subtract", spelled=_AXIS, fold=contents.minus, compiles=_laid_floats)
 @openvino("Multiply", spelled=_AXIS, fold=contents.times)
 @openvino("Power", spelled=_AXIS, fold=contents.power)
 @openvino("Maximum", spelled=_AXIS, fold=contents.greater)
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
-@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=_sized_remainder)
+@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
 def ov_arithmetic(
@@ -78,7 +83,7 @@ def ov_arithmetic(
     return computed(fold, (a, b), shape, dtype=dtype)
 
 
-@openvino("Divide", spelled=_AXIS)
+@openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
 def ov_divide(
     a: Tensor,
     b: Tensor,
@@ -95,12 +100,12 @@ def ov_divide(
     return computed(quotient, (a, b), shape, dtype=dtype)
 
 
-@openvino("Equal", spelled=_AXIS, fold=contents.equal)
-@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal)
-@openvino("Greater", spelled=_AXIS, fold=_greater)
-@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less)
-@openvino("Less", spelled=_AXIS, fold=contents.less)
-@openvino("LessEqual", spelled=_AXIS, fold=_not_greater)
+@openvino("Equal", spelled=_AXIS, fold=contents.equal, compiles=laid_as_numpy)
+@openvino("NotEqual", spelled=_AXIS, fold=contents.unequal, compiles=laid_as_numpy)
+@openvino("Greater", spelled=_AXIS, fold=_greater, compiles=laid_as_numpy)
+@openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=laid_as_numpy)
+@openvino("Less", spelled=_AXIS, fold=contents.less, compiles=laid_as_numpy)
+@openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=laid_as_numpy)
 def ov_comparison(
     a: Tensor,
     b: Tensor,
@@ -114,9 +119,9 @@ def ov_comparison(
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both)
-@openvino("LogicalOr", spelled=_AXIS, fold=contents.either)
-@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne)
+@openvino("LogicalAnd", spelled=_AXIS, fold=contents.both, compiles=laid_as_numpy)
+@openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=laid_as_numpy)
+@openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=laid_as_numpy)
 @openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
 def ov_logical(
     a: Tensor,
@@ -132,9 +137,9 @@ def ov_logical(
     return computed(fold, (a, b), shape, dtype="bool")
 
 
-@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_)
-@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_)
-@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor)
+@openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=laid_as_numpy)
+@openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=laid_as_numpy)
+@openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=laid_as_numpy)
 def ov_bitwise(
     a: Tensor,
     b: Tensor,
