@@ -6,6 +6,7 @@ is told of what passes before and after a test.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -89,17 +90,17 @@ class Controller:
 
 
 def batches(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests in their order and in batches; those that last, and those that ask an engine, go alone."""
-    for (alone, _), together in groupby(items, lambda item: (_alone(item), item.path)):
-        tests = list(together)
-        if alone:
-            yield from tests
-        else:
-            yield from (Batch.of(tests[start : start + SIZE]) for start in range(0, len(tests), SIZE))
+    """The tests in their order and in batches; those that last, and those that ask an engine, go alone if not ``together``."""
+    for (size, _), neighbours in groupby(items, lambda item: (_size(item), item.path)):
+        tests = list(neighbours)
+        for start in range(0, len(tests), size):
+            yield Batch.of(tests[start : start + size]) if size > 1 else tests[start]
 
 
-def _alone(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) is not None for name in ("slow", "oracle"))
+def _size(item: pytest.Item) -> int:
+    if item.get_closest_marker("together") is not None:
+        return sys.maxsize
+    return 1 if any(item.get_closest_marker(name) is not None for name in ("slow", "oracle")) else SIZE
 
 
 def _counts(report: pytest.TestReport) -> bool:

@@ -63,14 +63,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What lasts begins first, where no engine is asked: no process is to work on it alone when the others have ended."""
+    """What lasts begins first, of what asks an engine only what goes together: no process is to work on it alone in the end."""
     within = {path: ORACLES in path.parents for path in {item.path for item in items}}
     for item in items:
         if within[item.path] and item.get_closest_marker("oracle") is None:
             raise pytest.UsageError(f"{item.nodeid} lacks the mark `oracle`, which all tests of {ORACLES.name} have")
-    items.sort(
-        key=lambda item: item.get_closest_marker("slow") is None or item.get_closest_marker("oracle") is not None
-    )
+    items.sort(key=lambda item: not _begins(item))
+
+
+def _begins(item: pytest.Item) -> bool:
+    if item.get_closest_marker("oracle") is not None:
+        return item.get_closest_marker("together") is not None
+    return item.get_closest_marker("slow") is not None
 
 
 def pytest_collection_finish() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-#: It needs a package index, and half a minute.
-pytestmark = pytest.mark.oracle
+#: It needs a package index, and half a minute for an environment.
+pytestmark = [pytest.mark.oracle, pytest.mark.together]
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -109,6 +109,7 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
         "PRE_COMMIT_HOME": str(folder / "home"),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
+        "PIP_NO_COMPILE": "1",  # of what is installed, a hook imports a tenth
         **person,
     }
 

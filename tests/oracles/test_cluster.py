@@ -10,14 +10,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from command.process import BAD, FIXTURES, GOOD, ran, run, started
 
-distributed = pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.oracle
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask`"),
+]
 
 #: What workers begin with: files are deadly by their names, some of them once; and a line of Dask's own log, that nobody is to see.
 PRELOAD = """
@@ -108,6 +110,8 @@ def test_a_file_that_takes_too_long(tmp_path: Path, env: dict[str, str]) -> None
 @pytest.fixture
 def scheduler(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a cluster that somebody else has started."""
+    import distributed
+
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     with distributed.LocalCluster(2, threads_per_worker=2, dashboard_address=None) as cluster:

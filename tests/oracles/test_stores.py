@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 from command.process import BAD, FIXTURES, GOOD, run
 
-pytestmark = pytest.mark.oracle
-
-pytest.importorskip("s3fs")
-moto = pytest.importorskip("moto.server")
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.together,
+    pytest.mark.skipif(not (find_spec("s3fs") and find_spec("moto")), reason="s3fs and moto are not installed"),
+]
 
 FILES = {
     "models/good.onnx": GOOD,
@@ -26,8 +28,9 @@ FILES = {
 def bucket() -> Iterator[dict[str, str]]:
     """The environment in which a bucket can be read."""
     import boto3
+    from moto.server import ThreadedMotoServer
 
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     env = {

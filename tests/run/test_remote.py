@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
@@ -21,8 +22,7 @@ from irlint.reporters.forms import FORMS
 from irlint.run.files import Settings, checked
 from irlint.run.search import Excluded, MissingPaths
 
-fsspec = pytest.importorskip("fsspec")
-pytest.importorskip("aiohttp")
+pytestmark = pytest.mark.skipif(not (find_spec("fsspec") and find_spec("aiohttp")), reason="the extra `remote`")
 
 
 def weighed(tensors: int = 6, size: int = 300_000) -> bytes:
@@ -74,6 +74,8 @@ def told(report: Report) -> list[tuple[str, str]]:
 
 
 def test_every_fixture_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec
+
     memory = fsspec.filesystem("memory")
     memory.store.clear()
     monkeypatch.chdir(FIXTURES)
@@ -163,6 +165,8 @@ def test_folders_and_globs(site: Site) -> None:
 
 
 def test_folders_of_a_store() -> None:
+    import fsspec
+
     memory = fsspec.filesystem("memory")
     memory.store.clear()
     for name in ("a.onnx", "z/b.onnx", "z/y/c.onnx", "z.onnx", "z/.git/d.onnx", "w.bin", "z/old/e.onnx"):
