@@ -71,10 +71,11 @@ def if_of_one_shape(
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     pairs = zip(thens, elses, then_branch.outputs, else_branch.outputs)
-    together = [_of_one_shape(_as_loaded(a, one), _as_loaded(b, other), chosen) for a, b, one, other in pairs]
+    for a, b, one, other in pairs:
+        _check_shapes(_as_loaded(a, one), _as_loaded(b, other), chosen)
     if chosen is not None:
         return thens if chosen else elses
-    return tuple(together)
+    return tuple(_of_one_shape(a, b) for a, b in zip(thens, elses))
 
 
 def _as_loaded(known: Type | None, output: Value) -> Type | None:
@@ -93,9 +94,18 @@ def _clash(one: Shape | None, other: Shape | None) -> bool:
     return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
 
 
-def _of_one_shape(a: Type | None, b: Type | None, chosen: bool | None) -> Type | None:
-    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor) or _clash(a.shape, b.shape):
         return joined(a, b)
+    if a.shape is None or b.shape is None:
+        return Tensor(a.dtype or b.dtype, b.shape if a.shape is None else a.shape)
+    return Tensor(a.dtype, tuple(map(narrower, a.shape, b.shape)))
+
+
+def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
+    """Makes sure that two branches give one shape. Raises a ``BODY_TYPES`` fault where either may run."""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
+        return
     why = "before opset 11 both branches of an If give one shape"
     if _clash(a.shape, b.shape):
         fault = BODY_TYPES.fault(
@@ -106,11 +116,8 @@ def _of_one_shape(a: Type | None, b: Type | None, chosen: bool | None) -> Type |
         if chosen is None:
             raise fault
         warn(fault.lowered(Severity.WARNING))
-    if chosen is not None or a.shape is None or b.shape is None:
-        return Tensor(a.dtype or b.dtype, b.shape if a.shape is None else a.shape)
-    for left, right in zip(a.shape, b.shape):
+    for left, right in zip(a.shape, b.shape) if chosen is None else ():
         agree(left, right, why)
-    return Tensor(a.dtype, tuple(map(narrower, a.shape, b.shape)))
 
 
 def _branches(
