@@ -22,6 +22,8 @@ from irlint.command.entry import COLLECTOR_THRESHOLD
 # Hundreds of processes are started: they share what has been compiled.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# OpenVINO tells its makers of every import and conversion, by a fork of the process that does it; in Jenkins it does not.
+os.environ.setdefault("JENKINS_URL", "http://localhost")
 # A shell starts what it puts into the background with SIGINT ignored, which every process below would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
