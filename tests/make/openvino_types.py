@@ -1,17 +1,21 @@
 """Writes ``irlint/schemas/openvino_cpu.txt``: the element types that OpenVINO reads and its CPU plugin refuses to compile.
 
-``cd tests && python -m make.openvino_types`` asks the installed OpenVINO about the lines of ``oracles/ir_operations.txt``
-with each element type in the place of that of their Parameters; it takes a quarter of an hour.
+``cd tests && python -m make.openvino_types`` asks the installed OpenVINO about the lines of ``oracles/ir_operations.txt``, and ``MORE``,
+that broadcast as NumPy does, with each element type in the place of that of their Parameters; it takes a quarter of an hour, or less where operations are named:
+``python -m make.openvino_types Convolution MatMul``. What a run has asked about is written anew; of everything else, such as
+operations that are not named and lines that are no more, the table stays as it is.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from oracles.ir_generator import Case, Line, document, lines
+from oracles.ir_generator import line as parsed
 from oracles.worker import answers
 
 from irlint.parsers.openvino.types import element_type
@@ -43,6 +47,12 @@ TYPES = [
     "dynamic",
 ]
 
+#: More lines, of operations that compile for more element types where their inputs or attributes are others.
+MORE = (
+    "FakeQuantize@1-16 f32[1,3,4,4] f32=0.0 f32=1.0 f32=0.0 f32=1.0 ; levels=256",
+    "NormalizeL2@1-16 f32[1,3,4,5] i64{1} ; eps=0.001 eps_mode=add",
+)
+
 #: An operation, the opsets of its line, an input, and an element type.
 Place = tuple[str, str, int, str]
 
@@ -73,13 +83,15 @@ def asked(engine: str, cases: list[Case]) -> list[bool]:
     return [each.split(" ", 1)[0] not in ("refuses", "crashes") for each in said]
 
 
-def measured() -> Iterator[tuple[Place, bool, bool]]:
-    """What is read, each with whether it is compiled with the sizes of its line, and with these or open ones."""
+def measured(names: Collection[str]) -> Iterator[tuple[Place, bool, bool]]:
+    """What is read of operations of these names, or of all for none, each with whether it is compiled with the sizes of its line, and
+    with these or open ones."""
     sound = [
         (line, replace(line.case(), op=name, opset=line.opsets[-1]))
-        for line in lines()
-        if line.outputs == 1
+        for line in (*lines(), *map(parsed, MORE))
+        if line.outputs == 1 and "pdpd" not in str(line.case())
         for name in line.names
+        if not names or name in names
     ]
     sound = [pair for pair, takes in zip(sound, asked("compiled", [case for _, case in sound])) if takes]
     tried = {
@@ -118,14 +130,28 @@ def rows(places: set[Place], when: str) -> str:
     )
 
 
+def stated(when: str) -> set[Place]:
+    """The places of the table that are refused ``always``, or where all sizes are ``known``."""
+    found: set[Place] = set()
+    for line in TABLE.read_text("ascii").splitlines()[1:]:
+        kind, names, opsets, indices, *dtypes = line.split(" ")
+        if kind == when:
+            found |= {
+                (n, opsets, int(i), dtype) for n in names.split(",") for i in indices.split(",") for dtype in dtypes
+            }
+    return found
+
+
 def main() -> None:
     sized: dict[Place, bool] = {}
     opened: dict[Place, bool] = {}
-    for place, takes, ever in measured():
+    for place, takes, ever in measured(sys.argv[1:]):
         sized[place] = sized.get(place, False) or takes
         opened[place] = opened.get(place, False) or ever
     always = {place for place, takes in opened.items() if not takes}
     known = {place for place, takes in sized.items() if not takes and place[3] != "dynamic"} - always
+    always |= stated("always") - opened.keys()
+    known |= stated("known") - opened.keys() - always
     heading = TABLE.read_text("ascii").partition("\n")[0]
     TABLE.write_text(f"{heading}\n{rows(always, 'always')}{rows(known, 'known')}", "ascii")
 
