@@ -34,7 +34,7 @@ def of_dead_body(seen: Iterable[Sighting], calls: Mapping[Node, Call]) -> Iterat
     """What was seen in a body that never runs: warnings, but what is refused all the same."""
     for each in seen:
         code = each.fault.rule.code
-        if code in REFUSED_BY_SCHEMA:
+        if code in REFUSED_BY_SCHEMA or each.otherwise is None:
             yield each
         elif refused_at_load(code, calls.get(each.node), REFUSED_BY_SIZES):
             yield replaced(each, otherwise=Severity.WARNING)
