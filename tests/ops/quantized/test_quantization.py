@@ -9,7 +9,8 @@ from oracles.engines import irlint_on_ir
 from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.quantized.quantization import dequantize_21, fake_quantize, quantize_13
+from irlint.ops.quantized.fake_quantize import fake_quantize
+from irlint.ops.quantized.quantization import dequantize_21, quantize_13
 
 X = Input("float32", 2, 3, 8)
 H, S = symbol("H"), symbol("S")
