@@ -35,6 +35,7 @@ settings.load_profile("steady")
 #: Tests of the source tree, left out where only an installed irlint is there.
 OF_THE_SOURCES = [
     "policy/test_keys.py",
+    "test_compiled.py",
     "test_contributing.py",
     "test_index.py",
     "test_layers.py",

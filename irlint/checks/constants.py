@@ -11,6 +11,7 @@ from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
+from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
@@ -141,7 +142,8 @@ def _has_strange_numbers(tensor: Tensor) -> bool:
         return False
     if tensor.value is None:
         return tensor.extent is not None
-    total = sum(tensor.value)  # type: ignore[arg-type]
+    entries: Any = tensor.value
+    total: Any = sum(entries)
     return total != total or isinstance(tensor.extent, Extent)
 
 

@@ -209,23 +209,16 @@ def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
 class Unread(Tensor):
     """A tensor that notes whether anybody looks at its contents."""
 
-    __slots__ = ("contents", "read")
+    __slots__ = ("read",)
 
     def __init__(self, tensor: Tensor) -> None:
-        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, tensor.extent  # type: ignore[misc]
-        self.contents = tensor.value
+        self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, tensor.value, tensor.extent
         self.read = False
 
     @property
     def value(self) -> Contents | None:
         self.read = True
         return self.contents
-
-    def __eq__(self, other: object) -> bool:
-        return Tensor(self.dtype, self.shape, self.value, self.extent) == other
-
-    def __hash__(self) -> int:
-        return hash(Tensor(self.dtype, self.shape, self.value, self.extent))
 
 
 def _holds_floats(known: Type | None) -> bool:

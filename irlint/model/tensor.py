@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds
+from irlint.lazy_typing import ClassVar, Literal
 from irlint.records import record
 
 #: Contents are kept for at most so many elements.
@@ -112,9 +113,8 @@ class Ends:
     most: Dim
 
 
-@record
 class Tensor:
-    """A dense tensor.
+    """A dense tensor, a record whose contents may be worked out when somebody asks for them.
 
     ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an
     ``Expr`` or None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT``
@@ -122,10 +122,42 @@ class Tensor:
     wants them to be read, or of whole numbers that follow from sizes.
     """
 
-    dtype: str | None = None
-    shape: Shape | None = None
-    value: Contents | None = None
-    extent: Extent | Ramp | Ends | None = None
+    __slots__ = ("contents", "dtype", "extent", "shape")
+    __match_args__: ClassVar[tuple[Literal["dtype"], Literal["shape"], Literal["value"], Literal["extent"]]] = (
+        "dtype",
+        "shape",
+        "value",
+        "extent",
+    )
+
+    def __init__(
+        self,
+        dtype: str | None = None,
+        shape: Shape | None = None,
+        value: Contents | None = None,
+        extent: Extent | Ramp | Ends | None = None,
+    ) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.contents = value
+        self.extent = extent
+
+    def __repr__(self) -> str:
+        return f"Tensor(dtype={self.dtype!r}, shape={self.shape!r}, value={self.value!r}, extent={self.extent!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Tensor) or self.dtype != other.dtype or self.shape != other.shape:
+            return False
+        return self.value == other.value and self.extent == other.extent
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape, self.value, self.extent))
+
+    @property
+    def value(self) -> Contents | None:
+        return self.contents
 
     @property
     def rank(self) -> int | None:

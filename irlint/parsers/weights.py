@@ -84,18 +84,17 @@ class Weights(Tensor):
     ``form`` stands for its element type and its shape: the same object for every constant that was read with these.
     """
 
-    __slots__ = ("_contents", "form", "raw")
+    __slots__ = ("form", "raw")
 
     def __init__(self, tensor: Tensor, form: object, raw: bytes) -> None:
-        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, None  # type: ignore[misc]
+        self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, None, None
         self.form, self.raw = form, raw
-        self._contents: Contents | None = None
 
     @property
     def value(self) -> Contents | None:
-        if self._contents is None:
-            self._contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
-        return self._contents
+        if self.contents is None:
+            self.contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
+        return self.contents
 
     @property
     def is_finite(self) -> bool:
@@ -105,19 +104,6 @@ class Weights(Tensor):
         if most == 0x7F:
             return b"\x7f" not in tops and b"\xff" not in tops
         return all(top & most != most for top in tops)
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Tensor) or (self.dtype, self.shape) != (other.dtype, other.shape):
-            return False
-        return self.value == other.value and other.extent is None
-
-    def __hash__(self) -> int:
-        return hash((self.dtype, self.shape, self.value, self.extent))
-
-    def __repr__(self) -> str:
-        return repr(Tensor(self.dtype, self.shape, self.value))
 
 
 #: The bytes of a number, and the bits of its exponent in the last of them, which are all set in what is not finite.
