@@ -52,7 +52,7 @@ WORKS = (
         ONNX_BY_PATH,
         runs=1,
     ),
-    Work("ONNX, trees of 4.8 million entries", "trees", 4_800_000, ONNX, runs=1),
+    Work("ONNX, trees of 4.8 million entries", "trees", 4_800_000, ONNX),
     Work("IR, 930 layers", "layers", 930, OPENVINO, "model.xml"),
     Work("IR, 9,300 layers", "layers", 9300, OPENVINO, "model.xml"),
     Work(

@@ -86,7 +86,7 @@ class _Copy:
                     size += (data[begin] - 1) * 128 if data[begin] < 128 else self.size
                     begin += 1
                 whole = data[at] & 0x87 == DELIMITED and begin + size <= min(end, self.known)
-                at = begin + size if whole else self._field(kind, at, end)
+                at = begin + size if whole and kind != _ATTRIBUTE else self._field(kind, at, end)
             except (Damage, IndexError):
                 self.read(at, min(end, at + SHORT))
                 return
