@@ -742,6 +742,21 @@ def test_a_large_file_is_read_without_the_insides_of_weights(short, rich, tmp_pa
     assert codes(reader.read(path)) == codes(parsed(rich[: len(rich) // 2]))
 
 
+@pytest.mark.parametrize(("entry", "kind"), [(b"\x4a\x04LEAF", 8), (b"\x40\x05", 7)])
+def test_a_long_list_of_a_large_file_is_read_at_once(entry, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(skeleton, "BLOCK", 1 << 12)
+    attribute = b"\x0a\x01n" + entry * 40_000 + b"\xa0\x01" + bytes([kind])
+    content = field(1, 8) + field(7, field(1, field(5, attribute)))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(content)
+    parts = []
+    read = skeleton._Copy.read
+    monkeypatch.setattr(skeleton._Copy, "read", lambda self, start, end: (parts.append(end), read(self, start, end))[1])
+    with path.open("rb", buffering=0) as file:
+        assert skeleton.copied(file)[:] == content
+    assert len(parts) < 10
+
+
 def test_a_file_that_shrinks_while_it_is_read(rich, tmp_path):
     path = tmp_path / "m.onnx"
     for read in (reader.bytes_of, skeleton.copied):
