@@ -251,6 +251,7 @@ def test_layers_are_those_of_the_package() -> None:
     shown = re.findall(r"`(\w+)`", TEXT.partition("imports only from the folders before it: ")[2].partition(".\n")[0])
     assert [name for name in test_layers.LAYERS if name in shown] == shown
     assert len(shown) > 10
+    assert {name for name in shown if not (ROOT / "tests" / name).is_dir()} == {"model", "binding"}
 
 
 def test_commands_of_the_pull_request_template_are_told() -> None:

@@ -62,7 +62,7 @@ def test_imports_come_from_above() -> None:
     for path in MODULES:
         own = LAYERS.index(layer(path))
         wrong += [f"{path.relative_to(PACKAGE)}: {name}" for name in imports(path) if LAYERS.index(name) > own]
-    assert not wrong
+    assert not wrong, f"a module imports from its own folder and from those before it in LAYERS: {wrong}"
 
 
 def test_importing_irlint_reads_no_framework() -> None:

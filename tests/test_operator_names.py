@@ -120,7 +120,10 @@ def test_names_of_operators_stand_where_these_are_defined() -> None:
     for place, path in MODULES.items():
         if place not in WRITTEN and not fnmatch(place, OF_RELEASES):
             wrong += [f"{place}:{line} {name}" for name, line in strays(path) if name not in excepted(path)]
-    assert not wrong
+    assert not wrong, (
+        "a decorator of the operator says what is known of it; of a module that is about the operator, EXCEPTIONS says why: "
+        + ", ".join(wrong)
+    )
 
 
 def test_every_exception_is_needed() -> None:

@@ -59,10 +59,11 @@ def _not_compiled(known: Known) -> list[Problem]:
 
 
 def findings(model: Operator | Text | Change) -> list[str]:
-    """What irlint finds in the model: code, node or line, and message."""
+    """What irlint finds in the model: code, node or line, and message; of a note, which no line has, that it is one."""
     return [
-        f"{_code(each.rule.code, each.severity, each.node or each.line)} {each.message}"
+        f"{'note ' * (each.severity is Severity.NOTE)}{_code(each.rule.code, each.severity, each.node or each.line)} {each.message}"
         for each in inspected(*_file(model))[1]
+        if each.rule.code not in UNTOLD
     ]
 
 

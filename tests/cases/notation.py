@@ -38,6 +38,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from irlint.model.tensor import BITS
+
 FOLDER = Path(__file__).parent
 
 Value = int | float | bool | str
@@ -228,6 +230,8 @@ def given(text: str) -> Given:
     found = _GIVEN.fullmatch(text)
     assert found is not None, f"no input: {text}"
     dtype, dims, values, scalar = found.groups()
+    typed = dtype in BITS or dtype == "string" or (values is None and scalar is None)
+    assert typed, f"no element type: {dtype} in {text}; attributes stand behind ` ; `"
     if scalar is not None:
         return Given(dtype, (), (_read_value(scalar, dtype),))
     shape = None if dims == "..." else tuple(map(_read_dim, filter(None, (dims or "").split(","))))

@@ -92,7 +92,13 @@ def openvino_operations() -> str:
 
 def rule_index() -> str:
     """The text of ``irlint/policy/rule_index.py``."""
-    found = {code: dotted(path) for path in modules(PACKAGE) for code in _codes(path)}
+    found: dict[str, str] = {}
+    for path in modules(PACKAGE):
+        for code in _codes(path):
+            if code in found:
+                free = next(line for line in families() if line.startswith(code[:4]))
+                raise SystemExit(f"{code} stands in {found[code]} and {dotted(path)}; {free}")
+            found[code] = dotted(path)
     return (
         '"""Which module has a rule; written by ``tests/make/index.py``."""\n\n'
         "#: By the rule's code.\n"

@@ -11,11 +11,12 @@ import pytest
 
 import irlint.ops
 from irlint.binding.calls import choices
-from irlint.ops import onnx_operator
+from irlint.binding.onnx_attributes import _ANNOTATED
+from irlint.ops import Operator, onnx_operator, tables
 from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv, ov_convolution
 from irlint.ops.nn.pooling import ov_max_pool_8
-from irlint.ops.signatures import REQUIRED, group, signature
+from irlint.ops.signatures import REQUIRED, group, named, signature
 from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC, of_runtime, official_names
 
@@ -66,6 +67,24 @@ def test_choices_of_a_field_are_those_of_its_record() -> None:
     names = ("explicit", "same_upper", "same_lower", "valid")
     for rule in (ov_convolution, ov_max_pool_8):
         assert choices(signature(rule).attributes["auto_pad"][0], rule) == names
+
+
+#: The annotations that binding reads, beside the names for the texts of a ``Literal`` and those of graphs and tensors.
+ANNOTATIONS = {
+    "onnx": {*_ANNOTATED, "object", "Tensor | SparseTensor"},
+    "openvino": {"int", "float", "bool", "str", "Ints", "Floats", "DType"},
+}
+
+
+@pytest.mark.parametrize(("format", "table"), list(zip(ANNOTATIONS, tables())), ids=ANNOTATIONS)
+def test_annotations_of_attributes_are_read(format: str, table: dict[object, list[Operator]]) -> None:
+    wrong = set()
+    for operator in (operator for versions in table.values() for operator in versions):
+        for name, (annotation, _) in signature(operator.function).attributes.items():
+            kind = annotation.removesuffix(" | None")
+            if kind not in ANNOTATIONS[format] and named(kind, operator.function) is None:
+                wrong.add(f"{operator.function.__name__}: {name}: {annotation}")
+    assert not wrong, "nothing reads these; the texts of a Literal have a name in the module, as Mode = Literal[...]"
 
 
 def is_rule(function: ast.FunctionDef) -> bool:

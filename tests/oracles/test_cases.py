@@ -20,28 +20,34 @@ PARTS = [("inference", 0, 1), ("onnxruntime", 0, 1), *(("openvino", part, 3) for
 @pytest.mark.oracle
 @pytest.mark.parametrize(("engine", "part", "parts"), PARTS, ids=[f"{name}-{part}" for name, part, _ in PARTS])
 def test_engine(engine: str, part: int, parts: int, request: pytest.FixtureRequest) -> None:
-    chosen = _chosen(request.config.option.keyword)
+    chosen = _chosen(request.config.option.keyword, request.node.name)
     asked = {place: case for place, case in _every(chosen) if engine in ENGINES[case.model.format]}
     mine = dict(list(asked.items())[part::parts])
     wrong = [text for place, said in _said(engine, mine) if (text := _difference(engine, place, mine[place], said))]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def _operator(group: str) -> str:
-    """The operator, or the several, that the lines of a group are of."""
-    return group.partition(" ")[2] if group.startswith(("onnx ", "openvino ")) else ""
+def _named(group: str) -> str:
+    """What a group of cases is called, without engines: their names in ``-k`` are those of the tests."""
+    return re.sub("|".join((*(each for names in ENGINES.values() for each in names), *ENGINES)), "", group.lower())
 
 
-#: ``-k`` takes a test by its operators too: an engine is asked about those that are named there, about every case if none is.
-OPERATORS = {_operator(group) for path in files() for group, _ in groups(path)} - {""}
-test_engine.__dict__.update(dict.fromkeys(OPERATORS))
+#: ``-k`` takes a test by its cases too, by their operators, the words of the comment above them, or the document that is changed:
+#: an engine is asked about those that fit there, about every case if none is named.
+GROUPS = {group: _named(group) for path in files() for group, _ in groups(path)}
+test_engine.__dict__.update(dict.fromkeys(GROUPS.values()))
 
 
-def _chosen(keyword: str) -> set[str]:
-    """The operators that have a word of ``-k`` in their names."""
-    words = {word.lower() for word in re.findall(r"[^\s()]+", keyword)} - {"and", "or", "not"}
-    words -= {engine for engines in ENGINES.values() for engine in engines}
-    return {name for name in OPERATORS if any(word in name.lower() for word in words)}
+def _chosen(keyword: str, test: str) -> set[str]:
+    """The groups of cases that ``-k`` takes for a test, every one where it takes none."""
+    taken = {group for group, name in GROUPS.items() if keyword and _fits(keyword.lower(), f"{test} {name}")}
+    return taken or set(GROUPS)
+
+
+def _fits(keyword: str, text: str) -> bool:
+    """Whether words that are in the text or not make ``-k`` true."""
+    told = re.sub(r"[^\s()]+", lambda w: w[0] if w[0] in ("and", "or", "not") else str(w[0] in text), keyword)
+    return bool(eval(told))
 
 
 @pytest.mark.oracle
@@ -58,14 +64,24 @@ def test_what_is_noted_of_earlier_releases() -> None:
 
 @pytest.mark.oracle
 def test_k_names_operators() -> None:
-    assert {"Concat", "Split"} <= _chosen("openvino and (concat or Split)")
-    assert _chosen("openvino") == _chosen("") == set()
+    chosen = _chosen("openvino and (concat or Split)", "test_engine[openvino-0]")
+    assert {"onnx Concat", "openvino Split"} <= chosen < set(GROUPS)
+    assert _chosen("openvino", "test_engine[openvino-0]") == _chosen("", "test_engine[openvino-0]") == set(GROUPS)
+
+
+@pytest.mark.oracle
+def test_k_takes_words_of_comments_and_documents() -> None:
+    assert _chosen("vocabulary and DictVectorizer", "test_engine[onnxruntime-0]") == {
+        "The vocabulary that DictVectorizer reads is that of the type of the keys."
+    }
+    assert not any("openvino" in name or "onnx" in name for name in GROUPS.values())
+    assert _chosen("sound", "test_engine[openvino-0]") >= {"openvino sound"}
 
 
 def _every(chosen: set[str]) -> Iterator[tuple[str, Case]]:
     for path in files():
         for group, numbered in groups(path):
-            for number, line in numbered if not chosen or _operator(group) in chosen else ():
+            for number, line in numbered if group in chosen else ():
                 for place, case in enumerate(cases(line)):
                     yield f"{path.relative_to(FOLDER).as_posix()}:{number}.{place}", case
 

@@ -14,6 +14,8 @@ from irlint.policy.rulebook import every_rule
 
 RULES = every_rule()
 
+WRITE = "run tests/make/fixtures.py, after tests/make/index.py"
+
 #: Rules about files, defects of irlint itself and releases that somebody names, whose examples are no text.
 WITHOUT_EXAMPLES = {
     "IRL001",
@@ -79,7 +81,7 @@ def test_names_are_unique() -> None:
 
 def test_readme_has_the_rules_and_a_real_screen() -> None:
     text = make_fixtures.README.read_text("utf-8")
-    assert make_fixtures.readme(text) == text
+    assert make_fixtures.readme(text) == text, WRITE
     assert all(f"| {rule.code} |" in text for rule in RULES)
     assert "^^ differ, and neither is 1" in text
 
@@ -91,8 +93,8 @@ def test_fixtures_are_those_that_the_script_writes() -> None:
         for file in make_fixtures.ROOT.rglob("*")
         if file.is_file()
     }
-    assert sorted(there) == sorted(wanted)
-    assert all(there[path] == data for path, data in wanted.items())
+    assert sorted(there) == sorted(wanted), WRITE
+    assert all(there[path] == data for path, data in wanted.items()), WRITE
 
 
 @of_each({path: path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin")})
