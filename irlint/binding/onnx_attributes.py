@@ -129,7 +129,7 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
     text = ", ".join(f"`{name}`" for name in names)
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute {text} at opset {_opset(node)}, only {'up to' if earlier else 'from'} opset {opset}"
-        + (f"; it takes {', '.join(passed)} as input" if passed else ""),
+        + (f"; it takes {', '.join(passed)} as {'an input' if len(passed) == 1 else 'inputs'}" if passed else ""),
         help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
         attribute=names[0],
     )

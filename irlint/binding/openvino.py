@@ -79,11 +79,11 @@ def _unknown_opset(node: Node) -> Fault:
     if label in INTERNAL:
         return UNKNOWN_OPERATOR.fault(
             f'the operation is of "{label}", which OpenVINO keeps for operations that it makes itself and reads from no IR',
-            help="write the opset that has the operation",
+            help=_its_opset(node.op),
         )
     return UNKNOWN_OPERATOR.fault(
         f'the operation is of "{node.version}"; OpenVINO knows opset1 to opset{NEWEST_OPSET}',
-        help="write the opset that has the operation",
+        help=_its_opset(node.op),
     )
 
 
@@ -96,6 +96,12 @@ def _unknown_operation(node: Node, number: int) -> Fault:
     return OPSET_LACKS_OPERATOR.fault(
         f"opset{number} has no such operation; it is in {text}", help=f'write version="opset{ranges[-1][0]}"'
     )
+
+
+def _its_opset(op: str) -> str:
+    """What to write as the opset of an operation: that which has its newest version first."""
+    since = max((operator.since for operator in openvino_versions(op)), default=None)
+    return _advice(op) if since is None else f'write version="opset{since}"'
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -111,12 +111,11 @@ class Candidates:
         return self._nodes[node.domain, node.op]
 
     def _otherwise(self, node: Node, what: str | int) -> tuple[object, ...]:
-        """The lists and words among the attributes of a node, one of them left out."""
+        """The lists and words among the attributes of a node, one of them left out; of axes and contents also the number of axes."""
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
-        data = (
-            self.known.types.get(node.inputs[0]) if isinstance(what, int) and node.inputs and node.inputs[0] else None
-        )
+        ranked = isinstance(what, int) or "axis" in what
+        data = self.known.types.get(node.inputs[0]) if ranked and node.inputs and node.inputs[0] else None
         found = tuple(
             (name, tuple(value) if isinstance(value, list) else value)
             for name, value in sorted(given.items())

@@ -63,7 +63,8 @@ def other_values(
     elif isinstance(value, int):
         if value in (0, 1):
             yield 1 - value, USUAL
-        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        whole = () if "heads" in name else shapes
+        sizes = dict.fromkeys(dim for shape in whole for dim in shape if isinstance(dim, int) and dim > 1)
         if outputs > 1 and value != outputs:
             yield outputs, SELDOM
         yield from ((size, GUESS) for size in list(sizes)[:ENTRIES] if size != value)

@@ -117,6 +117,46 @@ def test_what_to_do_about_a_layer(before: str, after: str, code: str, help: str,
     assert [each.help for each in irlint.check(path).findings if each.rule.code == code] == [help]
 
 
+#: Graphs with one error, and what to do about it.
+SHAPES = [
+    (
+        "(float[1,64,5,5] x, float[1,32,5,7] z) => (y) { y = Concat <axis = 1> (x, z) }",
+        "make axis 3 equal in all inputs",
+    ),
+    (
+        "(float[1,64,5,5] x, float[1,64,5,7] z) => (y) { y = Concat <axis = 1> (x, z) }",
+        "join along axis 3, or make axis 3 equal in all inputs",
+    ),
+    (
+        "(float[1,16,32] x, float[32,16] z) => (y) { y = Add (x, z) }",
+        "make axes 1 and 2 equal in both inputs, or 1 in one of them",
+    ),
+    (
+        "(float[1,10,12,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
+        "feed 12 channels, or use weights for 10",
+    ),
+    (
+        "(float[1,10,9,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
+        "axis 3 is 12: transpose input 0, or use weights for 10",
+    ),
+    (
+        "(float[2] x, bool c) => (y) { y = If (c) <then_branch = a (float z) => (float[2] v) { v = Relu (x) }, "
+        "else_branch = b () => (float[2] u) { u = Abs (x) }> }",
+        "remove the inputs of `then_branch`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "help"), SHAPES, ids=range(len(SHAPES)))
+def test_what_to_do_about_shapes(text: str, help: str) -> None:
+    (found,) = [
+        each
+        for each in irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}")).findings
+        if each.severity.value == "error"
+    ]
+    assert found.help == help
+
+
 #: Models with a name for two values, and the help about it.
 DOUBLED = [
     ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both hold the same"),

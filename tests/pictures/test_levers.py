@@ -58,6 +58,8 @@ LEVERS = """
 (float[2,4,8] x, float[3,4,8] w) => (float[?,?,?] y) { t = Relu (x) y = MatMul (t, w) }              |
 (float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | with 6 for 3 in constant `t` (entry 2), or with 16 for 8 in constant `t` (entry 3), this is gone
 (float[3,N] x) => (float[3] y, int64[?] j) <int64[1] a = {2}, int64[1] k = {2}> { y = ReduceSum <keepdims = 0> (x, a) i, j = TopK <axis = 0> (y, k) } |
+(float[2,3] x, float[2,3,4,5] z) => (float[2,3] y, float[2,3,4,5] v) { y = Softmax <axis = 1> (x) v = Softmax <axis = 5> (z) } |
+(float[2,3,4,5] x, float[2,3,4,5] z) => (float[2,3,4,5] y, float[2,3,4,5] v) { y = Softmax <axis = 2> (x) v = Softmax <axis = 5> (z) } | with axis = 2 this is gone
 (float[2,3] x) => (float[2,3] y) { y = Softmax <axis = 2> (x) }                                      |
 (float[1,8,9] x) => (float[1,8,9] y) { y = Softmax <axis = 5> (x) }                                  |
 (float[10000,N,8] x, float[8] b) => (float[N,M,8] y) { y = Add (x, b) }                              |
@@ -79,6 +81,23 @@ def test_lever(line: str) -> None:
     assert found == [lever]
     assert ("= help: with " in report.text(width=120)) == bool(lever)
     assert {finding.get("lever", "") for finding in report.as_dict()["findings"]} == {lever}
+
+
+#: A graph of com.microsoft, and behind | the lever and the help of its one error.
+MICROSOFT = """
+(float[1,16,128] x, uint8[64,4,8] b, float[256] s) => (y) { y = com.microsoft.MatMulNBits <K = 128, N = 64, bits = 4, block_size = 32> (x, b, s) } | with bits = 2 this is gone
+(float[2,8,16] q, float[2,8,16] k) => (y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (q, k, k) } | | write 2 or 4 for `num_heads`, or let 3 divide the hidden size
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", MICROSOFT)
+def test_lever_of_a_contrib_operator(line: str) -> None:
+    text, lever, *help = (part.strip() for part in line.split("|"))
+    head = HEAD.replace('"" : 17', '"" : 17, "com.microsoft" : 1')
+    report = irlint.check(onnx.parser.parse_model(f"{head}g {text}"), ignore=["IRL9", "IRL118"])
+    (found,) = [each for each in report.findings if each.severity.value == "error"]
+    assert found.lever == lever
+    assert not help or [found.help] == help
 
 
 def test_what_is_not_told() -> None:

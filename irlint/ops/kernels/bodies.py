@@ -277,8 +277,8 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
     return BODY_ARITY.fault(
-        f"`{name}` has {counted(found, kind)}; expected {are(expected)} {counted(expected, kind)}: {why}",
-        help=f"give `{name}` {counted(expected, kind)}",
+        f"`{name}` has {counted(found, kind)}; expected {are(expected)} {counted(expected, kind) if expected else 'none'}: {why}",
+        help=f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`",
         attribute=name,
     )
 

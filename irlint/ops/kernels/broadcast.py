@@ -8,7 +8,7 @@ from itertools import combinations
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, require, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
 from irlint.ops.kernels.sizes import narrower
 
@@ -68,13 +68,14 @@ def _room_for(small: Shape, large: Shape) -> str:
     return ""
 
 
-def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axis: int) -> str:
+def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axes: Sequence[int]) -> str:
     for small, large in ((second, first), (first, second)):
         a, b = shapes[small], shapes[large]
         room = _room_for(a, b) if a is not None and b is not None else ""
         if room:
             return f"reshape input {small} from {shape_text(a)} to {room}: then it stands under the axis of its size"
-    return f"make axis {axis} equal in both inputs, or 1 in one of them"
+    named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
+    return f"make {named} equal in both inputs, or 1 in one of them"
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
@@ -112,7 +113,7 @@ def _mismatch(
     *,
     first: int,
 ) -> Fault:
-    axis, left, _, right, _ = clashes[0]
+    _, left, _, right, _ = clashes[0]
     padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
 
     from irlint.ops.kernels.facts import clash_text
@@ -123,7 +124,7 @@ def _mismatch(
     pairs = [(own(a, clash_axis), own(b, clash_axis)) for clash_axis, a, _, b, _ in clashes]
     return BROADCAST_MISMATCH.fault(
         clash_text(padded, pairs, aligned=True),
-        help=_mismatch_help(padded, left + first, right + first, axis=axis),
+        help=_mismatch_help(padded, left + first, right + first, axes=sorted({each for each, *_ in clashes})),
         input=right + first,
         marks=tuple(mark for pair in pairs for mark in pair),
         remark="differ, and neither is 1",

@@ -101,6 +101,7 @@ def expect_channels(
     if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels that input {weights} takes"):
         return
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
+    elsewhere = elsewhere if len(elsewhere) == 1 else []
     hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"feed {wanted} channels"
     raise CHANNELS_MISMATCH.fault(
         f"{counted(x[axis], 'channel')} {'comes' if x[axis] == 1 else 'come'} in (axis {axis} of input 0), "

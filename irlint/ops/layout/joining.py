@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, symbols, total
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, same, symbols, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, reaches, reckon, reckoning, warn
 from irlint.findings.wording import counted
@@ -122,7 +122,8 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
     texts = [f"axis {axis} is {_sizes_text(shapes, axis, list(indices))}" for axis, indices in inputs.items()]
     axis, _, index = clashes[0]
     others = sorted({axis for axis, _, _ in clashes})
-    joined = f"join along axis {axis}, or " if len(others) == 1 else ""
+    fits = len(others) == 1 and _all_alike(shapes, place)
+    joined = f"join along axis {axis}, or " if fits else ""
     return CONCAT_MISMATCH.fault(
         f"{'; '.join(texts)}; joined along axis {place}, the other axes have to be equal",
         help=f"{joined}make axis {axis} equal in all inputs",
@@ -131,6 +132,12 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
         aligned="left",
         remark="differ",
     )
+
+
+def _all_alike(shapes: Sequence[Shape | None], axis: int) -> bool:
+    """Whether all shapes have one size on an axis."""
+    sizes = [None if shape is None else shape[axis] for shape in shapes]
+    return all(same(size, sizes[0]) for size in sizes)
 
 
 def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, divides, reaches, require, warn
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
@@ -102,10 +102,19 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
     if not divides(heads, hidden, f"{heads} heads divide {what}"):
         raise HEADS_MISMATCH.fault(
             f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is no multiple of {heads}",
-            help="check the number of heads",
+            help=_heads_that_divide(hidden, heads, attribute),
             input=index,
         )
     return floordiv(hidden, heads)
+
+
+def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
+    """What to write: the nearest numbers that divide a hidden size."""
+    if not isinstance(hidden, int) or hidden < 1:
+        return f"let `{attribute}` divide the hidden size"
+    fewer = next(each for each in range(min(heads, hidden), 0, -1) if hidden % each == 0)
+    more = next((each for each in range(heads, hidden + 1) if hidden % each == 0), fewer)
+    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or let {heads} divide the hidden size"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:

@@ -20,6 +20,7 @@ from irlint.ops.quantized.parameters import (
     expect_one_of,
     expect_one_shape,
 )
+from irlint.ops.signatures import UNLIKELY, holds
 from irlint.schemas import MICROSOFT
 
 
@@ -214,6 +215,7 @@ def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
 
 
 @onnx("MatMulNBits", domain=MICROSOFT)
+@holds(weight_prepacked=UNLIKELY)
 def matmul_nbits(
     a: Tensor,
     b: Tensor,
