@@ -89,6 +89,36 @@ BREACHES = [
         "connect Const 'w' (layer 1), which leads nowhere and gives what input 1 declares",
     ),
     (
+        'from-layer="2" from-port="2"',
+        'from-layer="2" from-port="0"',
+        "IRL105",
+        'write from-port="2": output port 2 gives [2, 3]',
+    ),
+    (
+        'to-layer="2" to-port="1"',
+        'to-layer="2" to-port="7"',
+        "IRL105",
+        'write to-port="1": input port 1 declares [2, 3]',
+    ),
+    (
+        'from-layer="1" from-port="0" to-layer="2"',
+        'from-layer="2" from-port="5" to-layer="2"',
+        "IRL105",
+        'write from-layer="1" from-port="0": Const "w" leads nowhere and gives the [2, 3] that input port 1 of layer 2 declares',
+    ),
+    (
+        'from-layer="1" from-port="0" to-layer="2"',
+        'from-layer="0" from-port="5" to-layer="2"',
+        "IRL105",
+        'write from-port="0": output port 0 gives [2, 3]',
+    ),
+    (
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>',
+        "IRL107",
+        "remove one of the two edges, or lead it to another port",
+    ),
+    (
         '<layer id="1"',
         '<layer id="0"',
         "IRL106",
@@ -105,7 +135,7 @@ BREACHES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "code", "help"), BREACHES, ids=[each[2] for each in BREACHES])
+@pytest.mark.parametrize(("before", "after", "code", "help"), BREACHES, ids=range(len(BREACHES)))
 def test_what_to_do_about_a_layer(before: str, after: str, code: str, help: str, tmp_path: Path) -> None:
     text = IR.format(data=DATA, size=24)
     for old, new in zip(before.split("|"), after.split("|")):

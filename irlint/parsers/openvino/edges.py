@@ -227,7 +227,7 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
             continue
         places = free[target, edge.to_port]
         if not places:
-            _complain_of_duplicate_edge(edge, target, reader)
+            _complain_of_duplicate_edge(edge, target, wiring, reader)
             lost.append(edge)
             continue
         inputs[target][places.pop()] = value
@@ -321,20 +321,25 @@ def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: Lay
     layer = wiring.by_key[key][-1]
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     target = wiring.by_key.get(edge.to_layer)
+    from irlint.parsers.openvino.ends import port_meant
+
     fault = DANGLING_EDGE.fault(
         f"edge {side} port {id} of {layer.text}, which has {_listed(kind, [port.id for port in ports])}",
-        help=f'correct "{side}-port" of the edge, or give the layer the port;'
-        + f" of several <{kind}> elements in a layer only the first counts",
+        help=port_meant(edge, side, layer, wiring),
         severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.element, f"{side}-port"), layer)
 
 
-def _complain_of_duplicate_edge(edge: Edge, layer: Layer, reader: LayerReader) -> None:
+def _complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader: LayerReader) -> None:
+    from irlint.parsers.openvino.ends import edge_meant
+
+    end = edge.to_layer, edge.to_port
+    first = next(each for each in wiring.edges if (each.to_layer, each.to_port) == end)
     fault = DUPLICATE_EDGE.fault(
-        f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, "
-        "into which another edge leads already",
-        help="remove one of the two edges, or lead it to another port",
+        f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
+        f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads already",
+        help=edge_meant(edge, first, wiring),
         severity=Severity.ERROR if layer.live else Severity.WARNING,
     )
     reader.complain(fault, Place(edge.element, "to-port"), layer)
