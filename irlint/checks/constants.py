@@ -131,7 +131,7 @@ def problems(known: Known) -> list[Problem]:
         for cases in short.values():
             cases.sort(key=lambda case: case[4] or (case[3] is not None and case[3] not in alive[case[0]]))
     found += [_missing_problem(file, entries, known) for file, entries in missing.items()]
-    found += [_short_problem(file, cases) for file, cases in short.items()]
+    found += [_short_problem(file, cases, known) for file, cases in short.items()]
     found += [_linked_problem(file, entries) for file, entries in linked.items()]
     return found
 
@@ -323,7 +323,7 @@ def _all_dead(entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> b
     return not any((graph, name) in alive for graph, name, *_ in entries)
 
 
-def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None, bool]]) -> Problem:
+def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None, bool]], known: Known) -> Problem:
     graph, name, constant, node, unread = cases[0]
     stored = constant.stored
     assert stored is not None and stored.available is not None
@@ -337,10 +337,20 @@ def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | Non
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
         f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} past the end{more}",
-        help=f"copy {file} again together with the model",
+        help=(len(cases) == 1 and _other_offset(file, size, known)) or f"copy {file} again together with the model",
         severity=Severity.WARNING if unread else None,
     )
     return Problem(fault, graph.path, node, name, constant.place)
+
+
+def _other_offset(file: str, size: int, known: Known) -> str:
+    """The offset of the only bytes of a file that no constant has, where they are as many as one needs; "" where there are no such."""
+    from irlint.checks.sources import holes
+
+    found = [(offset, length) for each, offset, length in holes(known) if each == file]
+    if [length for _, length in found] != [size]:
+        return ""
+    return f"with offset {found[0][0]} this is gone: the {counted(size, 'byte')} there belong to no other constant"
 
 
 def _stored_text(size: int) -> str:

@@ -190,6 +190,8 @@ def _fault(
         return None
     if node.op == known.format.constant_node and fault.rule is SHAPE_CONTRADICTED:
         fault = _of_bytes(fault, value, declaration, graph)
+    if known.format.ports_declare and node.op == known.format.input_node and fault.rule is SHAPE_CONTRADICTED:
+        fault = _of_a_parameter(fault, known.types.get(value), declaration.type)
     if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
         fault = fault.lowered(Severity.WARNING)
     if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and value not in used():
@@ -366,6 +368,17 @@ def _joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple
                 label = f"{demand.node.op} {demand.node.label!r}"
                 return (f"{label} has joined {b} with another size, and works only where {', and '.join(own)}",)
     return ()
+
+
+def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None) -> Fault:
+    """A fault that names the attribute of the layer, to which nothing leads."""
+    stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
+    if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
+        return fault
+    sizes = ",".join(map(str, shape))
+    return fault.changed(
+        help=f'if {shape_text(shape)} is meant, write shape="{sizes}"; else declare {shape_text(stated)}'
+    )
 
 
 def _correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:

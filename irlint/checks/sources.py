@@ -39,9 +39,9 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     if graph is None or index is None:
         return problem
     if fault.rule.code == DANGLING:
-        help = _restored(node, index, known) or _unused(node, index, graph, known) or _missing(node.input_ports[index])
+        help = _restored(node, index, known) or unused(node, index, graph, known) or _missing(node.input_ports[index])
     else:
-        help = _unused(node, index, graph, known) or _used(node, index, graph, known) or fault.help
+        help = unused(node, index, graph, known) or _used(node, index, graph, known) or fault.help
         if _works_without(node, index, known):
             help += ", or remove the port"
     return replaced(problem, fault=fault.changed(help=help))
@@ -60,14 +60,16 @@ def _open_port(problem: Problem, node: Node) -> int | None:
     return index
 
 
-def _unused(node: Node, index: int, graph: Graph, known: Known) -> str:
+def unused(node: Node, index: int, graph: Graph, known: Known) -> str:
     """The layers that lead nowhere and give what a port declares."""
     declared, needed = node.input_ports[index].type, used_values(graph)
-    fitting = [
-        named(maker)
+    makers = [
+        maker
         for maker, value in _made(graph)
         if value not in needed and maker is not node and _is_of(value.type, declared)
     ]
+    behind = downstream(node, graph) if makers else ()
+    fitting = [named(maker) for maker in makers if maker not in behind]
     if not 0 < len(fitting) <= SHOWN:
         return ""
     return f"connect {' or '.join(fitting)}, which leads nowhere and gives what input {index} declares"
@@ -158,10 +160,10 @@ def _restored(node: Node, index: int, known: Known) -> str:
     shape, dtype = port.type.shape, port.type.dtype
     sizes = [dim for dim in shape or () if isinstance(dim, int)]
     size = byte_size(dtype, elements(tuple(sizes))) if shape and len(sizes) == len(shape) and dtype in BITS else None
-    holes = [each for each in _holes(known) if each[2] == size]
-    if not size or len(holes) != 1:
+    found = [each for each in holes(known) if each[2] == size]
+    if not size or len(found) != 1:
         return ""
-    file, offset, _ = holes[0]
+    file, offset, _ = found[0]
     data = (
         f'<data element_type="{renamed_type(dtype or "")}" shape="{",".join(map(str, sizes))}" '
         f'offset="{offset}" size="{size}"/>'
@@ -177,7 +179,7 @@ def _missing(port: Port) -> str:
     return f"restore the layer, {gives}or lead the edge from another one"
 
 
-def _holes(known: Known) -> Iterator[tuple[str, int, int]]:
+def holes(known: Known) -> Iterator[tuple[str, int, int]]:
     """The bytes of the weights that no constant has: file, offset and number."""
     ends: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
@@ -98,9 +98,37 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             f"{len(names)} nodes use each other's results: {', '.join(shown)}{more}"
             if len(names) > 1
             else "the node uses its own result",
-            help="break the circle: one of these inputs has to come from outside it",
+            help=_way_out(order.cyclic, graph, known)
+            or "break the circle: one of these inputs has to come from outside it",
+            notes=tuple(_links(order.cyclic[: len(shown)], order.cyclic)),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
+
+
+def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
+    """Which inputs of nodes are results of nodes in a circle."""
+    makers = {value: node for node in cyclic for value in node.outputs if value is not None}
+    for node in nodes:
+        for index, value in enumerate(node.inputs):
+            if value in makers:
+                maker = makers[value]
+                yield f"input {index} of {node.op} {_short(node.label)!r} is what {maker.op} {_short(maker.label)!r} gives"
+
+
+def _way_out(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+    """The layer outside a circle that gives what one input in it declares, and leads nowhere."""
+    if not known.format.ports_declare:
+        return ""
+    from irlint.checks.sources import unused
+
+    makers = {value for node in cyclic for value in node.outputs if value is not None}
+    found = [
+        f"{text.removesuffix(' declares')} of {node.op} {_short(node.label)!r} declares"
+        for node in cyclic
+        for index, value in enumerate(node.inputs)
+        if value in makers and (text := unused(node, index, graph, known))
+    ]
+    return found[0] if len(found) == 1 else ""
 
 
 def _short(name: str) -> str:

@@ -119,6 +119,25 @@ BREACHES = [
         "remove one of the two edges, or lead it to another port",
     ),
     (
+        '<edge from-layer="0" from-port="0" to-layer="2"',
+        '<edge from-layer="2" from-port="2" to-layer="2"',
+        "IRL103",
+        "connect Parameter 'x' (layer 0), which leads nowhere and gives what input 0 of Add 'sum' declares",
+    ),
+    (
+        'offset="0"',
+        'offset="24"',
+        "IRL702",
+        "with offset 0 this is gone: the 24 bytes there belong to no other constant",
+    ),
+    ('offset="0"', 'offset="8"', "IRL702", "copy model.bin again together with the model"),
+    (
+        '<data shape="2,3" element_type="f32"/>',
+        '<data shape="1,3" element_type="f32"/>',
+        "IRL601",
+        'if [2, 3] is meant, write shape="2,3"; else declare [1, 3]',
+    ),
+    (
         '<layer id="1"',
         '<layer id="0"',
         "IRL106",

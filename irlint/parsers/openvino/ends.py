@@ -34,10 +34,8 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
             f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" leads nowhere and gives the '
             f"{shape_text(wanted.shape)} that input port {edge.to_port} of layer {edge.to_layer} declares"
         )
-    parents = layer.children.get(kind)
     several = f"; of several <{kind}> elements in a layer only the first counts"
-    again = parents is not None and next(parents.itersiblings(kind), None) is not None
-    return f'correct "{side}-port" of the edge, or give the layer the port{several * again}'
+    return f'correct "{side}-port" of the edge, or give the layer the port{several * layer.repeats}'
 
 
 def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:

@@ -79,7 +79,8 @@ class Layer:
     """A ``<layer>`` as it is written; ``key`` is its id as a number, None where it has none that can be read.
 
     A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO
-    creates no other layers. The places of ``data``, of attributes and of ports count from ``place``.
+    creates no other layers; ``repeats`` says that it may have several children of one name. The places of ``data``, of
+    attributes and of ports count from ``place``.
     """
 
     index: int
@@ -96,6 +97,7 @@ class Layer:
     values: tuple[Value, ...] = ()
     live: bool = False
     data: Place | None = None
+    repeats: bool = False
 
     @property
     def op(self) -> str:
@@ -134,7 +136,7 @@ class LayerReader:
 
     def layer(self, element: Element, index: int) -> Layer:
         """The layer that an element describes; of several children of one name the first counts."""
-        texts = element.attrib
+        texts, children = element.attrib, first_children(element)
         layer = Layer(
             index=index,
             place=Place(self.ordinals[element]),
@@ -143,8 +145,9 @@ class LayerReader:
             name=texts.get("name", ""),
             type=texts.get("type", ""),
             version=texts.get("version"),
-            children=first_children(element),
+            children=children,
             attributes={},
+            repeats=len(children) < len(element),
         )
         absent = [name for name in ("id", "name", "type", "version") if name not in texts]
         if absent:
