@@ -7,6 +7,7 @@ of ``benchmarks/models.py``: large weights are holes of sparse files. ``--quick`
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -129,9 +130,11 @@ def named(paths: list[str]) -> Iterator[str]:
 
 def main() -> None:
     """Measures the models that are named, or those that it makes."""
-    arguments = sys.argv[1:]
-    tenth = "--quick" in arguments
-    paths = [each for each in arguments if each != "--quick"]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="without any, models that are made for it")
+    parser.add_argument("--quick", action="store_true", help="a tenth of each model that is made")
+    options = parser.parse_args()
+    paths, tenth = options.models, options.quick
     print("| work | irlint | engine | engine to irlint | growth from n to 2n |\n|---|---|---|---|---|", flush=True)
     for row in named(paths):
         print(row, flush=True)

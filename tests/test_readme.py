@@ -115,7 +115,7 @@ def check_console(text: str, folder: Path) -> None:
             README.read_text("utf-8").replace(f"```console\n{text}```", f"```console\n{''.join(pieces)}```")
         )
         return
-    assert "".join(pieces) == text
+    assert "".join(pieces) == text, f"with {REWRITE}=1 this test writes what irlint prints now into README.md"
 
 
 def fits(told: str, shown: str) -> bool:
@@ -133,7 +133,7 @@ def test_screen_is_what_is_printed(folder: Path) -> None:
 def test_terminal_is_drawn_as_it_is() -> None:
     if os.environ.get(REWRITE):
         terminal.PICTURE.write_text(terminal.picture(), "utf-8", newline="\n")
-    assert terminal.PICTURE.read_text("utf-8") == terminal.picture()
+    assert terminal.PICTURE.read_text("utf-8") == terminal.picture(), f"with {REWRITE}=1 this test writes it anew"
     assert f"({terminal.PICTURE.relative_to(ROOT).as_posix()})" in TEXT
 
 

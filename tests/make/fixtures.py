@@ -194,10 +194,13 @@ def main() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists() or file.read_bytes() != data:
             file.write_bytes(data)
+            print(f"wrote fixtures/{path}")
     for file in ROOT.rglob("*"):
         if file.is_file() and file.relative_to(ROOT).as_posix() not in wanted:
             file.unlink()
+            print(f"removed fixtures/{file.relative_to(ROOT).as_posix()}")
     README.write_text(readme(README.read_text("utf-8")), "utf-8", newline="\n")
+    print("wrote README.md")
 
 
 if __name__ == "__main__":

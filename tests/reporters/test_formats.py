@@ -147,7 +147,7 @@ def test_document_is_the_golden_one(form: str, name: str) -> None:
     if os.environ.get(REWRITE):
         golden.parent.mkdir(exist_ok=True)
         golden.write_bytes(text.encode())
-    assert text == golden.read_text(encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8"), f"with {REWRITE}=1 this test writes {golden}"
 
 
 def test_same_report_gives_the_same_bytes_in_another_process(repository: Path) -> None:

@@ -190,7 +190,7 @@ def test_pages(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     golden = GOLDEN / f"{page.replace('@', '-at-')}.txt"
     if os.environ.get(REWRITE):
         golden.write_text(shown, encoding="utf-8")
-    assert shown == golden.read_text(encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8"), f"with {REWRITE}=1 this test writes {golden}"
     unwrapped = [line for line in shown.splitlines() if not re.match(r" +(\||= |  )| *\S+ \|", line)]
     assert all(len(line) <= columns for line in unwrapped if columns is not None)
 
