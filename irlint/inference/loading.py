@@ -30,16 +30,16 @@ def refused_at_load(code: str, call: Call | None, codes: frozenset[str] = REFUSE
     return code in codes and not (call is not None and call.operator is not None and call.operator.late)
 
 
-def of_dead_body(seen: Iterable[Sighting], calls: Mapping[Node, Call]) -> Iterator[Sighting]:
-    """What was seen in a body that never runs: warnings, but what is refused all the same."""
+def of_dead_body(seen: Iterable[Sighting], calls: Mapping[Node, Call], most: Severity) -> Iterator[Sighting]:
+    """What was seen in a body that never runs: no more than ``most``, but what is refused all the same."""
     for each in seen:
         code = each.fault.rule.code
         if code in REFUSED_BY_SCHEMA or each.otherwise is None:
             yield each
         elif refused_at_load(code, calls.get(each.node), REFUSED_BY_SIZES):
-            yield replaced(each, otherwise=Severity.WARNING)
+            yield replaced(each, otherwise=most)
         else:
-            yield replaced(each, worst=milder(each.worst, Severity.WARNING))
+            yield replaced(each, worst=milder(each.worst, most))
 
 
 def of_stated_body(seen: Iterable[Sighting], calls: Mapping[Node, Call]) -> Iterator[Sighting]:
@@ -59,7 +59,7 @@ def unreckoned(known: Type | None) -> Type | None:
 
 def as_loaded(faults: list[Sighting], seen: Iterable[Sighting]) -> list[Sighting]:
     """The faults; of those that stand only if the runtime knows the sizes, what is ``seen`` without reckoning."""
-    known = {(each.node, each.fault.rule.code) for each in seen if each.otherwise is not Severity.ERROR}
+    known = {(each.node, each.fault.rule.code) for each in seen}
     found = []
     for each in faults:
         if each.otherwise is Severity.ERROR or (each.node, each.fault.rule.code) in known:

@@ -224,16 +224,17 @@ class Walk:
         """The types of the outputs of a body of ``node`` for the given inputs; ``dead`` tells that it never runs, ``maybe`` that
         it may never run, ``stated`` that the inputs are as the body declares them: of that, only what ONNX Runtime refuses then counts.
 
-        What is wrong in a body that constants of the node keep from running is a warning, unless the runtime looks at it all the
-        same, and a note where sizes do.
+        What is wrong in a body that constants of the node keep from running is a warning, and a note where sizes do, unless the
+        runtime looks at it all the same: not where the sizes are other ones than the model declares.
         """
         if frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
         worst = frame.worst
         by_sizes = dead and not self.fixed.intersection(node.inputs[:2])
-        inferred = dead and not by_sizes and self.format.dead_bodies_are_inferred
+        inferred = dead and self.format.dead_bodies_are_inferred and not (by_sizes and self.overridden)
+        most = Severity.NOTE if by_sizes else Severity.WARNING
         if dead and not inferred:
-            worst = milder(worst, Severity.NOTE if by_sizes else Severity.WARNING)
+            worst = milder(worst, most)
         when = graph.path if maybe else frame.when
         inner = replaced(
             frame,
@@ -248,8 +249,9 @@ class Walk:
         if inferred:
             from irlint.inference.loading import of_dead_body
 
-            said.requires += seen.requires
-            said.faults += of_dead_body(seen.faults, self.calls)
+            if not by_sizes:
+                said.requires += seen.requires
+            said.faults += of_dead_body(seen.faults, self.calls, most)
         if stated:
             from irlint.inference.loading import of_stated_body
 
