@@ -45,8 +45,8 @@ def test_style() -> None:
     assert sum(bool(helps) for _, _, helps in found) > 300
     for place, messages, helps in found:
         for text in [*messages, *helps]:
-            assert not text.endswith("."), place
+            assert not text.endswith("."), f"{place}: no full stop ends {text!r}"
         for text in helps:
-            assert text[:1] == text[:1].lower(), place
+            assert text[:1] == text[:1].lower(), f"{place}: a help begins in lower case, not {text!r}"
         for text in messages:
             assert not any(f"{{{name}}} " in text for name in OPERATOR), f"{place}: the headline names the operator"
