@@ -6,7 +6,7 @@ from irlint.findings.report import Report
 
 
 def rendered(report: Report) -> str:
-    """``irlint-report-1``, as the public interface states it."""
+    """``irlint-report-1``, as ``as_dict`` of a report and of its findings has it."""
     import json
 
     return json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n"
