@@ -22,10 +22,10 @@ posix = pytest.mark.skipif(not FORKS, reason="pipes, signals and forks")
 #: Before irlint runs: a check that does not end, as Python or inside of a library, where a file's name says so.
 SLOW = """
 import os, time
-from irlint.run import deadline, one_file
+from irlint.run import one_file, sharing
 
 sound = one_file.inspected
-deadline.GRACE = 0.3
+sharing.GRACE = 0.3
 
 def inspected(path, *rest, **options):
     while os.path.basename(path).startswith("slow"):

