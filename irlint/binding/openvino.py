@@ -128,7 +128,7 @@ def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]
     while count and node.inputs[count - 1] is None:
         count -= 1
     highest = 1 << 30 if known.variadic else len(known.inputs)
-    lowest = known.required + (1 if known.variadic and not known.inputs else 0)
+    lowest = known.fewest
     names = ", ".join(known.inputs) or known.variadic or "none"
     if count < lowest:
         return [

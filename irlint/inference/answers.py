@@ -100,7 +100,7 @@ def _outputs(
     given = list(inputs[:named])
     if call.signature.variadic:
         given += [UNKNOWN if known is None else known for known in inputs[named:]]
-    if any(known is None for known in given[: call.signature.required]):
+    if len(given) < call.signature.fewest or any(known is None for known in given[: call.signature.required]):
         return None
     answered = call.operator.function(*given, **arguments)
     result = tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)

@@ -64,6 +64,11 @@ class Signature:
     fold: bool = False
     groups: tuple[tuple[str, type, object], ...] = ()
 
+    @property
+    def fewest(self) -> int:
+        """The number of inputs that there must be: of any number at least one."""
+        return self.required + (1 if self.variadic and not self.inputs else 0)
+
     def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments for the rule, those of each group as its record."""
         arguments = dict(attributes)
