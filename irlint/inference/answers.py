@@ -66,7 +66,7 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
         except Exception as error:
             if os.environ.get("IRLINT_DEBUG"):
                 raise
-            if not _lacks_attributes(call):
+            if not (_lacks_attributes(call) or _of_other_kinds(call, inputs)):
                 message = f"irlint's rule for it failed: {error!r}"
                 raised = NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice)
     faults = (*([raised] if raised is not None else ()), *statements.faults)
@@ -79,6 +79,11 @@ def _lacks_attributes(call: Call) -> bool:
         return False
     given = call.attributes or {}
     return any(default is REQUIRED and name not in given for name, (_, default) in call.signature.attributes.items())
+
+
+def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
+    """Whether a rule is given what is no tensor, and no schema says whether its operator takes that."""
+    return call.schema is None and not all(known is None or isinstance(known, Tensor) for known in inputs)
 
 
 def _outputs(
