@@ -381,8 +381,10 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
     if stored.size == needed or (spare and stored.size > needed):
         return
     count = elements(shape or ())  # type: ignore[arg-type]
+    called = f"the constant {name!r}, " if node is None else ""
     fault = CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(shape or ())} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
+        f"{called}{constant.tensor.dtype}{list(shape or ())}{',' * bool(called)} has {counted(count, 'element')} and needs "
+        f"{counted(needed, 'byte')}; "
         f"{_stored_text(stored.size)}",
         help=_way_out(constant, count, stored.size, node, known),
     )

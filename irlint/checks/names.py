@@ -137,11 +137,38 @@ def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[s
     if _alike(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both hold the same"
     labels = [*users.get(value, ()), *users.get(other, ())]
+    lacking = "" if free else _lacking_name(value, other, graph)
+    if lacking:
+        return lacking
     if not 0 < len(labels) <= USERS:
         return free or "rename one of them, and what uses it"
     if free:
         return f"{free}: one of {', '.join(map(repr, labels))}" if len(labels) > 1 else f"{free}: {labels[0]!r}"
     return f"rename one of them, and what uses it: {', '.join(map(repr, labels))}"
+
+
+def _lacking_name(value: Value, other: Value, graph: Graph) -> str:
+    """The one name that nodes of a graph use and nothing makes, where it can be that of only one of two values: what uses it comes
+    behind the node of that one, and what uses the name of both behind the other."""
+    if len(graph.undefined) != 1:
+        return ""
+    missing = graph.undefined[0]
+    places = {each: at for at, node in enumerate(graph.nodes) for each in node.outputs if each is not None}
+    first = {
+        name: min((at for at, node in enumerate(graph.nodes) if any(each in node.inputs for each in some)), default=-1)
+        for name, some in ((missing.name, (missing,)), (value.name, (value, other)))
+    }
+    if value not in places or other not in places or min(first.values()) < 0:
+        return ""
+    fitting = [
+        one
+        for one, rest in ((value, other), (other, value))
+        if places[one] < first[missing.name] and places[rest] < first[value.name]
+    ]
+    if len(fitting) != 1:
+        return ""
+    node, user = graph.nodes[places[fitting[0]]], graph.nodes[first[missing.name]]
+    return f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses and nothing makes"
 
 
 def _users(graph: Graph) -> dict[Value, list[str]]:

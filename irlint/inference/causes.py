@@ -133,7 +133,8 @@ class _Facts:
             for value in dict.fromkeys(value for value in node.inputs if value is not None):
                 self.refused.setdefault(value, []).append(problem)
         if fault.loses and problem.is_error:
-            self.losing.setdefault(graph, []).append(problem)
+            body = dict(node.bodies).get(fault.attribute or "") if node is not None else None
+            self.losing.setdefault(graph if body is None else body.path, []).append(problem)
         if fault.role == "undefined":
             self.undefined[graph] = self.undefined.get(graph, 0) + 1
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain

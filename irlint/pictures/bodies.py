@@ -13,8 +13,8 @@ OUTPUTS = 4
 
 
 def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each body of a node, where the fault is about one of them."""
-    if fault.attribute not in dict(node.bodies):
+    """A sentence for each body of a node, where the fault is about one of them and says no more itself."""
+    if fault.attribute not in dict(node.bodies) or fault.notes:
         return []
     declared = [
         f"{naming.called(value)} is declared as {naming.element(value.type.dtype)}, output {at} of the node"

@@ -200,8 +200,9 @@ class Painter:
             return Line(f"[{node.index}]", pieces, "", gap)
         marks = self._operand_marks(node, fault, current=current)
         attribute = fault.attribute if fault.attribute in node.attributes else None
-        op = ("", "") if attribute or marks else ("primary", "")
-        return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op), "", gap)
+        outputs = {} if attribute or marks or value is None else {node.outputs.index(value): ("primary", "")}
+        op = ("", "") if attribute or marks or outputs else ("primary", "")
+        return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
 
     def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
         marked = marked_axes(fault, node, self.known)

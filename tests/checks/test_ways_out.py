@@ -193,6 +193,11 @@ SHAPES = [
         "else_branch = b () => (float[2] u) { u = Abs (x) }> }",
         "remove the inputs of `then_branch`",
     ),
+    (
+        "(int64 m, bool c, float[3] x) => (y) { y = Loop (m, c, x) <body = b (int64 i, float[3] s) => (bool o, float[3] t) "
+        "{ o = Identity (k) t = Relu (s) }> }",
+        "give `body` 3 inputs: its nodes use 'k', which nothing defines",
+    ),
 ]
 
 
@@ -213,6 +218,14 @@ DOUBLED = [
     ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
     ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
     ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
+    (
+        "{ z = Relu (x) t = Abs (z) z = Neg (t) y = Add (z, w) }",
+        "name what node 2 (Neg) gives 'w', which node 3 (Add) uses and nothing makes",
+    ),
+    (
+        "{ z = Relu (x) z = Neg (x) [u] t = Abs (z) [v] y = Add (z, w) }",
+        "rename one of them, and what uses it: 'u', 'v'",
+    ),
 ]
 
 

@@ -32,6 +32,12 @@ CASES: dict[str, tuple[str, Told]] = {
         HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, w) }",
         [("IRL102 b", ["IRL101 c"])],
     ),
+    "a body lacks an input that its nodes use": (
+        HEAD
+        + "g (int64 m, bool c, float[3] x) => (float[3] y) { [l] y = Loop (m, c, x) <body = b (int64 i, float[3] s) => "
+        "(bool o, float[3] t) { [a] o = Identity (k) [b] t = Relu (s) }> }",
+        [("IRL390 l", ["IRL101 a"])],
+    ),
     "a missing input has nothing to do with a name that is given twice": (
         HEAD + 'g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, "") }',
         [("IRL102 b", []), ("IRL507 c", [])],

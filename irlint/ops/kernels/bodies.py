@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
-from irlint.findings.wording import are, counted, either
-from irlint.model import Graph
+from irlint.findings.wording import are, counted, either, listed
+from irlint.model import Graph, Value
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type, disagree, shape_text, type_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
@@ -23,6 +23,9 @@ FOLLOWED = 512
 
 #: Loops that hold others deeper than this take what they carry as unknown, and run their body once.
 DEEPEST_SEARCH = 4
+
+#: So many inputs of a body are told.
+SHOWN = 6
 
 BODY_ARITY = Rule(
     "IRL390",
@@ -266,7 +269,7 @@ def nesting(body: Graph) -> int:
     return deepest
 
 
-def graph_inputs(body: Graph) -> tuple[object, ...]:
+def graph_inputs(body: Graph) -> tuple[Value, ...]:
     """The inputs of an ONNX body that its node has to give: those without an initializer."""
     return tuple(value for value in body.inputs if value not in body.constants)
 
@@ -276,11 +279,27 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
     found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
+    lost = max(expected - found, 0) if kind == "input" else 0
+    names = [each.name for each in body.undefined]
+    uses = (
+        f": its nodes use {listed([repr(each) for each in names])}, which nothing defines"
+        if 0 < len(names) <= lost
+        else ""
+    )
     return BODY_ARITY.fault(
         f"`{name}` has {counted(found, kind)}; expected {are(expected)} {counted(expected, kind) if expected else 'none'}: {why}",
-        help=f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`",
+        help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
         attribute=name,
+        notes=_taken(body, name) if kind == "input" else (),
+        loses=lost,
     )
+
+
+def _taken(body: Graph, name: str) -> tuple[str, ...]:
+    """A sentence on the inputs of a body."""
+    names = [f"`{each.name}`" for each in graph_inputs(body)]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN + 1 else ""
+    return (f"`{name}` takes {', '.join(names[:SHOWN]) + more if more else listed(names)}",) if names else ()
 
 
 def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
