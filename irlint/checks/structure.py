@@ -112,7 +112,10 @@ def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
         for index, value in enumerate(node.inputs):
             if value in makers:
                 maker = makers[value]
-                yield f"input {index} of {node.op} {_short(node.label)!r} is what {maker.op} {_short(maker.label)!r} gives"
+                given = (
+                    f"what {maker.op} {_short(maker.label)!r} gives" if maker is not node else "what it gives itself"
+                )
+                yield f"input {index} of {node.op} {_short(node.label)!r} is {given}"
 
 
 def _way_out(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:

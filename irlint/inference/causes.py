@@ -114,10 +114,16 @@ class _Facts:
         self.imports: dict[tuple[str, str], Problem] = {}
         self.unmapped: list[Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
+        #: What layers give whose id another layer has as well.
+        self.ambiguous: dict[Value, Problem] = {}
         #: What is declared with another number of axes than its node gives, of which errors may follow.
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
+        if self.doubled is not None and known.format.ports_declare:
+            from irlint.inference.shared_values import named_twice
+
+            self.ambiguous = named_twice(problems, known)
         if not known.format.declared_shapes_hold:
             _doubts(known, self.own, self.doubts)
 
@@ -298,6 +304,14 @@ class _Facts:
         """What took an input away, or put its type in doubt."""
         if not problem.by_rule and problem.fault.rule.family != DECLARED:
             return None
+        known_twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
+        if known_twice is not None and problem.fault.role != "connection":
+            return known_twice
+        if problem.fault.rule.family == TYPES and problem.fault.input is not None:
+            from irlint.inference.shared_values import first_refused
+
+            if (first := first_refused(problem, self.refused, self.known)) is not None:
+                return first
         if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
             return self.unwired[problem.graph]
         axes = self._of_other_axes(problem, node)

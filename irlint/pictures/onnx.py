@@ -200,7 +200,7 @@ class Painter:
             return Line(f"[{node.index}]", pieces, "", gap)
         marks = self._operand_marks(node, fault, current=current)
         attribute = fault.attribute if fault.attribute in node.attributes else None
-        outputs = {} if attribute or marks or value is None else {node.outputs.index(value): ("primary", "")}
+        outputs = {node.outputs.index(value): ("primary", "")} if fault.loses and value is not None else {}
         op = ("", "") if attribute or marks or outputs else ("primary", "")
         return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
 

@@ -32,6 +32,15 @@ CASES: dict[str, tuple[str, Told]] = {
         HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] z = Relu (x) [b] z = Neg (x) [c] y = Add (z, w) }",
         [("IRL102 b", ["IRL101 c"])],
     ),
+    "a constant that two nodes refuse": (
+        HEAD + "g (float[2] x) => (y) <float s = {1}, int16 z = {0}> "
+        "{ [q] a = QuantizeLinear (x, s, z) [d] y = DequantizeLinear (a, s, z) }",
+        [("IRL401 q", ["IRL401 d"])],
+    ),
+    "an input that two nodes refuse": (
+        HEAD + "g (bool[2] x) => (y, z) { [a] y = Abs (x) [b] z = Neg (x) }",
+        [("IRL401 a", []), ("IRL401 b", [])],
+    ),
     "a body lacks an input that its nodes use": (
         HEAD
         + "g (int64 m, bool c, float[3] x) => (float[3] y) { [l] y = Loop (m, c, x) <body = b (int64 i, float[3] s) => "

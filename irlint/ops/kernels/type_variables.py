@@ -97,7 +97,7 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) ->
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
-    other = "a release" if runtime else "an opset" if _is_taken(schema, index, key) else ""
+    other = "a release" if runtime else _opset_that_takes(schema, index, key)
     another = f", or use {other} whose operator takes {key}" * bool(other)
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
@@ -123,11 +123,20 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
     )
 
 
-def _is_taken(schema: OfficialSchema, index: int, key: str) -> bool:
-    """Whether some version of an operator takes a type as this input."""
-    versions = (official(schema.name, each, schema.domain) for each in official_versions(schema.name, schema.domain))
-    formals = [_formal_at(each.inputs, index) for each in versions if each is not None]
-    return any(formal is not None and key in formal.types for formal in formals)
+def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
+    """``opset 21,`` of the next version of an operator that takes a type as this input, else of the last one before; "" without one."""
+    versions = official_versions(schema.name, schema.domain)
+    taking = []
+    for since in versions:
+        other = official(schema.name, since, schema.domain)
+        formal = _formal_at(other.inputs, index) if other is not None else None
+        if formal is not None and key in formal.types:
+            taking.append(since)
+    later = next((since for since in taking if since > schema.since), None)
+    if later is not None:
+        return f"opset {later},"
+    until = next((since for since in versions if taking and since > taking[-1]), None)
+    return f"opset {until - 1}," if until is not None else ""
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:

@@ -27,6 +27,7 @@ from irlint.ops.kernels.compiling import (
 from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
+from irlint.ops.signatures import UNLIKELY, holds
 
 DType = str
 NegativeIndices = Literal["ignore_negative", "normalize"]
@@ -217,6 +218,7 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, en
 
 
 @onnx("Shape")
+@holds(start=UNLIKELY, end=UNLIKELY)
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
     """ONNX Shape; ``start`` and ``end`` (opset 15) are moved into the range of the axes."""
     return shape_contents(data.shape, "int64", start, end=end)
