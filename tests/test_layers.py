@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from irlint.model.formats import FORMATS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "irlint"
 
@@ -63,6 +66,23 @@ def test_imports_come_from_above() -> None:
         own = LAYERS.index(layer(path))
         wrong += [f"{path.relative_to(PACKAGE)}: {name}" for name in imports(path) if LAYERS.index(name) > own]
     assert not wrong, f"a module imports from its own folder and from those before it in LAYERS: {wrong}"
+
+
+#: Where the name of a format is that of a package, or of a program for which profiles of sizes are written.
+OTHER_NAMES = {"reporters/profiles.py", "run/cache.py", "command/options.py"}
+
+
+def test_nobody_above_the_parsers_asks_for_a_format_by_its_name() -> None:
+    """What differs between formats, their ``Format`` says."""
+    names = {each.name for each in FORMATS}
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        if layer(path) in ("inference", "contracts", "checks", "reporters", "policy", "run", "command")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in names
+    }
+    assert found == OTHER_NAMES
 
 
 def test_importing_irlint_reads_no_framework() -> None:

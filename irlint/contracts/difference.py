@@ -72,7 +72,7 @@ def operators(known: Known) -> dict[str, int]:
     for graph in graphs(known.model):
         for node in graph.nodes:
             if node.op not in (form.input_node, form.constant_node, form.output_node):
-                name = node.op if node.domain in ("", form.name) else f"{node.domain}.{node.op}"
+                name = form.operator_name(node.domain, node.op)
                 found[name] = found.get(name, 0) + 1
     return found
 

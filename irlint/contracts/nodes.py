@@ -45,6 +45,7 @@ class _Compared:
     def __init__(self, graphs: Graphs, aligned: Aligned) -> None:
         self.graphs, self.aligned = graphs, aligned
         self.old, self.new = aligned.old, aligned.new
+        self.format = graphs.new.known.format
         #: The place in ``found`` of the change that a node of the new graph follows from.
         self.roots: dict[Node, int] = {}
         self.gone: dict[Node, int] = {}
@@ -94,8 +95,14 @@ class _Compared:
 
     # --- one node -----------------------------------------------------------------------------------------------------
 
+    def _operator(self, node: Node) -> str:
+        return self.format.operator_name(node.domain, node.op)
+
+    def _named(self, node: Node) -> str:
+        return f"{self._operator(node)} `{node.label}`"
+
     def _change(self, kind: str, node: Node, message: str, wired: Wired) -> Change:
-        return Change(kind, f"{_named(node)}{message}", node.label, graph=wired.graph.path)
+        return Change(kind, f"{self._named(node)}{message}", node.label, graph=wired.graph.path)
 
     def _removed(self, node: Node) -> Change:
         return self._change("node-removed", node, f" is gone{self._between(node, self.old)}", self.old)
@@ -108,7 +115,7 @@ class _Compared:
         behind = []
         for value in node.inputs:
             if value in wired.makers:
-                behind.append(_named(wired.makers[value][0]))
+                behind.append(self._named(wired.makers[value][0]))
             elif value in wired.graph.inputs and value not in wired.graph.constants:
                 behind.append(f"`{value.name}`")
         named = list(dict.fromkeys(behind))
@@ -118,7 +125,7 @@ class _Compared:
     def _own(self, old: Node, new: Node) -> Iterator[Change]:
         """What differs between two nodes themselves."""
         if (old.op, old.domain, old.overload) != (new.op, new.domain, new.overload):
-            yield self._change("node-changed", old, f" is {_operator(new)} now{_called(old, new)}", self.new)
+            yield self._change("node-changed", old, f" is {self._operator(new)} now{_called(old, new)}", self.new)
         else:
             told = list(self._attributes(old, new))
             if old.version != new.version and isinstance(new.version, str):
@@ -185,7 +192,7 @@ class _Compared:
             return "a constant" if constant is None else constant_text(constant, side.digest)
         if value in wired.makers:
             node, at = wired.makers[value]
-            return f"output {at} of {_named(node)}" if len(node.outputs) > 1 else _named(node)
+            return f"output {at} of {self._named(node)}" if len(node.outputs) > 1 else self._named(node)
         return f"`{value.name}`"
 
     def _outputs(self, old: Outputs, new: Outputs) -> Iterator[Change]:
@@ -202,14 +209,6 @@ class _Compared:
                 )
                 message = f"output `{other.name}` comes from {now}, where it came from {was}"
                 yield Change("node-rewired", message, other.name, graph=self.new.graph.path)
-
-
-def _operator(node: Node) -> str:
-    return f"{node.domain}.{node.op}" if node.domain not in ("", "openvino") else node.op
-
-
-def _named(node: Node) -> str:
-    return f"{_operator(node)} `{node.label}`"
 
 
 def _called(old: Node, new: Node) -> str:

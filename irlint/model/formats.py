@@ -57,6 +57,10 @@ class Format:
     restamps: bool = False
     weights: str = ""
 
+    def operator_name(self, domain: str, op: str) -> str:
+        """What an operator is called: with its domain, unless that is the format's own."""
+        return op if domain in ("", self.name) else f"{domain}.{op}"
+
 
 ONNX = Format(
     "onnx",

@@ -10,7 +10,7 @@ from irlint.lazy_typing import Any, Literal
 from irlint.model import Model, Place, Problem
 from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
-from irlint.parsers.opening import opened
+from irlint.parsers.opening import opened, whole
 
 #: So many of a file's first bytes tell its kind.
 HEAD = 4096
@@ -81,7 +81,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
-    form = next((form for form in FORMATS if form.name == found), None)
+    form = _format(found)
     if form is not None:
         model: Model = parser(form).read(path, data)
         if weights:
@@ -93,8 +93,23 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
 
 
+def read_from(path: str, source: str) -> Model:
+    """The model whose bytes lie in the file ``source``, as if that were at ``path``. Raises OSError where it cannot be opened."""
+    form = _format(kind(path, first_bytes(source)))
+    bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
+    if bytes_of is None:
+        return read(path, whole(source, "document"))
+    with opened(source) as file:
+        return read(path, bytes_of(file))
+
+
+def _format(found: str) -> Format | None:
+    return next((form for form in FORMATS if form.name == found), None)
+
+
 def parser(form: Format) -> Any:
-    """The module of this package that reads a format: it has ``read``, and ``positions_in`` where the format is a text."""
+    """The module of this package that reads a format: it has ``read``, ``positions_in`` where the format is a text, and ``bytes_of`` where
+    of a large file less than the whole is wanted."""
     return import_module(f"{__name__}.{form.name}")
 
 

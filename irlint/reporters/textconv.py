@@ -114,7 +114,7 @@ class _Writer:
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
     def _node(self, node: Node, scope: _Scope, indent: str) -> Iterator[str]:
-        op = f"{node.domain}.{node.op}" if node.domain not in ("", self.format.name) else node.op
+        op = self.format.operator_name(node.domain, node.op)
         attributes = ", ".join(
             f"{name} = {attribute_text(node, name, self.digest)}" for name in sorted(self.identity.counted(node))
         )

@@ -8,7 +8,7 @@ from irlint import parsers
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Model
-from irlint.parsers import lfs, opening
+from irlint.parsers import lfs
 from irlint.records import record
 
 
@@ -45,7 +45,7 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
         source = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
     # Beside a file in no folder there is nothing.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
-    model = parsers.read(path) if source is None or not head else _read(place, source)
+    model = parsers.read(path) if source is None or not head else parsers.read_from(place, source)
     return Opened(_inferred(path, model), source)
 
 
@@ -53,13 +53,3 @@ def _inferred(path: str, model: Model) -> Known:
     if model.graph is None:
         raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is no model")
     return inferred(model)
-
-
-def _read(path: str, source: str) -> Model:
-    """The model whose bytes lie in ``source``, as if that were at ``path``; a document is read whole, as parsers of XML want it."""
-    if parsers.kind(path, parsers.first_bytes(source)) != "onnx":
-        return parsers.read(path, opening.whole(source, "document"))
-    from irlint.parsers.onnx import bytes_of
-
-    with opening.opened(source) as file:
-        return parsers.read(path, bytes_of(file))  # type: ignore[arg-type]

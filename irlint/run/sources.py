@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 from irlint.lazy_typing import Any
+from irlint.model.formats import ONNX, OPENVINO
 from irlint.records import record
 
 #: The folder of models in memory that have no name: there is no such one, so nothing lies beside them.
@@ -37,7 +38,8 @@ def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str 
     if name is not None:
         return Source(os.fspath(name), data)
     is_markup = data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<")
-    return Source(f"{NOWHERE}/{stem}.{'xml' if is_markup else 'onnx'}", data, alone=True)
+    suffix = (OPENVINO if is_markup else ONNX).suffixes[0]
+    return Source(f"{NOWHERE}/{stem}{suffix}", data, alone=True)
 
 
 def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Source]:
