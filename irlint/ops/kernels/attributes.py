@@ -165,11 +165,13 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
         )
 
 
-def numbered_type(number: int, context: Context, attribute: str = "dtype", *, output: int = 0) -> str:
+def numbered_type(
+    number: int, context: Context, attribute: str = "dtype", *, output: int = 0, given: frozenset[str] = frozenset()
+) -> str:
     """The element type that an ONNX attribute names by its number in TensorProto.DataType.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for a number that is none, or one of a type that output ``output`` of the
-    operator cannot have at this version.
+    operator cannot have at this version, unless the runtime has ``given`` it at every one.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -179,7 +181,7 @@ def numbered_type(number: int, context: Context, attribute: str = "dtype", *, ou
             attribute=attribute,
         )
     dtype = NUMBERED_TYPES[number - 1]
-    schema = official(context.op, context.version, context.domain)
+    schema = official(context.op, context.version, context.domain) if dtype not in given else None
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",

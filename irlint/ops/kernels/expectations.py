@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, same
-from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import agree
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
 from irlint.findings.wording import are, counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import record
@@ -47,21 +47,34 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     )
 
 
-def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False) -> None:
+def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
     """Makes sure that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault.
+    Raises an ``INPUT_RANK_REFUSED`` fault; where the runtime takes one element of ``any_rank``, states it as a warning.
     """
     if tensor is None or tensor.shape is None:
         return
     wrong = [axis for axis, dim in enumerate(tensor.shape) if same(dim, 1) is False]
     if len(tensor.shape) > (0 if scalar else 1) or wrong:
         wanted = "a scalar" if scalar else "a scalar or a list of one element"
-        raise INPUT_RANK_REFUSED.fault(
+        fault = INPUT_RANK_REFUSED.fault(
             f"input {index} ({what}) is {shape_text(tensor.shape)}; the operator takes {wanted}",
             help=f"make input {index} {wanted}",
             input=index,
         )
+        if wrong or not any_rank:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+
+
+def expect_list_of_axes(axes: Tensor) -> None:
+    """ONNX Runtime takes the axes only as a list; the specification does not rule a scalar out."""
+    try:
+        expect_rank(axes, 1, 1, what="axes")
+    except Fault as fault:
+        if axes.rank != 0:
+            raise
+        warn(fault.lowered(Severity.WARNING))
 
 
 @record

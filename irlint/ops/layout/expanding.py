@@ -242,8 +242,8 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
 
 
 def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
-    """Judges a shape that is no list: ONNX Runtime takes one that is a constant, with more than one axis from opset 13 on."""
-    if not constant:
+    """Judges a shape that is no list: ONNX Runtime takes one that is a constant, from opset 13 on."""
+    if not constant or version < 13:
         expect_rank(shape, 1, 1, what="shape")
     if shape.shape is None or len(shape.shape) < 2:
         return
@@ -252,8 +252,6 @@ def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
         help="make input 1 a list",
         input=1,
     )
-    if version < 13:
-        raise fault
     warn(fault.lowered(Severity.WARNING))
 
 

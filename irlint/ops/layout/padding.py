@@ -154,7 +154,7 @@ def pad(
 ) -> Tensor:
     """ONNX Pad-11 and later; ``axes`` came with opset 18."""
     expect_rank(pads, 1, 1, what="pads")
-    expect_one(constant_value, 2, "constant_value")
+    expect_one(constant_value, 2, "constant_value", any_rank=True)
     filler = constant_value.scalar if constant_value is not None else fold.cast(0, data.dtype)
     if data.shape is None:
         return Tensor(data.dtype)

@@ -20,7 +20,7 @@ from irlint.ops.kernels.element_types import (
     LOGICAL,
     expect_type,
 )
-from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.expectations import expect_one, expect_rank
 from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, outermost
 from irlint.ops.kernels.shape_inputs import entries, length, stated_size, whole
 from irlint.schemas import MICROSOFT
@@ -322,4 +322,5 @@ def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
 def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
     """ONNX Trilu-14, com.microsoft Trilu: the upper or lower triangle of matrices."""
     expect_rank(input, 0, least=2)
+    expect_one(k, 1, "k")
     return Tensor(input.dtype, input.shape)

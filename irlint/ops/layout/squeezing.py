@@ -13,7 +13,7 @@ from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes
 from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
 from irlint.ops.kernels.contents import rearranged
 from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_list_of_axes, expect_rank
 from irlint.ops.kernels.shape_inputs import length, whole
 from irlint.schemas import MICROSOFT
 
@@ -104,7 +104,7 @@ def squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
     """ONNX Squeeze-13 and later."""
     if axes is None:
         return _squeeze(data, None)
-    expect_rank(axes, 1, 0, 1, what="axes")
+    expect_list_of_axes(axes)
     listed = whole(axes)
     if listed is not None:
         return _squeeze(data, listed)

@@ -28,6 +28,9 @@ from irlint.ops.kernels.element_types import common_type, expect_type
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
 
+#: What ONNX Runtime casts to in every opset; where the specification does not, the type of the output is a warning.
+_GIVEN = frozenset(NUMBERED_TYPES[:22]) - {"complex64", "complex128"}
+
 _EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
 _FAKED = frozenset({"bfloat16", "float16", "float32"})
 _PROMOTED = frozenset({"bool", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64"})
@@ -136,7 +139,7 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
 @onnx("Cast", since=6)
 def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up", context: Context) -> Tensor:
     """ONNX Cast-6 and later."""
-    dtype = numbered_type(to, context, "to")
+    dtype = numbered_type(to, context, "to", given=_GIVEN)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime refuses "

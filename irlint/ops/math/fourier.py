@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, Shape, floordiv, product, same
+from irlint.dims import MaybeDim, Shape, floordiv, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Relation, agree, reaches, require, warn
+from irlint.findings.statements import Relation, agree, reaches, require
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
@@ -94,12 +94,7 @@ def dft(
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
     """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the model, ONNX
     Runtime takes any shape of one element."""
-    try:
-        expect_one(x, index, name, scalar=True)
-    except Fault as fault:
-        if x is None or (read and x.value is not None) or same(product(x.shape or ()), 1) is False:
-            raise
-        warn(fault.lowered(Severity.WARNING))
+    expect_one(x, index, name, scalar=True, any_rank=not read or (x is not None and x.value is None))
 
 
 def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inverse: bool, onesided: bool) -> Tensor:

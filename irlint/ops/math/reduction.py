@@ -15,7 +15,7 @@ from irlint.ops.kernels.axes import Ints, axes_of, axis_of
 from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
+from irlint.ops.kernels.expectations import expect_list_of_axes, expect_one, expect_rank
 from irlint.ops.kernels.shape_inputs import length, number, whole
 from irlint.schemas import MICROSOFT
 
@@ -163,23 +163,13 @@ def reduce_by_input(
     Without axes all are reduced, or none with ``noop_with_empty_axes``.
     """
     if axes is not None:
-        _expect_list(axes)
+        expect_list_of_axes(axes)
     count = 0 if axes is None else length(axes)
     if count == 0:
         return x if noop_with_empty_axes else _all_reduced(fold, x, keepdims == 1)
     if count is None and keepdims != 1:
         return Tensor(x.dtype)
     return _reduction(fold, x, whole(axes), keepdims=keepdims == 1, count=count)
-
-
-def _expect_list(axes: Tensor) -> None:
-    """ONNX Runtime takes the axes only as a list; the specification does not rule a scalar out."""
-    try:
-        expect_rank(axes, 1, 1, what="axes")
-    except Fault as fault:
-        if axes.rank != 0:
-            raise
-        warn(fault.lowered(Severity.WARNING))
 
 
 @onnx("ArgMax", "ArgMin", since=12)

@@ -35,7 +35,7 @@ def stft(
 ) -> Tensor:
     """ONNX STFT-17: [batch, frames, frequencies, 2] for a signal [batch, samples, 1 or 2]."""
     expect_rank(signal, 0, 2, 3)
-    expect_one(frame_step, 1, "frame_step")
+    expect_one(frame_step, 1, "frame_step", any_rank=True)
     expect_scalar(frame_length, 3, "frame_length")
     expect_rank(window, 2, 1)
     batch, samples = (None, None) if signal.shape is None else signal.shape[:2]
