@@ -175,7 +175,7 @@ def test_onnx_faults(built: onnx.ModelProto, code: str) -> None:
 def test_the_branch_that_runs_decides() -> None:
     text = """g (float[2,3] x) => (float[A,B] z) <int64 zero = {0}, int64 one = {1}> {
       s = Shape (x) d = Gather (s, zero) c = Equal (d, one)
-      z = If (c) <then_branch = t () => (float[P] a) { a = Squeeze (x, ax) }, else_branch = e () => (float[P,Q] b) { b = Identity (x) }>
+      z = If (c) <then_branch = t () => (float[P] a) { a = ReduceSum <keepdims = 0> (x, ax) }, else_branch = e () => (float[P,Q] b) { b = Identity (x) }>
     }"""
     text = text.replace("int64 one = {1}>", "int64 one = {1}, int64[1] ax = {0}>")
     assert irlint_on_onnx(model(text)) == [("float32", (2, 3))]
