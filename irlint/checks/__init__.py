@@ -42,7 +42,16 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
     dead = _dead(model.graph, known.format.keeps_alive)
     found = [_softened(problem, dead) for problem in later]
     every = [*model.problems, *(_of_idle(problem, known) for problem in found)]
-    return explained(_with_meant(every, known) if known.format.ports_declare else every, known)
+    return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
+
+
+def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems; those of operators that begin with a later opset tell what else that changes."""
+    if all(each.fault.rule.code != "IRL509" for each in problems):
+        return problems
+    from irlint.inference.opsets import with_what_else
+
+    return with_what_else(problems, known)
 
 
 #: The rules about ports that no edge brings a value to, and the families of those that an edge from the wrong layer breaks.

@@ -14,7 +14,7 @@ from irlint.binding.calls import (
     UNKNOWN_ATTRIBUTE,
 )
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Function, Graph, Model, Node, Problem
@@ -76,6 +76,44 @@ def of_another_opset(known: Known) -> list[Problem]:
     return [problem for problem in found if problem is not None]
 
 
+def with_what_else(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems; those of operators that begin with a later opset tell which other nodes are not written for it."""
+    asked, told = _Asked(known), dict[tuple[str, int], str]()
+    found = []
+    for problem in problems:
+        node, key = problem.node, _begins(problem)
+        if node is not None and key is not None and not problem.graph.startswith("function:"):
+            if key not in told:
+                told[key] = _what_else(*key, known, asked)
+            help = f"{problem.fault.help}{told[key]}"
+            problem = replaced(problem, fault=problem.fault.changed(help=help)) if told[key] else problem
+        found.append(problem)
+    return found
+
+
+def _begins(problem: Problem) -> tuple[str, int] | None:
+    """The domain of the operator of a problem, and the opset with which it begins, where that is later than the node's."""
+    node = problem.node
+    if node is None or problem.fault.rule is not OPSET_LACKS_OPERATOR or not isinstance(node.version, int):
+        return None
+    begins = min(official_versions(node.op, node.domain), default=0)
+    return (node.domain, begins) if begins > node.version else None
+
+
+def _what_else(domain: str, opset: int, known: Known, asked: _Asked) -> str:
+    """The nodes that are sound as they are, and not at a later opset: how many, and what is wrong with the first."""
+    imported = known.model.opsets.get(domain)
+    if imported is None:
+        return ""
+    faults = [(node, asked.fault(node, opset)) for node in _nodes(known.model, domain, None)]
+    wrong = [(node, fault) for node, fault in faults if fault is not None and asked.sound(node, imported)]
+    if not wrong:
+        return ""
+    node, fault = wrong[0]
+    more = f" and {counted(len(wrong) - 1, 'more node')}" if len(wrong) > 1 else ""
+    return f", and write {node.op} {shortened(node.label)!r}{more} for it: {fault.message}"
+
+
 def is_of_an_opset(problem: Problem) -> bool:
     """Whether a problem is one that nodes have which are written for another opset."""
     return problem.fault.rule is SHAPES_DIFFER or (problem.fault.rule in _RULES and not problem.by_rule)
@@ -121,9 +159,14 @@ class _Asked:
 
     def sound(self, node: Node, opset: int) -> bool:
         """Whether a node has the operator, inputs and attributes that it may have at an opset."""
+        return self.fault(node, opset) is None
+
+    def fault(self, node: Node, opset: int) -> Fault | None:
+        """The first error about the operator, inputs and attributes of a node at an opset."""
         _, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
         open_rules = (MISSING_ATTRIBUTE,) if _refers(node) else ()
-        return all(fault.severity is not Severity.ERROR or fault.rule in open_rules for fault in faults)
+        errors = (each for each in faults if each.severity is Severity.ERROR and each.rule not in open_rules)
+        return next(errors, None)
 
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
         """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""

@@ -342,3 +342,16 @@ def test_a_name_that_is_given_twice_is_marked_where_it_stands() -> None:
     )
     report = irlint.check(model, select=["IRL102"]).text(width=100)
     assert "[1] | same = Neg (x)\n    | ^^^^\n" in report
+
+
+def test_a_later_opset_tells_which_other_nodes_have_to_follow() -> None:
+    nodes = "{ a = LayerNormalization (x, w) b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b) y = Relu (c) }"
+    text = f"{HEAD.replace('17', '12')}g (float[1,1,3] x, float[3] w) => (float[3] y) {nodes}"
+    (found,) = [each for each in irlint.check(onnx.parser.parse_model(text)).findings if each.rule.code == "IRL509"]
+    assert found.help == (
+        "import opset 17 or later, and write Squeeze 'b' and 1 more node for it: no attribute `axes` at opset 17, only up to "
+        "opset 12; it takes `axes` as an input"
+    )
+    alone = text.replace("b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b)", "c = Relu (a)")
+    (found,) = [each for each in irlint.check(onnx.parser.parse_model(alone)).findings if each.rule.code == "IRL509"]
+    assert found.help == "import opset 17 or later"
