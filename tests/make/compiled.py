@@ -137,7 +137,7 @@ def _methods(node: ast.ClassDef, fields: list[ast.AnnAssign], *, eq: bool) -> li
 
 def copied(target: Path, root: Path = ROOT) -> list[Path]:
     """Copies the package to ``target``, its records written out in what is compiled; the files of these, from there."""
-    shutil.copytree(root / "irlint", target / "irlint", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "irlint", target / "irlint")
     files = [Path("irlint") / f"{name}.py" for name in MODULES]
     for file in files:
         path = target / file
