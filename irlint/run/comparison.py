@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from irlint.contracts.changes import Change
 from irlint.contracts.difference import differences
 from irlint.contracts.identity import TENSORS, Digest
-from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.model import Constant
 from irlint.model.order import graphs
 from irlint.parsers.digests import Digests
+from irlint.run.listing import errors_on
 from irlint.run.opened import Opened, opened
 
 
@@ -22,7 +22,7 @@ def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None
     Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
     """
     one, other = opened(old, data[0]), opened(new, data[1])
-    notes = [*_errors(one, old), *_errors(other, new)]
+    notes = [*errors_on(one.known, old), *errors_on(other.known, new)]
     lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]
     digests = Digests()
     hashes = _digest(one, digests, bool(lacking)), _digest(other, digests, bool(lacking))
@@ -58,14 +58,6 @@ def _entry(change: Change) -> dict[str, Any]:
     if change.graph:
         entry["graph"] = change.graph
     return {**entry, "follow": change.follow} if change.follow else entry
-
-
-def _errors(model: Opened, path: str) -> Iterator[str]:
-    """That a model has errors: what is behind them may not be known."""
-    problems = (*model.known.model.problems, *model.known.problems)
-    count = sum(each.is_error and each.because is None for each in problems)
-    if count:
-        yield f"{path} has {counted(count, 'error')}, and what is behind may not be known: see `irlint {path}`"
 
 
 def _lacking(model: Opened, path: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
 from irlint.records import NOTHING, replaced
-from irlint.run.listing import notes_on, typed, worked_out
+from irlint.run.listing import errors_on, notes_on, typed, worked_out
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
@@ -38,7 +38,7 @@ def demanded_by(known: Known, path: str) -> dict[str, Any]:
         "schema": "irlint-contract-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
-        **notes_on(known),
+        **_notes(known, path.replace(os.sep, "/")),
         "inputs": [_entry(end) for end in inputs(known) if not end.optional],
         "requires": [_condition(each) for each in contract.conditions],
         "outputs": [_returned(end, contract) for end in outputs(known)],
@@ -58,6 +58,11 @@ def demanded_by(known: Known, path: str) -> dict[str, Any]:
     if contract.unknown:
         found["undecided"] = len(contract.unknown)
     return found
+
+
+def _notes(known: Known, path: str) -> dict[str, list[str]]:
+    notes = [*notes_on(known).get("notes", ()), *errors_on(known, path)]
+    return {"notes": notes} if notes else {}
 
 
 def fitted(

@@ -9,6 +9,7 @@ from itertools import islice
 from irlint import parsers
 from irlint.contracts.interface import as_fed
 from irlint.dims import Expr, Shape
+from irlint.findings.wording import counted
 from irlint.inference.inputs import input_names
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
@@ -94,6 +95,15 @@ def notes_on(known: Known) -> dict[str, list[str]]:
 
     found = [problem.fault.message for problem in problems(known)]
     return {"notes": found} if found else {}
+
+
+def errors_on(known: Known, path: str) -> list[str]:
+    """That a model has errors: what is behind them may not be known."""
+    problems = (*known.model.problems, *known.problems)
+    count = sum(each.is_error and each.because is None for each in problems)
+    if not count:
+        return []
+    return [f"{path} has {counted(count, 'error')}, and what is behind may not be known: see `irlint {path}`"]
 
 
 def _inputs(model: Model) -> list[str]:

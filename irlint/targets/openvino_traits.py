@@ -111,12 +111,16 @@ def told(rule: Iterable[str]) -> str:
 
 def _told(trait: str) -> str:
     head, _, value = trait.partition("=")
+    if trait[0] == "!":
+        words = _told(trait[1:])
+        given = words.removeprefix("an ").removeprefix("a ")
+        return f"an {words[3:]}" if words.startswith("no ") else f"no {given}"
     if trait[0] in "<>":
         return f"an opset {'below' if trait[0] == '<' else 'above'} {trait[1:]}"
     if trait.startswith("e:"):
-        return f"what {trait[2:]} says"
+        return f"the fault that {trait[2:]} tells"
     if trait[0] in _WORDS and trait[1:2].isdigit():
         return _WORDS[trait[0]].format(head[1:].replace(",", " and "), value)
     if trait == "any":
         return "any attributes and inputs that were tried"
-    return f"no {trait[1:]}" if trait[0] == "!" else trait
+    return trait

@@ -29,7 +29,10 @@ def test_traits_in_words() -> None:
     assert told(("t0=float64", "mode=linear")) == "input 0 of float64 and mode=linear"
     assert told(("d0,1",)) == "inputs 0 and 1 of different element types"
     assert told(("<13", "!axes")) == "an opset below 13 and no axes"
-    assert told(("e:IRL300", "n1")) == "what IRL300 says and no input 1"
+    assert told(("e:IRL300", "n1")) == "the fault that IRL300 tells and no input 1"
+    assert told(("any", "!z1", "!n2", "!u0")) == (
+        "any attributes and inputs that were tried and no size of 0 in input 1 and an input 2 and no input 0 of a rank that nothing tells"
+    )
 
 
 def test_what_refused_nodes_have_in_common() -> None:
