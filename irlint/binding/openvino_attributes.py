@@ -195,12 +195,22 @@ def _is_read(node: Node, written: str) -> bool:
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
+#: Of what an attribute may be, so many words are told.
+FEW = 4
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
 def _misread(
     written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
 ) -> Fault:
+    few = 0 < len(allowed) <= FEW
+    else_told = f"write {wording.either(*map(_quoted, allowed))}" if few else f"correct `{written}`"
     return ATTRIBUTE_VALUE.fault(
         f'attribute `{written}` is "{wording.shortened(text)}"; {remark}',
-        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, f"correct `{written}`"),
+        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, else_told),
         attribute=written,
         severity=severity,
     )

@@ -278,7 +278,9 @@ class Painter:
                 "declared: graph input" if not maker.graph.path else f"input of the {_called(maker.graph.path)}",
                 "input",
             ), None
-        verb = "declared: output of" if maker.node in self.known.faulted else "inferred:"
+        verb = "inferred:"
+        if maker.node in self.known.faulted:
+            verb = "declared: output of" if value.type is not None else "not known: output of"
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
     def _leading(self, node: Node) -> Value | None:

@@ -124,6 +124,7 @@ BREACHES = [
         "IRL103",
         "connect Parameter 'x' (layer 0), which leads nowhere and gives what input 0 of Add 'sum' declares",
     ),
+    ('auto_broadcast="numpy"', 'auto_broadcast="always"', "IRL506", 'write "none", "explicit", "numpy" or "pdpd"'),
     (
         'offset="0"',
         'offset="24"',
@@ -334,6 +335,12 @@ def test_of_what_type_a_missing_initializer_is(graph: str, told: str) -> None:
     report = irlint.check(onnx.parser.parse_model(f"{HEAD}g {graph}"))
     (found,) = {each.help for each in report.findings if each.rule.code == "IRL101"}
     assert told in found
+
+
+def test_an_input_behind_a_fault_that_nothing_declares_is_not_called_declared() -> None:
+    nodes = "{ s = Softmax <axis = 2> (x) y = Reshape (s, t) }"
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) <int64[2] t = {{-1, -1}}> {nodes}")
+    assert "not known: output of x -> Softmax[0]" in irlint.check(model, select=["IRL331"]).text(width=120)
 
 
 def test_a_name_that_is_given_twice_is_marked_where_it_stands() -> None:
