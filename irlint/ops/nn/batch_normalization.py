@@ -80,6 +80,15 @@ def _batch_normalized(
     return Tensor(x.dtype, with_channels(x.shape, channels)), (channels,)
 
 
+def _expect_case(outputs: int) -> None:
+    """Makes sure that a node before opset 14 gives Y, or with it all four statistics. Raises a ``TRAINING_OUTPUTS`` fault."""
+    if outputs not in (1, 5):
+        raise TRAINING_OUTPUTS.fault(
+            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or the 5 of training",
+            help="remove the outputs from index 1 on",
+        )
+
+
 @onnx("BatchNormalization", since=14)
 def batch_normalization(
     x: Tensor,
@@ -109,9 +118,18 @@ def batch_normalization(
 
 @onnx("BatchNormalization", since=9)
 def batch_normalization_9(
-    x: Tensor, scale: Tensor, b: Tensor, mean: Tensor, var: Tensor, *, epsilon: float = 1e-5, momentum: float = 0.9
+    x: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-9, with up to four statistics behind Y."""
+    """ONNX BatchNormalization-9, in training with four statistics behind Y."""
+    _expect_case(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -127,8 +145,10 @@ def batch_normalization_7(
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     spatial: int = 1,
+    context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
+    _expect_case(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
 
@@ -145,9 +165,10 @@ def batch_normalization_6(
     is_test: int = 0,
     momentum: float = 0.9,
     spatial: int = 1,
+    context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-6."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
 
 
 @onnx("BatchNormalization", since=1)
@@ -163,9 +184,10 @@ def batch_normalization_1(
     is_test: int = 0,
     momentum: float = 0.9,
     spatial: int = 1,
+    context: Context,
 ) -> tuple[Tensor, ...]:
     """ONNX BatchNormalization-1."""
-    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial)
+    return batch_normalization_7(x, scale, b, mean, var, spatial=spatial, context=context)
 
 
 def _ov_batch_normalized(
