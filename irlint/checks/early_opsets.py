@@ -1,13 +1,13 @@
-"""The operators of the opsets before 7 that ONNX Runtime does not run."""
+"""The operators in versions that ONNX Runtime does not run: of the opsets before 7, and some of the newest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Model
 from irlint.model.order import graphs
-from irlint.schemas import late_kernels, official
+from irlint.schemas import ended_kernels, late_kernels, official
 
 NO_KERNEL = Rule(
     "IRL808",
@@ -23,31 +23,77 @@ g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
 )
 
+KERNEL_ENDED = Rule(
+    "IRL817",
+    "operator-ahead-of-onnxruntime",
+    Severity.WARNING,
+    "The model uses operators in a version that is newer than ONNX Runtime's last CPU kernel of them.",
+    why="""An opset may give an operator a new version, if only for more element types. A release of ONNX Runtime that takes the
+opset need not have a kernel of it: on a CPU it refuses the model, which the ONNX specification allows.""",
+    mend="Export the model for the opset that the message names, or convert it with onnx.version_converter.",
+    bad="""<ir_version: 10, opset_import: ["" : 22]>
+g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
+    good="""<ir_version: 10, opset_import: ["" : 21]>
+g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
+)
+
 #: So many operators are named.
 _SHOWN = 8
 
 
 def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault of all nodes of a model whose operators ``runtime`` does not run, in the opsets that they have."""
+    """One fault of all nodes of a model whose operators ``runtime`` does not run yet, in the opsets that they have."""
     first = late_kernels()
+    counts, opsets = _counted(model, lambda op, version: version < first.get(op, 0))
+    if not counts:
+        return
+    begin = max(first[operator.partition("-")[0]] for operator in counts)
+    yield NO_KERNEL.fault(
+        f"opset {_numbers(opsets)} allows {_told(counts)}; ONNX Runtime {runtime} refuses the model: its kernels for "
+        f"{'this operator' if len(counts) == 1 else 'these operators'} begin with opset {begin}",
+        help="convert the model with onnx.version_converter, or export it again, for opset 7 or later",
+    )
+
+
+def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
+    """One fault of all nodes of a model whose operators are newer than the kernels of ``runtime``."""
+    ended = ended_kernels()
+    counts, opsets = _counted(model, lambda op, version: version >= ended.get(op, version + 1))
+    if not counts:
+        return
+    last = min(ended[operator.partition("-")[0]] for operator in counts) - 1
+    yield KERNEL_ENDED.fault(
+        f"opset {_numbers(opsets)} allows {_told(counts)}; ONNX Runtime {runtime} refuses the model on a CPU: its kernels for "
+        f"{'this operator' if len(counts) == 1 else 'these operators'} end with opset {last}",
+        help=f"export the model for opset {last}, or convert it with onnx.version_converter",
+    )
+
+
+def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
+    """How many nodes there are of each version of an operator of ai.onnx that the runtime ``lacks``, and the opsets they are of."""
     counts: dict[str, int] = {}
-    opsets: dict[int, None] = {}
+    opsets: set[int] = set()
     for graph in graphs(model):
         for node in graph.nodes:
-            if node.domain == "" and isinstance(node.version, int) and 0 < node.version < first.get(node.op, 0):
+            if (
+                node.domain == ""
+                and isinstance(node.version, int)
+                and node.version > 0
+                and lacks(node.op, node.version)
+            ):
                 schema = official(node.op, node.version, "")
                 if schema is not None:
                     operator = f"{node.op}-{schema.since}"
                     counts[operator] = counts.get(operator, 0) + 1
-                    opsets[node.version] = None
-    if not counts:
-        return
+                    opsets.add(node.version)
+    return counts, opsets
+
+
+def _numbers(opsets: set[int]) -> str:
+    return " and ".join(map(str, sorted(opsets)))
+
+
+def _told(counts: dict[str, int]) -> str:
     told = [operator if count == 1 else f"{operator} ({count} nodes)" for operator, count in counts.items()]
     more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    numbers = " and ".join(map(str, sorted(opsets)))
-    begin = max(first[operator.partition("-")[0]] for operator in counts)
-    yield NO_KERNEL.fault(
-        f"opset {numbers} allows {', '.join(told[:_SHOWN])}{more}; ONNX Runtime {runtime} refuses the model: its kernels for "
-        f"{'this operator' if len(told) == 1 else 'these operators'} begin with opset {begin}",
-        help="convert the model with onnx.version_converter, or export it again, for opset 7 or later",
-    )
+    return f"{', '.join(told[:_SHOWN])}{more}"

@@ -107,6 +107,9 @@ NEWEST_IR_VERSION = 14
 FIRST_WITH_IMPORTS = 3
 LAST_EARLY_OPSET = 6
 
+#: The first opset in which an operator is newer than ONNX Runtime's last kernel of it.
+FIRST_AHEAD = 22
+
 
 def problems(known: Known) -> list[Problem]:
     """What is wrong with the versions of the format and of the opsets that a model and its functions import."""
@@ -128,6 +131,10 @@ def problems(known: Known) -> list[Problem]:
         from irlint.checks.early_opsets import without_kernel
 
         found += [Problem(fault, because=another) for fault in without_kernel(model, RUNTIME)]
+    if max(_default_opsets(model), default=0) >= FIRST_AHEAD:
+        from irlint.checks.early_opsets import kernel_ended
+
+        found += [Problem(fault, because=another) for fault in kernel_ended(model, RUNTIME)]
     return found
 
 

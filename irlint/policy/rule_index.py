@@ -219,6 +219,7 @@ RULES = {
     "IRL814": "targets.objections",
     "IRL815": "targets.objections",
     "IRL816": "targets.objections",
+    "IRL817": "checks.early_opsets",
     "IRL901": "checks.hygiene",
     "IRL902": "checks.hygiene",
     "IRL903": "checks.hygiene",

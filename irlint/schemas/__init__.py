@@ -234,5 +234,14 @@ def installed_opset(domain: str) -> int:
 
 def late_kernels() -> dict[str, int]:
     """The operators of ai.onnx that are older than ONNX Runtime's first kernel of them, with the opset of that one."""
-    rows = (line.split() for line in table_text("onnxruntime.txt").splitlines() if line.startswith("kernels "))
+    return _opsets("kernels ")
+
+
+def ended_kernels() -> dict[str, int]:
+    """The operators of ai.onnx that are newer than ONNX Runtime's last kernel of them, with the first opset that has none."""
+    return _opsets("ended ")
+
+
+def _opsets(kind: str) -> dict[str, int]:
+    rows = (line.split() for line in table_text("onnxruntime.txt").splitlines() if line.startswith(kind))
     return {name: int(opset) for _, name, opset in rows}

@@ -77,19 +77,46 @@ def runtime_table() -> str:
     lines = [f"ONNX Runtime {onnxruntime.__version__} operator schemas, laid out as those of ONNX"]
     lines += [f"types {number} {types}" for types, number in numbers.items()]
     lines += [f"kernels {name} {opset}" for name, opset in late_kernels().items()]
+    lines += [f"ended {name} {opset}" for name, opset in ended_kernels().items()]
     return "\n".join([*lines, *rows, ""])
 
 
 def late_kernels() -> dict[str, int]:
     """The operators of ai.onnx that are older than ONNX Runtime's first CPU kernel of them, with the opset of that one."""
-    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_opkernel_def
-
-    first: dict[str, int] = {}
-    for kernel in get_all_opkernel_def():
-        if kernel.domain == "" and kernel.provider == "CPUExecutionProvider":
-            first[kernel.op_name] = min(first.get(kernel.op_name, kernel.version_range[0]), kernel.version_range[0])
+    first = {name: min(begin for begin, _ in spans) for name, spans in kernels().items()}
     since = {schema.name: schema.since for schema in reversed(schemas()) if schema.domain == ""}
     return {name: first[name] for name in sorted(first) if since.get(name, first[name]) < first[name]}
+
+
+def ended_kernels() -> dict[str, int]:
+    """The operators of ai.onnx that are newer than ONNX Runtime's last CPU kernel of them, with the first opset that has none;
+    without those that have a function for a body."""
+    ended: dict[str, int] = {}
+    served = kernels()
+    for schema in onnx.defs.get_all_schemas_with_history():
+        spans = served.get(schema.name, []) if schema.domain == "" else []
+        if not spans or schema.deprecated or schema.has_function or schema.has_context_dependent_function:
+            continue
+        version = schema.since_version
+        last = max(begin if end >= OPEN else end for begin, end in spans)
+        if version > last:
+            ended[schema.name] = min(ended.get(schema.name, version), version)
+    return dict(sorted(ended.items()))
+
+
+#: The end of the versions of a kernel that is not told; such a kernel serves that of its beginning.
+OPEN = 2**31 - 1
+
+
+def kernels() -> dict[str, list[tuple[int, int]]]:
+    """ONNX Runtime's CPU kernels of ai.onnx: for each operator the first and the last version of each."""
+    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_opkernel_def
+
+    found: dict[str, list[tuple[int, int]]] = {}
+    for kernel in get_all_opkernel_def():
+        if kernel.domain == "" and kernel.provider == "CPUExecutionProvider":
+            found.setdefault(kernel.op_name, []).append(kernel.version_range)
+    return found
 
 
 def _row(schema: OfficialSchema, numbers: dict[str, int]) -> str:
