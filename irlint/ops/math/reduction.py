@@ -8,10 +8,10 @@ from irlint.dims import MaybeDim, Shape, TooComplex, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
-from irlint.ops import onnx, openvino
+from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints, axes_of, axis_of
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, Ints, axes_of, axis_of
 from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
 from irlint.ops.kernels.contents import Fold
 from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
@@ -131,15 +131,32 @@ def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
+def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
+    """Whether a scalar is reduced along axes, of which it has none, in a version before the one that has them ``judged``: ONNX
+    Runtime runs the node, and the breach is stated as a warning."""
+    if x.rank != 0 or version >= judged:
+        return False
+    fault = AXIS_OUT_OF_RANGE.fault(
+        f"axes is {list(axes)} and input 0 has 0 axes: the specification allows none; ONNX Runtime takes it before opset {judged}",
+        help="give the input at least one axis",
+        input=0,
+        severity=Severity.WARNING,
+    )
+    warn(fault)
+    return True
+
+
 @onnx("ReduceMax", fold=LARGEST)
 @onnx("ReduceMin", fold=SMALLEST)
 @onnx("ReduceProd", fold=PRODUCT)
 @onnx("ReduceMean", fold=MEAN)
 @onnx("ReduceSum", fold=SUM)
 @onnx("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
-def reduce_by_attribute(x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Joining | None) -> Tensor:
+def reduce_by_attribute(
+    x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Joining | None, context: Context
+) -> Tensor:
     """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18); none means all."""
-    if not axes:
+    if not axes or _scalar_taken(x, axes, context.version, judged=12 if fold in (LARGEST, SMALLEST) else 11):
         return _all_reduced(fold, x, keepdims == 1)
     return _reduction(fold, x, axes, keepdims=keepdims == 1)
 
@@ -189,8 +206,10 @@ def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_inde
 
 
 @onnx("ArgMax", "ArgMin")
-def arg_extreme_1(x: Tensor, *, axis: int = 0, keepdims: int = 1) -> Tensor:
+def arg_extreme_1(x: Tensor, *, axis: int = 0, keepdims: int = 1, context: Context) -> Tensor:
     """ONNX ArgMax and ArgMin before opset 12."""
+    if _scalar_taken(x, (axis,), context.version, judged=11):
+        return Tensor("int64", ())
     return arg_extreme(x, axis=axis, keepdims=keepdims)
 
 
