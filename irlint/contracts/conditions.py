@@ -19,7 +19,7 @@ def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
     uniform = _uniform(name, sizes, 1)
     listed = sizes.few(LISTED if uniform is None or len(uniform) > 1 else 2)
     if listed:
-        consecutive = listed == list(range(listed[0], listed[-1] + 1)) and len(listed) > 2
+        consecutive = listed[-1] - listed[0] == len(listed) - 1 > 1
         if not consecutive:
             return (f"{name} == {listed[0]}",) if len(listed) == 1 else (f"{name} in {tuple(listed)}",)
     if uniform is not None:

@@ -105,4 +105,4 @@ def _made(value: Value, position: Position, node: Node, makers: Makers, naming: 
         texts = ["?" if entry is None else f"{entry}" for entry in known.ints]
         told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
         operands.append(told + f" (constant {naming.called(given)})" * makers.is_constant(given))
-    return f"what {naming.short(node)} makes" + f" of {listed(operands)}" * bool(operands)
+    return f"what {naming.short(node)} makes" + (f" of {listed(operands)}" if operands else "")

@@ -8,9 +8,7 @@ import pytest
 import irlint
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
-CONSTANTS = (
-    "<int64[1] zero = {0}, int64[1] one = {1}, int64[1] c = {9}, int64[1] d = {7}, int64[1] two = {2}, int64 m = {3}>"
-)
+CONSTANTS = "<int64[1] zero = {0}, int64[1] one = {1}, int64[1] c = {9}, int64[1] d = {7}, int64[1] two = {2}, int64 m = {3}, float[2] f = {4.5, 6.5}>"
 SHAPE = "s = Shape (x) b = Gather <axis = 0> (s, zero) q = Gather <axis = 0> (s, one)"
 
 NOTES = """
@@ -18,6 +16,7 @@ t = Concat <axis = 0> (b, q, c, d) y = Reshape (x, t)                           
 h = Gather <axis = 0> (s, two) n = Div (h, d) t = Concat <axis = 0> (n, b, q) y = Reshape (x, t) | [8, batch, seq] by Concat[5]: 8 is what Div[4] makes of 56 and 7 (constant `d`), batch and seq are axes 0 and 1 of `x`
 t = Concat <axis = 0> (b, q, c) y = Expand (x, t)                                    | [batch, seq, 9] by Concat[3]: batch and seq are axes 0 and 1 of `x`, 9 is constant `c`
 u = Unsqueeze (m, zero) t = Concat <axis = 0> (u, d) y = Slice (x, t, t, t)          | [3, 7] by Concat[4]: 3 is constant `m`, 7 is constant `d`
+t = Cast <to = 7> (f) y = Slice (x, t, t, t)                                         | [4, 6] by Cast[3]: 4 and 6 are what Cast[3] makes
 """.strip().splitlines()
 
 
