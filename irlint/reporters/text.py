@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from irlint.findings.report import Finding, Report
 from irlint.findings.wording import bounded
@@ -261,7 +262,7 @@ def _series(called: Sequence[str]) -> str:
         return ""
     numbers = [int(each[varying[0]]) for each in parts]
     before, after = "".join(parts[0][: varying[0]]), "".join(parts[0][varying[0] + 1 :])
-    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+    if all(following - number == 1 for number, following in pairwise(numbers)):
         values = f"from {numbers[0]} to {numbers[-1]}"
     else:
         values = f"being {', '.join(map(str, numbers[:SERIES]))}" + f", ... {numbers[-1]}" * (len(numbers) > SERIES)

@@ -170,6 +170,7 @@ def test_of_a_long_list_the_ends_and_what_is_marked_are_left() -> None:
     [
         ([f"/layers.{index}/Add" for index in range(1, 40)], "/layers.N/Add, N from 1 to 39"),
         ([f"/l.{index}/Add" for index in (2, 4, 6, 8)], "/l.N/Add, N being 2, 4, 6, 8"),
+        ([f"/l.{index}" for index in (1, 2, 3, 999_999_999)], "/l.N, N being 1, 2, 3, 999999999"),
         ([f"/l.{2**index}/a1" for index in range(12)], "/l.N/a1, N being 1, 2, 4, 8, 16, 32, 64, 128, ... 2048"),
         (["a1", "a2", "a3"], "a1, a2, a3"),
         (["a1/b1", "a2/b2", "a3/b3", "a4/b4"], "a1/b1, a2/b2, a3/b3, ..."),
