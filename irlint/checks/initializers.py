@@ -8,7 +8,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Constant, Graph, Model, Problem, Value
+from irlint.model import LAST_WITH_INPUTS, Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import FLOATS, Tensor, Type, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
@@ -51,10 +51,6 @@ model. ONNX Runtime makes it dense when it loads the model, and knows no content
 )
 
 
-#: The last IR version in which every initializer is the default of a graph input.
-LAST_WITH_INPUTS = 3
-
-
 def problems(known: Known) -> list[Problem]:
     """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the input
     of their name.
@@ -71,7 +67,7 @@ def problems(known: Known) -> list[Problem]:
 
 def _not_inputs(known: Known) -> Iterator[Problem]:
     version = known.model.format_version
-    if version is None or int(version) > LAST_WITH_INPUTS:
+    if known.model.inputs_have_defaults:
         return
     for graph in graphs(known.model):
         inputs = {value.name for value in graph.inputs}
@@ -93,9 +89,8 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def replaceable(value: Value, graph: Graph, model: Model) -> bool:
-    """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 on."""
-    early = model.format_version is not None and int(model.format_version) <= LAST_WITH_INPUTS
-    return value in graph.inputs and not early
+    """Whether what is fed to a graph input takes the place of that initializer."""
+    return value in graph.inputs and model.inputs_have_defaults
 
 
 def _outside(known: Known) -> dict[Value, Constant]:

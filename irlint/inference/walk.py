@@ -198,6 +198,8 @@ class Walk:
         for value, constant in graph.constants.items():
             self.types[value] = constant_type(constant.tensor, value.type if by_value else None)
         self.fixed.update(graph.constants)
+        if self.model.inputs_have_defaults:
+            self.fixed.difference_update(graph.inputs)
         if self.format.ports_declare:
             self.unread.update(value for value, each in graph.constants.items() if each.stored and each.stored.reason)
 

@@ -14,6 +14,10 @@ from irlint.records import NOTHING, record
 IGNORE = "irlint.ignore"
 
 
+#: The last IR version of ONNX in which every initializer has to be among the graph inputs, and none is fed.
+LAST_WITH_INPUTS = 3
+
+
 @record
 class Place:
     """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
@@ -260,6 +264,12 @@ class Model:
     problems: tuple[Problem, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
     producer: str = ""
+
+    @property
+    def inputs_have_defaults(self) -> bool:
+        """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of ONNX on."""
+        version = self.format_version or ""
+        return not version.isdecimal() or int(version) > LAST_WITH_INPUTS
 
     @property
     def nodes(self) -> int:

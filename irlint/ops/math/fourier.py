@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, Shape, floordiv, same
+from irlint.dims import Expr, MaybeDim, Shape, floordiv, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Relation, agree, reaches, require
 from irlint.findings.wording import counted
@@ -94,7 +94,8 @@ def dft(
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
     """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the model, ONNX
     Runtime takes any shape of one element."""
-    expect_one(x, index, name, scalar=True, any_rank=not read or (x is not None and x.value is None))
+    known = x is not None and x.value is not None and not any(isinstance(each, Expr) for each in x.value)
+    expect_one(x, index, name, scalar=True, any_rank=not read or not known)
 
 
 def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inverse: bool, onesided: bool) -> Tensor:
