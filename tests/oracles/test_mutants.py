@@ -175,7 +175,7 @@ CASES = [
         branch("a = Foo (x)", ("int64 n = {7}", "")).replace("y = If", "l = Size (x) k = Equal (l, n) y = If"),
         8,
         17,
-        "IRL501 note",
+        "IRL501 error",
         "load",
     ),
     # inputs and outputs
