@@ -94,7 +94,9 @@ def dft(
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
     """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the model, ONNX
     Runtime takes any shape of one element."""
-    known = x is not None and x.value is not None and not any(isinstance(each, Expr) for each in x.value)
+    known = (
+        x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
+    )
     expect_one(x, index, name, scalar=True, any_rank=not read or not known)
 
 
