@@ -10,7 +10,7 @@ from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.inference.sightings import place_of_fault
+from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live
 from irlint.model.tensor import INTEGERS, Tensor

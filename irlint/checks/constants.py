@@ -13,6 +13,7 @@ from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Problem, Stored
+from irlint.model.formats import Format
 from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
@@ -112,7 +113,7 @@ def problems(known: Known) -> list[Problem]:
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
             if constant.faults:
-                found += _stated(graph, name, constant, node, unread=name in idle)
+                found += _stated(known.format, graph, name, constant, node, unread=name in idle)
             if name not in idle and _has_strange_numbers(constant.tensor):
                 found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
@@ -172,15 +173,13 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
         yield Problem(fault, graph.path, node, name, constant.place)
 
 
-#: ONNX Runtime refuses these whether or not something uses the constant.
-_READ_AT_ONCE = ("IRL708", "IRL713")
-
-
-def _stated(graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool) -> Iterator[Problem]:
+def _stated(
+    form: Format, graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool
+) -> Iterator[Problem]:
     """What its parser found in a constant, as bad as ONNX Runtime takes it where the constant stands."""
     for fault in constant.faults:
-        if unread and fault.rule.code not in _READ_AT_ONCE:
-            fault = fault.lowered(Severity.WARNING)
+        if unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
+            fault = fault.at_most(Severity.WARNING)
         elif _checker_looks(graph, node):
             fault = fault.lowered(Severity.ERROR)
         yield Problem(fault, graph.path, node, name, constant.place)

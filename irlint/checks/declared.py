@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
 from irlint.dims import Expr, Shape, broadcast_parts, elements, same
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
@@ -33,6 +33,8 @@ Runtime cannot infer a size, takes the declared one, and then refuses a node."""
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime"),),
+    role="declaration",
 )
 
 
@@ -48,6 +50,7 @@ reads the file with another one.""",
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 

@@ -28,6 +28,7 @@ warning.""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Relu (x) y = Neg (z) }""",
+    uncalled=False,
 )
 
 
@@ -43,6 +44,7 @@ tools that walk the list once, refuse the model or get it wrong. In bodies and f
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Neg (x) y = Relu (z) }""",
+    uncalled=False,
 )
 
 

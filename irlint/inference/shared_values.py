@@ -8,9 +8,7 @@ from irlint.inference.known import Known
 from irlint.model import Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
-
-#: The rule about an element type that an operator does not take.
-TYPE_REFUSED = "element-type-not-allowed"
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 
 
 def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], known: Known) -> Problem | None:
@@ -26,7 +24,7 @@ def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], 
 def _refused(problem: Problem) -> Value | None:
     """The value whose element type a problem is about."""
     node, index = problem.node, problem.fault.input
-    if problem.fault.rule.name != TYPE_REFUSED or not problem.by_rule or node is None or index is None:
+    if problem.fault.rule is not ELEMENT_TYPE_REFUSED or not problem.by_rule or node is None or index is None:
         return None
     return node.inputs[index] if index < len(node.inputs) else None
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from irlint.findings.faults import Fault
-from irlint.lazy_typing import Any, TypeVar
+from irlint.lazy_typing import Any, Literal, TypeVar
 from irlint.model import Attribute, Graph, Node
 from irlint.model.tensor import Type
 from irlint.ops import index
@@ -33,6 +33,10 @@ OPENVINO = "openvino"
 
 #: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
 LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+
+
+#: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are dropped.
+Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 
 @record
@@ -83,9 +87,8 @@ class Context:
     the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more than these gives
     the same answer for all nodes of one call; ``particular`` tells that one did ask for the node, or for what follows.
 
-    ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
-    never runs: no finding in it is more than a warning; ``maybe`` that it may never run; ``stated`` that the inputs are those that
-    the body declares. ``unknown(key, upper, lower)`` is the size that depends on data,
+    ``run(graph, inputs, runs)`` infers the outputs of a body, of which ``runs`` says whether the inputs are ever given to it.
+    ``unknown(key, upper, lower)`` is the size that depends on data,
     within its bounds: one per node and key. ``constant(index)`` asks whether an input is a constant of the model, and
     not worked out from others.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 
 _SOUND = """<net version="11">
   <layers>
@@ -84,6 +84,7 @@ TYPE_MISSING = Rule(
     why="""A runtime cannot allocate an input whose element type it is not told; ONNX Runtime refuses the model, and also one
 that declares a value with the element type "undefined".""",
     mend="Declare the element type.",
+    refused=(refused("onnxruntime"),),
 )
 
 DOMAIN_SPELLED_OUT = Rule(

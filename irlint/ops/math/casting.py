@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -48,6 +48,7 @@ and numbers exists in few places. Runtimes refuse any other.""",
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 
@@ -65,6 +66,7 @@ y = Cast <to = 10> (c) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {1000.0}> ()
 y = Cast <to = 10> (c) }""",
+    uncalled=False,
 )
 
 #: Past these numbers a floating-point type has only infinity; those of 8 bits are cut off by `saturate`.

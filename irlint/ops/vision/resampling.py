@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, floordiv, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 from irlint.findings.statements import reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -59,6 +59,7 @@ out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, "", "", sizes) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 #: Rational scales are tried on sizes up to this one.

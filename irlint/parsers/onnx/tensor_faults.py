@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from irlint.dims import elements
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
@@ -24,6 +24,7 @@ TENSOR_TYPE = Rule(
     why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor that
 states none, 0 or another number, whether or not something uses the tensor.""",
     mend="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
+    refused=(refused("onnxruntime", "unused constant"),),
 )
 
 STORED_TWICE = Rule(
@@ -66,6 +67,7 @@ SPARSE_TENSOR = Rule(
 each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It does not care for
 their order, and takes smaller integers; the ONNX checker refuses these.""",
     mend="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+    refused=(refused("onnxruntime", "unused constant"),),
 )
 
 #: The fields of TensorProto that hold elements, by their numbers.
