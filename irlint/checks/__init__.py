@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Container, Sequence
+from functools import cache
 from importlib import import_module
 
 from irlint.binding.calls import INPUT_COUNT, OPSET_LACKS_OPERATOR
@@ -10,6 +11,7 @@ from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem
+from irlint.model.formats import Format
 from irlint.model.order import live
 from irlint.records import replaced
 
@@ -44,8 +46,9 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
         return []
     from irlint.inference.causes import explained
 
-    unused = _unused(model.graph, known.format.keeps_alive)
-    every = [*model.problems, *(_leveled(problem, known, unused) for problem in later)]
+    place = _places(known)
+    found = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
+    every = [*model.problems, *found]
     return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
 
 
@@ -90,15 +93,35 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
     return found
 
 
-def _leveled(problem: Problem, known: Known, unused: set[Node]) -> Problem:
-    """A problem as bad as it is where it stands: in a layer that the runtime never creates, or in a function that nothing calls,
-    of which the outputs are what every runtime looks at."""
-    place: list[Reach] = ["unused"] if problem.node in unused else []
-    if problem.graph in known.idle and not (problem.node is None and problem.fault.rule.role == "undefined"):
-        place.append("uncalled")
-    if not place or not problem.is_error:
+def _places(known: Known) -> Callable[[Problem], list[Reach]]:
+    """What keeps the place of a problem from running: it is in a layer that the runtime never creates, or never compiles, or in a
+    function that nothing calls, of which the outputs are what every runtime looks at."""
+    graph = known.model.graph
+    assert graph is not None
+    unused = _unused(graph, known.format.keeps_alive)
+
+    @cache
+    def compiled() -> Container[Node]:
+        from irlint.checks.compiling import Sources
+
+        return Sources(graph, known).needed
+
+    def place(problem: Problem) -> list[Reach]:
+        found: list[Reach] = ["unused"] if problem.node in unused else []
+        if problem.graph in known.idle and not (problem.node is None and problem.fault.rule.role == "undefined"):
+            found.append("uncalled")
+        if problem.fault.stage == "compile" and not problem.graph and problem.node not in compiled():
+            found.append("shape only")
+        return found
+
+    return place
+
+
+def _leveled(problem: Problem, place: Collection[Reach], form: Format) -> Problem:
+    """A problem as bad as it is where it stands."""
+    if not place:
         return problem
     from irlint.inference.levels import leveled
 
-    fault = leveled(problem.fault, place, known.format)
+    fault = leveled(problem.fault, place, form)
     return problem if fault is None or fault is problem.fault else replaced(problem, fault=fault)

@@ -80,6 +80,9 @@ Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset
 #: of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused constant``).
 Where = Literal["live", "dead", "dead if sized", "as declared", "unused constant"]
 
+#: What a runtime does with a model before it runs it.
+Stage = Literal["load", "compile"]
+
 #: The families whose rules are about what an operator makes of its inputs: no runtime asks that of a function that nothing calls.
 OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
@@ -193,7 +196,8 @@ class Fault(Exception):
     input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
     ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document it stands, where no
-    attribute tells that.
+    attribute tells that. ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which
+    it does only for nodes whose elements somebody needs.
     """
 
     def __init__(
@@ -211,6 +215,7 @@ class Fault(Exception):
         role: Role | None = None,
         loses: int = 0,
         place: Any = None,
+        stage: Stage = "load",
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -226,6 +231,7 @@ class Fault(Exception):
         self.role = rule.role if role is None else role
         self.loses = loses
         self.place = place
+        self.stage = stage
 
     def changed(self, **details: Any) -> Fault:
         """The same fault with other values for some of its fields."""

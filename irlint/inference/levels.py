@@ -10,9 +10,11 @@ from irlint.lazy_typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from irlint.model.formats import Format
 
-#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no result, a
-#: function that nothing calls, a constant that nothing uses. In a body ``as declared``, only what is refused there counts.
-Reach = Literal["dead", "dead by size", "dead by given size", "unused", "uncalled", "unused constant", "as declared"]
+#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no result, or
+#: only by its shape, a function that nothing calls, a constant that nothing uses. In a body ``as declared``, only what is refused there counts.
+Reach = Literal[
+    "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
+]
 
 #: The worst that a fault is in such a place, unless a runtime refuses it there all the same.
 MOST: dict[Reach, Severity] = {
@@ -20,6 +22,7 @@ MOST: dict[Reach, Severity] = {
     "dead by size": Severity.NOTE,
     "dead by given size": Severity.NOTE,
     "unused": Severity.WARNING,
+    "shape only": Severity.WARNING,
     "uncalled": Severity.WARNING,
     "unused constant": Severity.WARNING,
 }
@@ -35,7 +38,11 @@ def leveled(
     """
     most = Severity.WARNING if given else Severity.ERROR
     for reach in place:
-        if _is_refused(fault.rule, reach, form, late=late, known=known):
+        if reach == "shape only":
+            refused = fault.stage == "load"
+        else:
+            refused = _is_refused(fault.rule, reach, form, late=late, known=known)
+        if refused:
             continue
         if reach == "as declared":
             return None

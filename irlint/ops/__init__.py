@@ -81,6 +81,11 @@ class Operator:
     compiles: Callable[..., Fault | None] | None = None
     kin: tuple[str, ...] = ()
 
+    @property
+    def moves_data(self) -> bool:
+        """Whether it gives elements on without computing with them: specifications allow such operators any element type."""
+        return self.function.__module__.split(".")[2] in ("layout", "indexing")
+
 
 class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that counts and
@@ -248,7 +253,7 @@ def openvino(
     * ``absent``: what the library takes where an attribute is not written that the specification requires.
     * ``documented``: the default of the specification, which the library does not take: it takes ``absent``.
     * ``refused_without``: the default of the specification where the library refuses the layer without the attribute.
-    * ``needed(node)``: whether the library refuses such a layer for want of an attribute that is ``absent``.
+    * ``needed(node)``: whether the library refuses to compile such a layer for want of an attribute that is ``absent``.
     * ``legacy``: attributes that older writers put on the operation, which has not got them.
     * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
     * ``unheeded``: texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.

@@ -6,6 +6,7 @@ import pytest
 from cases.ir_documents import edge, net
 from oracles.openvino_worker import compiles
 
+import irlint
 from irlint.checks import compiling, variables
 from irlint.inference.walk import inferred
 from irlint.parsers import openvino as parser
@@ -75,7 +76,7 @@ ABS = [ONE, layer(5, "Abs", 1)]
 FROM_ROLL = [(2, 5, 0), (3, 5, 1), (4, 5, 2), (5, 1, 1)]
 EMPTY = [const(2, "0", 0, 0)]
 
-#: IRs, their weights, and the codes of the errors, "" where OpenVINO compiles them.
+#: IRs, their weights, and the codes of what OpenVINO refuses to read or to compile, "" where it compiles them.
 IRS = {
     "both variables state their shape": (chained("2,3", "2,3"), b"", ""),
     "the first states none": (chained("", "2,3"), b"", "IRL396 IRL525"),
@@ -110,10 +111,63 @@ def known(request, tmp_path):
 @pytest.mark.parametrize(
     ("known", "codes"), [(name, each[2]) for name, each in IRS.items()], indirect=["known"], ids=list(IRS)
 )
-def test_what_openvino_refuses_is_an_error(known, codes):
+def test_what_openvino_refuses_is_found(known, codes):
     found = (*known.model.problems, *known.problems, *compiling.problems(known), *variables.problems(known))
-    errors = {problem.fault.rule.code for problem in found if problem.fault.severity.value == "error"}
-    assert errors == set(codes.split())
+    refused = {each.fault.rule.code for each in found if each.is_error or each.fault.stage == "compile"}
+    assert refused == set(codes.split())
+
+
+OPEN = ordered(LRN, ROLLED, FROM_ROLL)
+
+
+@pytest.mark.parametrize(
+    ("xml", "targets", "level"),
+    [
+        (OPEN, (), "warning"),
+        (OPEN, ("openvino",), "error"),
+        (OPEN, ("openvino@2025.2",), "error"),
+        (ordered(layer(1, "LRN", 2, 'alpha="1" beta="1" bias="1" size="-1"'), [ONE], [(2, 1, 1)]), (), "error"),
+    ],
+)
+def test_what_the_specification_allows_is_an_error_for_whoever_names_the_runtime(xml, targets, level, tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_text(xml)
+    path.with_suffix(".bin").write_bytes(LISTS)
+    found = [each for each in irlint.check(path, targets=targets).findings if each.rule.code == "IRL525"]
+    assert [each.severity.value for each in found] == [level]
+
+
+CONVERT = layer(1, "Convert", 1)
+DYNAMIC = layer(1, "Convert", 1, 'destination_type="dynamic"')
+SHAPE = layer(2, "ShapeOf", 1, 'output_type="i64"', version="opset3")
+
+
+#: Layers behind an input, edges, and what irlint says of them: an error where OpenVINO does not compile the IR.
+TYPELESS = [
+    ([CONVERT], [(1, 9, 0)], "error IRL504"),
+    ([CONVERT, SHAPE], [(1, 2, 0), (2, 9, 0)], "warning IRL504"),
+    ([CONVERT, SHAPE, result(10)], [(1, 2, 0), (2, 9, 0), (1, 10, 0)], "error IRL504"),
+    ([DYNAMIC], [(1, 9, 0)], "error IRL510"),
+    ([DYNAMIC, SHAPE], [(1, 2, 0), (2, 9, 0)], "warning IRL510"),
+]
+
+
+@pytest.mark.parametrize(("layers", "edges", "findings"), TYPELESS)
+def test_a_type_is_needed_where_the_elements_are(layers, edges, findings, tmp_path):
+    """OpenVINO reads a Convert without a type, and compiles it where a result needs its shape alone."""
+    path = tmp_path / "m.xml"
+    path.write_text(document([parameter(0, "2,3"), *layers, result(9)], [(0, 1, 0), *edges]))
+    found = irlint.check(path).findings
+    assert [f"{each.severity.value} {each.rule.code}" for each in found if each.rule.family == "operators"] == [
+        findings
+    ]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("layers", "edges", "findings"), TYPELESS)
+def test_openvino_compiles_what_is_no_error(layers, edges, findings):
+    xml = document([parameter(0, "2,3"), *layers, result(9)], [(0, 1, 0), *edges])
+    assert compiles(xml.encode(), b"") == findings.startswith("warning")
 
 
 @pytest.mark.oracle

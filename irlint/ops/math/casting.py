@@ -224,6 +224,7 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
             "attribute `destination_type` is dynamic, and OpenVINO converts to no such type",
             help="write the type that the values are to have",
             attribute="destination_type",
+            stage="compile",
         )
     if x.dtype is not None and not _is_converted(x.dtype, destination_type):
         raise NOT_CONVERTIBLE.fault(

@@ -145,6 +145,7 @@ def _compiled_uniform(layer: Layer) -> Fault | None:
         f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is no size of a tensor",
         help="write the size",
         input=0,
+        forbidden=True,
     )
 
 

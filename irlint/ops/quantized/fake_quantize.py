@@ -25,6 +25,7 @@ def _enough_levels(layer: Layer) -> Fault | None:
         f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
         help="use the number of quantization levels, such as 256",
         attribute="levels",
+        forbidden=True,
     )
 
 
