@@ -9,7 +9,7 @@ from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import Fixed, fixed_sizes
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
-from irlint.findings.faults import Fault, Severity
+from irlint.findings.faults import Severity
 from irlint.findings.statements import Relation
 from irlint.findings.wording import listed
 from irlint.inference.known import Demand, Known
@@ -21,6 +21,9 @@ from irlint.records import record, replaced
 
 #: Of a demand with a longer condition only the reason is given.
 LONG = 120
+
+#: Of the demands that contradict each other so many are listed beside the last.
+MOST = 3
 
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
@@ -68,7 +71,9 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
             if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
                 text = known.symbols.get(name, name)
                 low, high = bounds(dim)
-                place = Place(makers.get(value) or value.name, axis, "" if "[" in text else text, (max(low or 1, 1), high))
+                place = Place(
+                    makers.get(value) or value.name, axis, "" if "[" in text else text, (max(low or 1, 1), high)
+                )
                 found[name] = place
     return found
 
@@ -88,7 +93,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
     marks = _marks(demand, each.names, known)
     fault = FROZEN_SIZE.fault(
         f"{dynamic} (and {each.one})" if each.one else dynamic,
-        help=_help(each, declare, demand.node, known),
+        help=_help(each, declare, demand.node, makers),
         marks=marks,
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(each, demand, marks),
@@ -100,12 +105,17 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
-    """```H` and `W` of `x```, or ``axis 2 of `x```."""
-    inputs: dict[str, list[str]] = {}
+    """```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
+    inputs: dict[str, list[Place]] = {}
     for name in names:
-        place = places[name]
-        inputs.setdefault(place.input, []).append(f"`{place.text}`" if place.text else f"axis {place.axis}")
-    return listed([f"{listed(sizes)} of `{given}`" for given, sizes in inputs.items()])
+        inputs.setdefault(places[name].input, []).append(places[name])
+    return listed([f"{_sizes(own)} of `{given}`" for given, own in inputs.items()])
+
+
+def _sizes(places: Sequence[Place]) -> str:
+    if any(place.text for place in places):
+        return listed([f"`{place.text}`" if place.text else f"axis {place.axis}" for place in places])
+    return f"{'axis' if len(places) == 1 else 'axes'} {listed([str(place.axis) for place in places])}"
 
 
 def _needed(demand: Demand, *, here: bool) -> str:
@@ -167,7 +177,9 @@ def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     """Whether a weight fixes the size, in a file that declares every axis of every input dynamic."""
     known = makers.known
     graph = known.model.graph
-    given = [known.types.get(value) for value in graph.inputs if value not in graph.constants] if graph is not None else []
+    given = (
+        [known.types.get(value) for value in graph.inputs if value not in graph.constants] if graph is not None else []
+    )
     if any(isinstance(dim, int) for each in given if isinstance(each, Tensor) for dim in each.shape or ()):
         return False
     types = inputs_of(demand.node, known)
@@ -194,16 +206,17 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 # --- helps ------------------------------------------------------------------------------------------------------------
 
 
-def _help(each: Fixed, declare: str, node: Node, known: Known) -> str:
+def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
-    if each.size is None:
-        return f"pool to a fixed size before this node, or {declare}"
-    size, inputs = each.size, inputs_of(node, known)
+    known, size = makers.known, each.size
+    inputs = inputs_of(node, known)
     types = [given if isinstance(given, Tensor) else None for given in inputs]
     output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
     rank = len(output.shape) if isinstance(output, Tensor) and output.shape is not None else None
     if any(given is not None and given.value is not None and len(given.value) == rank for given in types[1:]):
         return f"let this node follow the input (-1, or its Shape, in a target), or {declare}"
+    if size is None:
+        return f"pool to a fixed size before this node, or {declare}"
     axes = [(axis, index) for index, axis, dim in _axes(types) if dim == size]
     if "axis" in node.attributes and len(axes) == 1:
         (at, index) = axes[0]
@@ -211,12 +224,16 @@ def _help(each: Fixed, declare: str, node: Node, known: Known) -> str:
     fitting = [f"input {index}" for index in range(len(types)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} exchanged it works for every size; or {declare}"
-    fixing = {index for index, axis, dim in _axes(types) if dim == size}
-    if len(fixing) == 1 and each.one:
+    fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
+    if len(fixing) == 1:
         (index,) = fixing
         value = node.inputs[index]
         what = f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
-        return f"cut or compute {what} to the size of the input, or {declare}"
+        return (
+            f"cut or compute {what} to the size that is fed, or {declare}"
+            if each.one
+            else f"{declare}, which {what} fixes"
+        )
     return f"correct what leads here, so that it works for every size, or {declare}"
 
 
@@ -246,13 +263,16 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
         return []
     last = demands[-1]
     ordered = [name for name in places if name in names]
-    others = "; ".join(f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1])
+    before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
+    others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
     sizes = "size" if len(ordered) == 1 else "sizes"
     works = "works" if len(ordered) == 1 else "work"
     fault = NO_SIZES_FIT.fault(
         f"no {sizes} of {_called(ordered, places)} {works}: this node needs {_text(last)}{f', and {others}' * bool(others)}",
-        help=f"correct the one that needs what is not intended: {named}" if others else "correct this node, or what leads here",
+        help=f"correct the one that needs what is not intended: {named}"
+        if others
+        else "correct this node, or what leads here",
         marks=_marks(last, ordered, known),
         aligned="left",
         remark="no sizes work",
@@ -264,8 +284,9 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
 
 
 def _text(demand: Demand) -> str:
-    """A condition, and what it is without the sizes that are factors of both sides."""
-    relations = demand.requirement.any_of
-    reduced = " or ".join(f"{without_common_factors(each)!s}" for each in relations)
+    """A condition, and what it is where nothing but numbers is left without the sizes that are factors of both sides."""
+    relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
-    return condition if reduced == condition else f"{condition}, which is {reduced}"
+    if any(symbols(each.left) or symbols(each.right) for each in relations):
+        return condition
+    return f"{condition}, which is {' or '.join(map(str, relations))}"

@@ -59,9 +59,11 @@ def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -
 
 
 def _shared(one: Group, other: Group) -> Iterator[Demand]:
-    """The demands of one branch that hold in the other, too; where nothing fits either of them, what is impossible there."""
+    """The demands of one branch that hold in the other, too: all of them where no sizes fit the other."""
     if one.impossible or other.impossible:
         yield from (*one.impossible, *other.impossible) if one.impossible and other.impossible else ()
+        yield from () if one.impossible else one.demands()
+        yield from () if other.impossible else other.demands()
         return
     for name in one.sizes.keys() & other.sizes.keys():
         for narrow, wide in ((one, other), (other, one)):
@@ -76,4 +78,3 @@ def _shared(one: Group, other: Group) -> Iterator[Demand]:
 
 def _joint(group: Group) -> list[Alternatives]:
     return [each.relations for each in (*group.raw, *group.joint)]
-

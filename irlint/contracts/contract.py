@@ -184,7 +184,7 @@ class Group:
         if not self.impossible and any(len(each.names) > 1 for each in self.joint):
             together = [*self.raw, *self.joint]
             places = contradicting([each.relations for each in together], self._bounds())
-            behind = [each for at in places for each in self._behind(together[at])]
+            behind = [each for at in places for each in self._with_others(together[at].demand)]
             self.impossible += {id(each): each for each in behind}.values()
 
     def _settle(self, waiting: list[Open]) -> None:
@@ -216,10 +216,17 @@ class Group:
             found[name] = max(low or 1, sizes.least), min(ends, default=None)
         return found
 
-    def _behind(self, each: Open) -> list[Demand]:
-        """A demand with those that have limited its sizes."""
-        names = symbols_in(each.demand.requirement.any_of)
-        return [*(demand for name in sorted(names) for demand, _ in self.makers.get(name, ())), each.demand]
+    def _with_others(self, demand: Demand) -> list[Demand]:
+        """A demand behind those that have limited its sizes, or made them equal to others."""
+        names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
+        equal: list[Demand] = []
+        for name in list(names):
+            while name in self.same:
+                equal.append(self.same[name])
+                name = str(self.values[name])
+                names[name] = None
+        limiting = [each for name in names for each, _ in self.makers.get(name, ())]
+        return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
         """Leaves of the demands on several sizes those that do not follow from others."""
@@ -243,7 +250,7 @@ class Group:
             if holds is None and relation not in left:
                 left.append(relation)
         if not left:
-            self._contradicted(each.names, each.demand)
+            self._contradicted(each.demand)
             return None
         return Open(each.demand, tuple(left))
 
@@ -254,6 +261,11 @@ class Group:
         names = symbols_in([relation])
         beside = (each for each in self.joint if each.demand is not apart.demand and not names.isdisjoint(each.names))
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
+
+    def demands(self) -> list[Demand]:
+        """The demands that say something."""
+        single = [demand for makers in self.makers.values() for demand, _ in makers]
+        return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
 
     def facts(self) -> list[Dim]:
         """What the demands say is at least 0."""
@@ -281,7 +293,7 @@ class Group:
         low, high = self.limits.get(name, (1, None))
         within_limits = met(together, between(low or 1, high))
         if together.is_empty or (within_limits is not None and within_limits.is_empty):
-            self._contradicted({name}, demand)
+            self._contradicted(demand)
             return
         self.makers.setdefault(name, []).append((demand, sizes))
         self.sizes[name] = together
@@ -289,11 +301,10 @@ class Group:
         if single is not None:
             self.values[name] = single
 
-    def _contradicted(self, names: Iterable[str], demand: Demand) -> None:
+    def _contradicted(self, demand: Demand) -> None:
         """Notes a demand that nothing fulfils beside those that were there before."""
-        if not self.impossible:
-            self.impossible += [each for name in sorted(names) for each, _ in self.makers.get(name, [])]
-        self.impossible.append(demand)
+        more = [demand] if self.impossible else self._with_others(demand)
+        self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 
     def _count(self, demands: Iterable[Demand]) -> int:
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))

@@ -47,9 +47,10 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
             ]
     for joint in contract.joint:
         product = fixed_product(joint.relations)
-        if product is not None:
+        if product is not None and joint.names <= limits.keys():
             names = tuple(sorted(joint.names, key=list(limits).index))
-            found.append(Fixed(names, (joint.demand,), None, f"{product}", _ones(joint.relations, product)))
+            one = f"{product_text(product.left, 1)}, by broadcasting" if len(joint.relations) > 1 else ""
+            found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
     return found
 
 
@@ -103,33 +104,41 @@ def _sides(relation: Relation) -> Relation | None:
     return Relation("==", left, right) if isinstance(left, Expr) and isinstance(right, int) else None
 
 
-def _ones(relations: Alternatives, product: Relation) -> str:
-    return f"{product.left} == 1, by broadcasting" if len(relations) > 1 else ""
+def product_text(dim: Dim, number: Dim) -> str:
+    """A product and the number that it has to be, by its factors: ``(H - 2)*(W - 2) == 64``."""
+    factors, shift = _factors(dim)
+    if shift is None or not isinstance(number, int):
+        return f"{dim!s} == {number!s}"
+    texts = [f"{each!s}" for each in factors]
+    return f"{'*'.join(text if text.isidentifier() else f'({text})' for text in texts)} == {number + shift}"
 
 
 def _is_product(dim: Dim) -> bool:
-    """Whether a polynomial over several symbols is the product of others that share none."""
-    factors = _factors(dim)
+    """Whether a polynomial is, but for a number, the product of several others, with more than one symbol in all."""
+    factors, _ = _factors(dim)
     return sum(bool(symbols(each)) for each in factors) > 1 and len(symbols(dim)) > 1
 
 
-def _factors(dim: Dim) -> Sequence[Dim]:
-    """The factors that all terms share and what they leave, or the two of ``(a*x + b)*(c*y + d)``."""
-    monomials = list(terms_of(dim))
+def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
+    """The factors of a polynomial and the number that their product is greater by, None where the factors are not exact."""
     shared: list[Dim] = []
+    rest = dim
     for atom in dict.fromkeys(atoms_of(dim)):
-        rest = quotient(dim, atom_dim(atom))
-        if rest is not None and all(atom in monomial for monomial in monomials):
+        left = quotient(rest, atom_dim(atom))
+        if left is not None and all(atom in monomial for monomial in terms_of(rest)):
             shared.append(atom_dim(atom))
-            dim = rest
-            monomials = list(terms_of(dim))
-    return [*shared, dim] if shared else _linear_factors(dim)
+            rest = left
+    if shared:
+        return ([*shared, rest] if rest != 1 else shared), 0
+    return _linear_factors(dim)
 
 
-def _linear_factors(dim: Dim) -> Sequence[Dim]:
-    """Two factors of ``a*x*y + b*x + c*y``, which with a number is a product of two sums."""
+def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
+    """The factors of ``a*x*y + b*x + c*y + d``, which with another number than d is a product of two sums."""
     terms = terms_of(dim)
     pair = next((monomial for monomial in terms if len(monomial) == MOST), None)
     if pair is None or pair[0] is pair[1] or not terms.keys() <= {pair, pair[:1], pair[1:], ()}:
-        return [dim]
-    return [atom_dim(pair[0]), atom_dim(pair[1])]
+        return [dim], 0
+    first, second = terms.get(pair[:1], 0), terms.get(pair[1:], 0)
+    factors = [atom_dim(pair[0]) + second, atom_dim(pair[1]) + first]
+    return factors, first * second - terms.get((), 0) if terms[pair] == 1 else None

@@ -8,17 +8,20 @@ from math import gcd
 from irlint.contracts.implied import Alternatives, related, symbols_in
 from irlint.contracts.simplified import decided, simplified
 from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluated, substituted, symbol, symbols
-from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, atoms_of, canonical, terms_of
+from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
 from irlint.findings.statements import Relation
 
 #: Of more conditions that share sizes none is proven to contradict another.
-MOST_CONDITIONS = 40
+MOST_CONDITIONS = 24
 
 #: So many combinations of alternatives are looked at, and conditions with more alternatives in all are left out.
 MOST_CASES = 64
 
 #: An elimination with more inequalities than this proves nothing.
-MOST_INEQUALITIES = 160
+MOST_INEQUALITIES = 100
+
+#: So many inequalities are made, and relations looked at, for conditions that share sizes.
+MOST_WORK = 4000
 
 
 def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
@@ -83,11 +86,29 @@ def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mappin
 def _fail(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
     """Whether the conditions fail together for all sizes."""
     names = symbols_in([relation for each in conditions for relation in each])
-    known = {name: symbol(name, *limits.get(name, (1, None))) for name in names}
+    known = {name: _limited(name, limits.get(name, (1, None))) for name in names}
+    work = _Work(MOST_WORK)
     try:
-        return all(_fails(case, known) for case in _cases(conditions))
+        return all(_fails(case, known, work) for case in _cases(conditions))
     except (TooComplex, ZeroDivisionError):
         return False
+
+
+def _limited(name: str, limits: Bounds) -> Dim:
+    return symbol(name, limits[0] or 1, limits[1])
+
+
+class _Work:
+    """How much may still be done for one proof."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, amount: int) -> None:
+        """Raises TooComplex where nothing is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise TooComplex("a proof about sizes")
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
@@ -105,9 +126,10 @@ def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]
     return iter(cases)
 
 
-def _fails(relations: Sequence[Relation], known: Mapping[str, Dim]) -> bool:
+def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
     """Whether the relations fail together for all sizes, each symbol being what is ``known`` of it."""
     left: list[Relation] = []
+    work.spend(len(relations))
     for each in relations:
         each = simplified(Relation(each.kind, substituted(each.left, known), substituted(each.right, known)))
         holds = decided(each)
@@ -115,6 +137,11 @@ def _fails(relations: Sequence[Relation], known: Mapping[str, Dim]) -> bool:
             return True
         if holds is None:
             left.append(each)
+    narrower = {**known}
+    for each in left:
+        narrower.update(_narrowed(each, narrower))
+    if narrower != known:
+        return _fails(left, narrower, work)
     for each in left:
         solution = _solved(each)
         if solution is not None:
@@ -124,9 +151,26 @@ def _fails(relations: Sequence[Relation], known: Mapping[str, Dim]) -> bool:
             limited = [Relation(">=", size, low)] if low is not None else []
             limited += [Relation(">=", high, size)] if high is not None else []
             rest = [other for other in left if other is not each]
-            return _fails([*rest, *limited], {**{other: known[other] for other in known}, name: size})
+            return _fails([*rest, *limited], {**known, name: size}, work)
     facts = [fact for each in left for fact in _facts(each)]
-    return bool(facts) and _eliminated([*facts, *_facts_about(facts)])
+    return bool(facts) and _eliminated([*facts, *_facts_about(facts)], work)
+
+
+def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
+    """A symbol with the bound that an inequality about it alone says."""
+    difference = relation.left - relation.right
+    terms = terms_of(difference)
+    (monomial, *others) = [each for each in terms if each] or [()]
+    if relation.kind != ">=" or others or len(monomial) != 1 or monomial[0].parts:
+        return {}
+    name, factor, constant = monomial[0].name, terms[monomial], terms.get((), 0)
+    low, high = bounds(known[name])
+    limit = -(constant // factor) if factor > 0 else constant // -factor
+    if factor > 0:
+        low = limit if low is None else max(low, limit)
+    else:
+        high = limit if high is None else min(high, limit)
+    return {} if high is not None and low is not None and low > high else {name: symbol(name, low or 0, high)}
 
 
 def _solved(relation: Relation) -> tuple[str, Dim] | None:
@@ -198,7 +242,7 @@ def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
     return [part - dim if atom.kind == "min" else dim - part for part in atom.parts]
 
 
-def _eliminated(facts: Sequence[Dim]) -> bool:
+def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
     """Whether whole numbers in the place of monomials leave one of the facts below 0: Fourier-Motzkin elimination."""
     rows = {row for fact in facts if (row := _row(terms_of(fact))) is not None}
     while rows:
@@ -213,6 +257,7 @@ def _eliminated(facts: Sequence[Dim]) -> bool:
             return False
         chosen = min(counts, key=lambda each: counts[each][0] * counts[each][1])
         above, below, rest = _parted(rows, chosen)
+        work.spend(len(above) * len(below))
         combined = (_combined(one, other, chosen) for one in above for other in below)
         rows = {*rest, *(row for row in combined if row is not None)}
         if len(rows) > MOST_INEQUALITIES:

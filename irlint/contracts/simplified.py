@@ -89,7 +89,7 @@ def _of_the_rest(relation: Relation) -> Relation:
         whole, rest = divided(relation.left, relation.right)
     except TooComplex:
         return relation
-    if whole == 0 or len(terms_of(rest)) >= len(relation.left.terms):
+    if whole == 0 or (isinstance(rest, Expr) and len(rest.terms) >= len(relation.left.terms)):
         return relation
     return replaced(relation, left=abs(rest) if isinstance(rest, int) else rest)
 

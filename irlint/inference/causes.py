@@ -242,7 +242,7 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_fixed_size(problem, node) or self._of_a_user(problem, node)
+            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -278,18 +278,12 @@ class _Facts:
             self.kinds[node] = kept
         return self.kinds[node]
 
-    def _of_a_fixed_size(self, problem: Problem, node: Node) -> Problem | None:
-        """What fixes a size of an input that the file declares of an output, and of which the node gives the number."""
+    def _of_a_size(self, problem: Problem, node: Node) -> Problem | None:
         if not self.fixed or problem.sizes or problem.is_error:
             return None
-        for value in node.outputs:
-            found = self.known.types.get(value) if value is not None and value.name == problem.value else None
-            for declaration in value.declared if value is not None and isinstance(found, Tensor) else ():
-                declared = declaration.type.shape if isinstance(declaration.type, Tensor) else None
-                for given, size in zip(getattr(found, "shape", None) or (), declared or ()):
-                    if isinstance(given, int) and f"{size}" in self.fixed:
-                        return self.fixed[f"{size}"]
-        return None
+        from irlint.inference.fixed_sizes import fixing
+
+        return fixing(problem, node, self.fixed, self.known)
 
     def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
         """The refused element type of a node that would take what the file declares."""
