@@ -339,7 +339,8 @@ def _contradiction(
         held, stated_type = held.element, stated_type.element
     if not isinstance(held, Tensor) or not isinstance(stated_type, Tensor):
         return None
-    text = _clash(held.shape, stated_type.shape, known, terms)
+    returned = declaration.by == "output" and not within
+    text = _clash(held.shape, stated_type.shape, known, terms, returned=returned)
     if not text:
         return None
     axis = None if what or "; " in text else _only_axis(held.shape, stated_type.shape)
@@ -404,12 +405,14 @@ def _way(given: Type | None, wanted: Type) -> str:
     return "cast the elements" if type(given) is type(wanted) else "connect another value"
 
 
-def _clash(inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None) -> str:
+def _clash(
+    inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
+) -> str:
     if inferred == declared or (known.format.no_dims_tell_nothing and not declared):
         return ""
     from irlint.inference.agreement import NO_TERMS, clashes
 
-    return "; ".join(clashes(inferred, declared, terms or NO_TERMS))
+    return "; ".join(clashes(inferred, declared, terms or NO_TERMS, returned=returned))
 
 
 def _root(

@@ -14,7 +14,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.dims import same, symbol
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
@@ -34,7 +34,7 @@ MANY = 64
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     """The problems, each that follows from another with its root as ``because``.
 
-    A root is as bad as the worst that follows from it.
+    A root is as bad as the worst that follows from it; what follows from a size that is fixed is no worse than that.
     """
     facts = _Facts(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
@@ -50,12 +50,26 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         problems, roots = at_the_break(problems, roots, known)
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
-        worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
+        if problems[root].sizes:
+            worst[at] = min(worst[at], worst[root], key=_rank)
+        else:
+            worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
     for at in dict.fromkeys(roots.values()):
         if told[at].fault.rule.family == DECLARED and known.format.declared_shapes_hold:
             told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
-    return [replaced(each, because=told[roots[at]]) if at in roots else each for at, each in enumerate(told)]
+    return [
+        replaced(each, fault=_of_severity(each.fault, worst[at]), because=told[roots[at]]) if at in roots else each
+        for at, each in enumerate(told)
+    ]
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
+
+
+def _of_severity(fault: Fault, severity: Severity) -> Fault:
+    return fault if fault.severity is severity else fault.lowered(severity)
 
 
 def _root(at: int, causes: dict[int, int]) -> int:
@@ -116,6 +130,8 @@ class _Facts:
         self.doubts: dict[Value, Problem] = {}
         #: What layers give whose id another layer has as well.
         self.ambiguous: dict[Value, Problem] = {}
+        #: What fixes the size that each symbol of an input stands for.
+        self.fixed: dict[str, Problem] = {}
         #: What is declared with another number of axes than its node gives, of which errors may follow.
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
@@ -146,6 +162,8 @@ class _Facts:
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
         if domain is not None:
             self.imports.setdefault((_importer(graph), domain), problem)
+        for name in problem.sizes:
+            self.fixed.setdefault(name, problem)
         if problem.is_error:
             for value in problem.disputes:
                 self.doubts.setdefault(value, problem)
@@ -224,7 +242,7 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_user(problem, node)
+            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -259,6 +277,13 @@ class _Facts:
                     kept.append(each)
             self.kinds[node] = kept
         return self.kinds[node]
+
+    def _of_a_size(self, problem: Problem, node: Node) -> Problem | None:
+        if not self.fixed or problem.sizes or problem.is_error:
+            return None
+        from irlint.inference.fixed_sizes import fixing
+
+        return fixing(problem, node, self.fixed, self.known)
 
     def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
         """The refused element type of a node that would take what the file declares."""
