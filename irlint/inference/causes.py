@@ -126,6 +126,12 @@ class _Facts:
             self.ambiguous = named_twice(problems, known)
         if not known.format.declared_shapes_hold:
             _doubts(known, self.own, self.doubts)
+        #: What follows from a node that cannot work with a constant as it is stored.
+        self.stored: Mapping[int, Problem] = {}
+        if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
+            from irlint.inference.shared_values import unlike_declared
+
+            self.stored = unlike_declared(problems, known)
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
@@ -161,6 +167,8 @@ class _Facts:
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
         fault, node = problem.fault, problem.node
+        if id(problem) in self.stored:
+            return self.stored[id(problem)]
         if fault.role == "absence":
             return self._of_absence(problem)
         if fault.role == "undefined":

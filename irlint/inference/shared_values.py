@@ -1,13 +1,19 @@
-"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, and what layers of one id give."""
+"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, or that is not what the file declares,
+and what layers of one id give."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from irlint.inference.holes import filled
 from irlint.inference.known import Known
+from irlint.inference.questions import asked_again
 from irlint.model import Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, Type
+
+#: The family of rules about declarations.
+DECLARED = "declarations"
 
 #: The rule about an element type that an operator does not take.
 TYPE_REFUSED = "element-type-not-allowed"
@@ -42,3 +48,61 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
         for value in node.outputs
         if value is not None
     }
+
+
+def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
+    """By their identities, the problems that follow from the first node that cannot work with a stored constant, and could with the type
+    that the file declares of it: those of the other nodes, and that of the declaration."""
+    stale = _stale(problems, known)
+    found: dict[int, Problem] = {}
+    first: dict[Value, Problem] = {}
+    for problem in problems if stale else ():
+        if problem.node is None or not problem.by_rule or not problem.is_error:
+            continue
+        value = next((each for each in problem.node.inputs if each in stale), None)
+        if value is None or not _is_gone_as_declared(problem, stale, known):
+            continue
+        root = first.setdefault(value, problem)
+        if root is not problem:
+            found[id(problem)] = root
+    for value, root in first.items():
+        found[id(stale[value])] = root
+    return found
+
+
+def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
+    """The constants of which the file declares something else than is stored, each with the problem of that."""
+    named = {(each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node}
+    if not named:
+        return {}
+    return {
+        value: named[graph.path, value.name]
+        for graph in graphs(known.model)
+        for value in graph.constants
+        if value.declared and (graph.path, value.name) in named
+    }
+
+
+def _is_gone_as_declared(problem: Problem, stale: Mapping[Value | None, Problem], known: Known) -> bool:
+    """Whether the problem of a node goes away where the ``stale`` constants are as they are declared."""
+    node = problem.node
+    assert node is not None
+    inputs = [
+        None if value is None else _as_declared(value, known) if value in stale else known.types.get(value)
+        for value in node.inputs
+    ]
+    answer = asked_again(known, node, inputs)
+    if answer is None or answer.outputs is None:
+        return False
+    return all(each.rule is not problem.fault.rule for each in answer.faults)
+
+
+def _as_declared(value: Value, known: Known) -> Type | None:
+    """The declared type of a constant; with the stored contents where only the element type is another one."""
+    stored, declared = known.types.get(value), value.type
+    if not isinstance(stored, Tensor) or not isinstance(declared, Tensor):
+        return declared
+    alike = filled(Tensor(declared.dtype, declared.shape), Tensor(stored.dtype, stored.shape))
+    if isinstance(alike, Tensor) and alike.shape == stored.shape:
+        return Tensor(alike.dtype, alike.shape, stored.value, stored.extent)
+    return alike
