@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
-from irlint.inference.causes import differ
 from irlint.inference.known import Known
 from irlint.model import LAST_WITH_INPUTS, Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
@@ -166,6 +165,7 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
         if not isinstance(declared, Tensor) or stored.shape == declared.shape:
             continue
         from irlint.inference.agreement import clashes
+        from irlint.inference.causes import differ
 
         text = "; ".join(clashes(stored.shape, declared.shape))
         if text:

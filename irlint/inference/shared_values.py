@@ -3,12 +3,13 @@ and what layers of one id give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
+from irlint.inference.causes import differ
 from irlint.inference.holes import filled
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.model import Problem, Value
+from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
 
@@ -51,16 +52,26 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
 
 
 def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
-    """By their identities, the problems that follow from the first node that cannot work with a stored constant, and could with the type
-    that the file declares of it: those of the other nodes, and that of the declaration."""
+    """By their identities, the problems that go away where a stored constant is as the file declares it, each with its cause.
+
+    The declaration of the constant and the errors of its users follow from the error of the first user. Declarations behind a user that
+    works follow from that of the constant, and errors behind them as well.
+    """
     stale = _stale(problems, known)
-    found: dict[int, Problem] = {}
+    if not stale:
+        return {}
+    behind = _declared_behind(problems, stale, known)
+    found = {id(problem): cause for problem, cause in behind.values()}
+    doubted = {*stale, *behind}
     first: dict[Value, Problem] = {}
-    for problem in problems if stale else ():
+    for problem in problems:
         if problem.node is None or not problem.by_rule or not problem.is_error:
             continue
-        value = next((each for each in problem.node.inputs if each in stale), None)
-        if value is None or not _is_gone_as_declared(problem, stale, known):
+        value = next((each for each in problem.node.inputs if each in doubted), None)
+        if value is None or not _is_gone_as_declared(problem, doubted, known):
+            continue
+        if value in behind:
+            found[id(problem)] = behind[value][1]
             continue
         root = first.setdefault(value, problem)
         if root is not problem:
@@ -68,6 +79,38 @@ def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Prob
     for value, root in first.items():
         found[id(stale[value])] = root
     return found
+
+
+def _declared_behind(
+    problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
+) -> dict[Value | None, tuple[Problem, Problem]]:
+    """The values that nodes make of ``stale`` constants and that would be as they are declared where the constants were, each with the
+    problem of its declaration and with that of the constant."""
+    found: dict[Value | None, tuple[Problem, Problem]] = {}
+    heads: dict[int, Problem] = {}
+    for problem in problems:
+        node = problem.node
+        if node is None or problem.fault.rule.family != DECLARED:
+            continue
+        port = next((at for at, each in enumerate(node.outputs) if each is not None and each.name == problem.value), None)
+        cause = heads.get(id(problem.because))
+        if cause is None and problem.because is None:
+            cause = next((stale[each] for each in node.inputs if each in stale), None)
+            if cause is not None and (port is None or not _is_as_declared(node, port, stale, known)):
+                cause = None
+        if cause is not None and port is not None:
+            heads[id(problem)] = cause
+            found[node.outputs[port]] = problem, cause
+    return found
+
+
+def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known: Known) -> bool:
+    """Whether an output is what the file declares of it, where the ``stale`` inputs are so, too."""
+    answer = asked_again(known, node, _inputs_as_declared(node, stale, known))
+    value = node.outputs[port]
+    if answer is None or answer.outputs is None or port >= len(answer.outputs) or value is None:
+        return False
+    return not any(differ(answer.outputs[port], each.type) for each in value.declared)
 
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
@@ -83,18 +126,20 @@ def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Prob
     }
 
 
-def _is_gone_as_declared(problem: Problem, stale: Mapping[Value | None, Problem], known: Known) -> bool:
-    """Whether the problem of a node goes away where the ``stale`` constants are as they are declared."""
-    node = problem.node
-    assert node is not None
-    inputs = [
-        None if value is None else _as_declared(value, known) if value in stale else known.types.get(value)
-        for value in node.inputs
-    ]
-    answer = asked_again(known, node, inputs)
+def _is_gone_as_declared(problem: Problem, stale: Container[Value | None], known: Known) -> bool:
+    """Whether the problem of a node goes away where its ``stale`` inputs are as they are declared."""
+    assert problem.node is not None
+    answer = asked_again(known, problem.node, _inputs_as_declared(problem.node, stale, known))
     if answer is None or answer.outputs is None:
         return False
     return all(each.rule is not problem.fault.rule for each in answer.faults)
+
+
+def _inputs_as_declared(node: Node, stale: Container[Value | None], known: Known) -> list[Type | None]:
+    return [
+        None if value is None else _as_declared(value, known) if value in stale else known.types.get(value)
+        for value in node.inputs
+    ]
 
 
 def _as_declared(value: Value, known: Known) -> Type | None:
