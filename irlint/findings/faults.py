@@ -67,7 +67,7 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection"]
+Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection", "size"]
 
 
 @record
@@ -80,7 +80,8 @@ class Rule:
     ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
     value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
     the names, inputs and attributes of its nodes. An ``absence`` and an ``undefined`` name
-    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant.
+    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. From a
+    ``size`` whose name stands for two, whatever the node demands of it.
     """
 
     code: str

@@ -53,7 +53,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
     for at in dict.fromkeys(roots.values()):
-        if told[at].fault.rule.family == DECLARED and known.format.declared_shapes_hold:
+        if told[at].fault.rule.family == DECLARED and (known.format.declared_shapes_hold or told[at].node is None):
             told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
     return [replaced(each, because=told[roots[at]]) if at in roots else each for at, each in enumerate(told)]
 
@@ -79,7 +79,12 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
-    if error is None or error.node is None or problem.fault.rule.code != "IRL601":
+    if error is None or error.node is None:
+        return problem
+    if problem.node is None:
+        help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"
+        return replaced(problem, fault=problem.fault.changed(help=help))
+    if problem.fault.rule.code != "IRL601":
         return problem
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
     stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
@@ -232,7 +237,8 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_user(problem, node)
+            size = next((each for each in others if each.fault.role == "size" and fault.role != "size"), None)
+            return stored or size or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
