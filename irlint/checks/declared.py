@@ -79,7 +79,9 @@ def _grouped(found: list[Problem], known: Known) -> list[Problem]:
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
-    choices = [body.path for graph in graphs(known.model) for node in graph.nodes if node.bodies[1:] for _, body in node.bodies]
+    choices = [
+        body.path for graph in graphs(known.model) for node in graph.nodes if node.bodies[1:] for _, body in node.bodies
+    ]
     stale = [each for each in stale if any(f"{each.graph}/".startswith(f"{path}/") for path in choices)]
     if len(stale) < 2:
         return found

@@ -91,13 +91,17 @@ def _differ(one: Dim, other: Dim) -> bool:
 
 def _demanded(one: Dim, other: Dim, known: Known) -> bool:
     """Whether an operator demands two sizes to be equal, perhaps among other possibilities."""
-    return any({each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of)
+    return any(
+        {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
+    )
 
 
 def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
     one, other = clashes[0]
     more = len(clashes) - 1
-    also = f", and {more} other name{'s' * (more > 1)} of the graph {'stand' if more > 1 else 'stands'} for two" * bool(more)
+    also = f", and {more} other name{'s' * (more > 1)} of the graph {'stand' if more > 1 else 'stands'} for two" * bool(
+        more
+    )
     fault = SHAPE_CONTRADICTED.fault(
         f"{_called(one, known)!r} stands for two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and axis "
         f"{other.axis} of {other.value.name!r} is {other.size}{also}",
@@ -160,10 +164,13 @@ def _apart(graph: Graph, known: Known) -> Sequence[Demand]:
 
     shapes = {
         value: tuple(
-            symbol(f"_apart_{at}_{axis}", 1) if isinstance(dim, Expr) else dim for axis, dim in enumerate(known_type.shape)
+            symbol(f"_apart_{at}_{axis}", 1) if isinstance(dim, Expr) else dim
+            for axis, dim in enumerate(known_type.shape)
         )
         for at, value in enumerate(graph.inputs)
-        if isinstance(known_type := known.types.get(value), Tensor) and known_type.shape and value not in graph.constants
+        if isinstance(known_type := known.types.get(value), Tensor)
+        and known_type.shape
+        and value not in graph.constants
     }
     return Walk(known.model, shapes).known(graph).requires  # type: ignore[arg-type]
 

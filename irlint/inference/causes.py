@@ -332,7 +332,7 @@ class _Facts:
         if axes is not None:
             return axes
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
-        if doubt is None or doubt.node is node:
+        if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
         # Of two declarations, the one that follows is told when they are compared with each other.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:

@@ -92,7 +92,9 @@ def _declared_behind(
         node = problem.node
         if node is None or problem.fault.rule.family != DECLARED:
             continue
-        port = next((at for at, each in enumerate(node.outputs) if each is not None and each.name == problem.value), None)
+        port = next(
+            (at for at, each in enumerate(node.outputs) if each is not None and each.name == problem.value), None
+        )
         cause = heads.get(id(problem.because))
         if cause is None and problem.because is None:
             cause = next((stale[each] for each in node.inputs if each in stale), None)
@@ -115,7 +117,9 @@ def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
     """The constants of which the file declares something else than is stored, each with the problem of that."""
-    named = {(each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node}
+    named = {
+        (each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node
+    }
     if not named:
         return {}
     return {
