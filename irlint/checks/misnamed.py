@@ -10,8 +10,8 @@ from operator import itemgetter
 from irlint.findings.wording import counted
 from irlint.model import Stored
 from irlint.model.formats import FORMATS
-from irlint.parsers.opening import is_url
 from irlint.parsers.onnx.tensors import told_beside
+from irlint.parsers.opening import is_url
 
 #: How the names of models end. A file whose name begins as that of another model belongs to that one.
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
@@ -32,7 +32,8 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
         return f"{similar} is there, give it that name if it is the same"
     size = _needed(stored)
     own = os.path.basename(path)
-    models = tuple(os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES))
+    stems = [os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES)]
+    models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
     fitting = [each for each, held in names if size and held == size and each != own and not each.startswith(models)]
     if not size or len(fitting) != 1:
         return ""

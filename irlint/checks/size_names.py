@@ -172,7 +172,7 @@ def _apart(graph: Graph, known: Known) -> Sequence[Demand]:
         and known_type.shape
         and value not in graph.constants
     }
-    return Walk(known.model, shapes).known(graph).requires  # type: ignore[arg-type]
+    return Walk(known.model, shapes).known(graph).requires
 
 
 def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
