@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from irlint.dims import Shape, elements
@@ -276,7 +276,9 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
         f"{what} stored in {shortened(file) or 'a file'}, {told}",
-        help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else _way_to(stored, known.model.path),
+        help=f'fetch it: git lfs pull --include "{beside}"'
+        if "LFS" in reason
+        else _way_to([each for _, _, each, _ in entries], known),
         severity=Severity.WARNING if _all_dead(entries, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
@@ -284,26 +286,17 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _way_to(stored: Stored, path: str) -> str:
-    if stored.file and stored.available is None:
-        other = _alike(stored.file, path) if (stored.reason or "does not exist").endswith("does not exist") else ""
-        meant = f": {shortened(other)} is there, give it that name if it is the same" if other else ""
-        return f"put {shortened(stored.file)} beside the model{meant}"
-    return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+def _way_to(stored: Sequence[Stored], known: Known) -> str:
+    file, reason = stored[0].file, stored[0].reason or "does not exist"
+    if not file or stored[0].available is not None:
+        return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+    other = ""
+    if reason.endswith("does not exist"):
+        from irlint.checks.misnamed import misnamed
 
-
-def _alike(file: str, path: str) -> str:
-    """A file beside the one that is missing whose name differs from its in case and punctuation alone, "" where there is none."""
-    folder, name = os.path.split(os.path.join(os.path.dirname(path), file.partition("\0")[0]))
-    try:
-        names = sorted(os.listdir(folder or os.curdir))
-    except OSError:
-        return ""
-    return next((each for each in names if each != name and _letters(each) == _letters(name)), "")
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+        every = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
+        other = misnamed(file, stored, known.model.path, {each.file for each in every if each is not None})
+    return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
 
 
 def _all_dead(entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> bool:

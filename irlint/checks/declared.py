@@ -7,6 +7,7 @@ from functools import cache
 
 from irlint.dims import Expr, Shape, broadcast_parts, elements, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
+from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.checks.merged import Refusal
@@ -62,8 +64,42 @@ def problems(known: Known) -> list[Problem]:
 
         return given.problems(known)
     terms = _terms(known)
-    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms)]
-    return found if terms is None or known.format.declared_shapes_hold else _with_refusals(found, known)
+    unlike: list[Node] = []
+    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms, unlike)]
+    if known.format.declared_shapes_hold:
+        return found
+    found = _grouped(found if terms is None else _with_refusals(found, known), known)
+    if not known.requires and not any(map(_names_sizes, unlike)):
+        return found
+    from irlint.checks import size_names
+
+    return [*found, *size_names.problems(known, found)]
+
+
+def _grouped(found: list[Problem], known: Known) -> list[Problem]:
+    """The problems; of the stale shapes in bodies among which nodes choose only the first, with the number of the others: exporters
+    write the shapes of one run into all of them."""
+    stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
+    if len(stale) < 2:
+        return found
+    choices = [
+        body.path for graph in graphs(known.model) for node in graph.nodes if node.bodies[1:] for _, body in node.bodies
+    ]
+    stale = [each for each in stale if any(f"{each.graph}/".startswith(f"{path}/") for path in choices)]
+    if len(stale) < 2:
+        return found
+    first, others = stale[0], {id(each) for each in stale[1:]}
+    more = counted(len(others), "other declaration is", "other declarations are")
+    message = f"{first.fault.message}; {more} stale, too, in the bodies among which nodes of the model choose"
+    root = replaced(first, fault=first.fault.changed(message=message))
+    moved = {id(first), *others}
+    kept = [root if each is first else each for each in found if id(each) not in others]
+    return [replaced(each, because=root) if id(each.because) in moved else each for each in kept]
+
+
+def _is_stale(problem: Problem) -> bool:
+    """Whether a problem is a declared shape that runtimes pass over."""
+    return problem.fault.rule is SHAPE_CONTRADICTED and problem.fault.severity is Severity.WARNING
 
 
 def _terms(known: Known) -> Terms | None:
@@ -76,7 +112,14 @@ def _terms(known: Known) -> Terms | None:
     return terms_of(known)
 
 
-def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
+def _names_sizes(node: Node) -> bool:
+    """Whether the file declares a size of an output of a node by a name."""
+    declared = [each.type for value in node.outputs if value is not None for each in value.declared]
+    return any(isinstance(dim, Expr) for each in declared if isinstance(each, Tensor) for dim in each.shape or ())
+
+
+def _graph_problems(graph: Graph, known: Known, terms: Terms | None, unlike: list[Node]) -> Iterator[Problem]:
+    """The problems of a graph; adds the nodes that do not give just what is declared to ``unlike``."""
     roots: dict[Value, Problem] = {}
     alike: set[tuple[int, int]] = set()
     used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
@@ -84,6 +127,7 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
     for node in graph.nodes:
         if _is_as_declared(node, known, alike):
             continue
+        unlike.append(node)
         if node in known.faulted or node in misread or node not in known.calls:
             continue
         ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []

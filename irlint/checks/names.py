@@ -82,6 +82,10 @@ g (float[2,3] x, bool c) => (float[2,3] y) {
 )
 
 
+#: So many doubled names may be those of a row of nodes that repeats another.
+SEVERAL = 3
+
+
 def problems(known: Known) -> list[Problem]:
     """Values without a type, duplicate names, nodes in the wrong order, and what bodies may not do with outer values."""
     model = known.model
@@ -90,8 +94,12 @@ def problems(known: Known) -> list[Problem]:
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
         found += _bodies(graph, frozenset())
     for graph in graphs(model):
-        found += _duplicates(graph, known)
-        found += _duplicate_nodes(graph)
+        doubled = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
+        if len(doubled) >= SEVERAL:
+            from irlint.checks.repeats import grouped
+
+            doubled = grouped(doubled, graph)
+        found += doubled
         found += _late(known.order(graph), graph)
     return found
 

@@ -73,7 +73,9 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection", "declaration", "given"]
+Role = Literal[
+    "", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection", "declaration", "given", "size"
+]
 
 #: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a body that
 #: a constant or a size keeps from running (``dead``), or if the runtime knows the sizes then (``dead if sized``); the body
@@ -115,7 +117,7 @@ class Rule:
     the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes that it misleads. An
     ``absence`` and an ``undefined`` name
     themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. What is
-    ``given`` beside the file is reported first.
+    ``given`` beside the file is reported first. From a ``size`` whose name stands for two, whatever the node demands of it.
 
     ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the model, and
     where; ``uncalled`` tells whether a breach in a function that nothing calls counts (None: as the family of the rule does).

@@ -56,7 +56,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
             worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
     for at in dict.fromkeys(roots.values()):
-        if told[at].fault.rule.family == DECLARED and known.format.declared_shapes_hold:
+        if told[at].fault.rule.family == DECLARED and (known.format.declared_shapes_hold or told[at].node is None):
             told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
     return [
         replaced(each, fault=_of_severity(each.fault, worst[at]), because=told[roots[at]]) if at in roots else each
@@ -93,7 +93,12 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
-    if error is None or error.node is None or problem.fault.role != "declaration":
+    if error is None or error.node is None:
+        return problem
+    if problem.node is None:
+        help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"
+        return replaced(problem, fault=problem.fault.changed(help=help))
+    if problem.fault.role != "declaration":
         return problem
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
     stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
@@ -142,6 +147,12 @@ class _Facts:
             self.ambiguous = named_twice(problems, known)
         if not known.format.declared_shapes_hold:
             _doubts(known, self.own, self.doubts)
+        #: What follows from a node that cannot work with a constant as it is stored.
+        self.stored: Mapping[int, Problem] = {}
+        if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
+            from irlint.inference.shared_values import unlike_declared
+
+            self.stored = unlike_declared(problems, known)
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
@@ -179,6 +190,8 @@ class _Facts:
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
         fault, node = problem.fault, problem.node
+        if id(problem) in self.stored:
+            return self.stored[id(problem)]
         if fault.role == "absence":
             return self._of_absence(problem)
         if fault.role == "undefined":
@@ -242,7 +255,8 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+            size = next((each for each in others if each.fault.role == "size" and fault.role != "size"), None)
+            return stored or size or self._of_a_size(problem, node) or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -343,7 +357,7 @@ class _Facts:
         if axes is not None:
             return axes
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
-        if doubt is None or doubt.node is node:
+        if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
         # Of two declarations, the one that follows is told when they are compared with each other.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:

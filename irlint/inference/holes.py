@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, same, symbol, symbols, unused_name
+from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
@@ -156,23 +156,11 @@ def identifier(text: str) -> str:
     return f"d{name}" if name[:1].isdigit() else name or "_"
 
 
-def constant_type(tensor: Tensor, declared: Type | None) -> Tensor:
-    """A constant's type; without what its declaration contradicts, and without a shape that has a size below 0."""
-    shape, dtype = tensor.shape, tensor.dtype
-    if isinstance(declared, Tensor):
-        if declared.dtype and dtype != declared.dtype:
-            dtype = None
-        if shape is not None and declared.shape is not None and not _alike(shape, declared.shape):
-            shape = None
-    if shape is not None and _falls_below_0(shape):
-        shape = None
-    return tensor if (shape, dtype) == (tensor.shape, tensor.dtype) else Tensor(dtype, shape)
+def constant_type(tensor: Tensor) -> Tensor:
+    """A constant's type: what is stored, whatever is declared of it; without a shape that has a size below 0."""
+    return Tensor(tensor.dtype) if tensor.shape is not None and _falls_below_0(tensor.shape) else tensor
 
 
 @lru_cache(1024)
 def _falls_below_0(shape: Shape) -> bool:
     return any(isinstance(dim, int) and dim < 0 for dim in shape)
-
-
-def _alike(one: Shape, other: Shape) -> bool:
-    return len(one) == len(other) and all(same(a, b) is not False for a, b in zip(one, other))

@@ -173,7 +173,7 @@ class Walk:
             elif declared is not None and by_value:
                 self.types[value] = self._input_type(value, declared)
         for value, constant in graph.constants.items():
-            self.types[value] = constant_type(constant.tensor, value.type if by_value else None)
+            self.types[value] = constant_type(constant.tensor)
         self.fixed.update(graph.constants)
         if self.model.inputs_have_defaults:
             self.fixed.difference_update(graph.inputs)
