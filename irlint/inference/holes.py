@@ -53,7 +53,7 @@ class Holes:
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
             self._counts[stem] = count = self._counts.get(stem, -1) + 1
-            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper)
+            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper, by_data=True)
         return self.sizes[place]
 
     def settled(

@@ -204,7 +204,8 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
     ends = ends_of(tensors[index])
     if ends is None:
         return None
-    entry = symbol(ENTRY, limits(ends.least)[0] or 0) if at_least(ends.least, 0) else symbol(ENTRY, -(1 << 62))
+    least = limits(ends.least)[0] or 0 if at_least(ends.least, 0) else -(1 << 62)
+    entry = symbol(ENTRY, least, by_data=True)
     row = [entry if place == index else _as_held(x) for place, x in enumerate(tensors)]
     try:
         found = fold(*row)
@@ -218,8 +219,8 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
     given = spread(tensors[index], shape)
     if isinstance(given, Ramp) and (factor := _factor(found, entry)) is not None:
         return Ramp(substituted(found, {ENTRY: given.first}), tuple(factor * step for step in given.steps))
-    least, most = (substituted(found, {ENTRY: end}) for end in (ends.least, ends.most))
-    return Ends(least, most) if direction >= 0 else Ends(most, least)
+    first, last = (substituted(found, {ENTRY: end}) for end in (ends.least, ends.most))
+    return Ends(first, last) if direction >= 0 else Ends(last, first)
 
 
 def _as_held(x: Tensor) -> Scalar:

@@ -204,7 +204,9 @@ def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, float) or isinstance(b, float):
         return _float_quotient(a, b)
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return floordiv(a, b) if at_least(a, 0) and at_least(b, 1) else None  # type: ignore[arg-type]
+        from irlint.ops.kernels.quotients import truncated
+
+        return truncated(a, b)  # type: ignore[arg-type]
     assert a is not None and b is not None
     magnitude = abs(a) // abs(b)
     return magnitude if (a < 0) == (b < 0) else -magnitude
@@ -228,14 +230,14 @@ def _float_quotient(a: Scalar, b: Scalar) -> Scalar:
 def floored_remainder(a: Scalar, b: Scalar) -> Scalar:
     """The remainder with the sign of the divisor (ONNX Mod with fmod=0, OpenVINO FloorMod)."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return a % b if at_least(a, 0) and at_least(b, 1) else None  # type: ignore[operator, arg-type]
+        return a % b if at_least(b, 1) else None  # type: ignore[operator, arg-type]
     return a % b  # type: ignore[operator]
 
 
 def truncated_remainder(a: Scalar, b: Scalar) -> Scalar:
     """The remainder with the sign of the dividend (ONNX Mod with fmod=1, OpenVINO Mod)."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return floored_remainder(a, b)
+        return floored_remainder(a, b) if at_least(a, 0) else None  # type: ignore[arg-type]
     if isinstance(a, float) or isinstance(b, float):
         return math.fmod(a, b)  # type: ignore[arg-type]
     return a - b * truncated_quotient(a, b)  # type: ignore[operator, arg-type]
