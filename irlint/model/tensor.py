@@ -113,6 +113,15 @@ class Ends:
     most: Dim
 
 
+@record
+class Columns:
+    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each position of it,
+    and the ``ends`` of all."""
+
+    columns: tuple[Ramp | Ends | None, ...]
+    ends: Ends | None = None
+
+
 class Tensor:
     """A dense tensor, a record whose contents may be worked out when somebody asks for them.
 
@@ -135,7 +144,7 @@ class Tensor:
         dtype: str | None = None,
         shape: Shape | None = None,
         value: Contents | None = None,
-        extent: Extent | Ramp | Ends | None = None,
+        extent: Extent | Ramp | Ends | Columns | None = None,
     ) -> None:
         self.dtype = dtype
         self.shape = shape
