@@ -89,9 +89,9 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
     match name, dims:
         case "FloorDiv", [a, b]:
             return floordiv(a, _divisor(b))
-        case ("Mod" | "PythonMod"), [a, b]:
+        case (("Mod" | "PythonMod"), [a, b]):
             return a % _divisor(b)
-        case ("Max" | "max" | "Min" | "min"), [_, *_]:
+        case (("Max" | "max" | "Min" | "min"), [_, *_]):
             found = (largest if name.lower() == "max" else smallest)(*dims)
             if found is not None:
                 return found

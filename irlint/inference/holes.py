@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, same, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
-from irlint.model.tensor import UNKNOWN, Columns, Ends, Optional, Ramp, SparseTensor, Tensor, Type
+from irlint.model.tensor import UNKNOWN, Columns, Ends, Optional, Ramp, Ratio, Ratios, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
 #: Of a longer name only so many characters become part of a symbol.
@@ -128,14 +128,16 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
     """The numbers that describe contents of which none is kept."""
-    if isinstance(known.extent, Columns):
-        parts = (*known.extent.columns, known.extent.ends)
-        return tuple(number for each in parts for number in _numbers(each))
     return _numbers(known.extent)
 
 
 def _numbers(extent: object) -> tuple[Dim, ...]:
     match extent:
+        case Columns(columns, ends):
+            return tuple(number for each in (*columns, ends) for number in _numbers(each))
+        case Ratios(entries):
+            numerators = (each.numerator if isinstance(each, Ratio) else each for each in entries)
+            return tuple(each for each in numerators if isinstance(each, Expr))
         case Ramp(first, steps):
             return (first, *steps)
         case Ends(least, most):

@@ -373,7 +373,7 @@ def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
     if isinstance(found, Ramp) or any(x.shape is None or axis != len(x.shape) - 1 for x in tensors):
         return found
     sizes = [x.shape[-1] for x in tensors if x.shape is not None]
-    if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type, operator]
+    if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type]
         return found
     columns = [column(x, position) for x, size in zip(tensors, sizes) for position in range(size)]  # type: ignore[arg-type]
     known = tuple(ramp_of(each) or ends_of(each) for each in columns)
