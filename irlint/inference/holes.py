@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
-from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
+from irlint.model.tensor import UNKNOWN, Columns, Ends, Optional, Ramp, Ratio, Ratios, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
 #: Of a longer name only so many characters become part of a symbol.
@@ -53,7 +53,7 @@ class Holes:
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
             self._counts[stem] = count = self._counts.get(stem, -1) + 1
-            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper)
+            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper, by_data=True)
         return self.sizes[place]
 
     def settled(
@@ -128,7 +128,16 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
     """The numbers that describe contents of which none is kept."""
-    match known.extent:
+    return _numbers(known.extent)
+
+
+def _numbers(extent: object) -> tuple[Dim, ...]:
+    match extent:
+        case Columns(columns, ends):
+            return tuple(number for each in (*columns, ends) for number in _numbers(each))
+        case Ratios(entries):
+            numerators = (each.numerator if isinstance(each, Ratio) else each for each in entries)
+            return tuple(each for each in numerators if isinstance(each, Expr))
         case Ramp(first, steps):
             return (first, *steps)
         case Ends(least, most):

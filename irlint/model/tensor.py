@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import Dim, MaybeDim, Shape, bounds
+from irlint.dims import Dim, MaybeDim, Shape, bounds, ceildiv, floordiv
 from irlint.lazy_typing import ClassVar, Literal
 from irlint.records import record
 
@@ -113,6 +113,36 @@ class Ends:
     most: Dim
 
 
+@record
+class Columns:
+    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each position of it,
+    and the ``ends`` of all."""
+
+    columns: tuple[Ramp | Ends | None, ...]
+    ends: Ends | None = None
+
+
+@record
+class Ratio:
+    """The floating-point number next to ``numerator / divisor``, a whole number above 0; no whole number lies between the two."""
+
+    numerator: Dim
+    divisor: int
+
+    def __floor__(self) -> Dim:
+        return floordiv(self.numerator, self.divisor)
+
+    def __ceil__(self) -> Dim:
+        return ceildiv(self.numerator, self.divisor)
+
+
+@record
+class Ratios:
+    """Contents of floating-point numbers some of which are ratios."""
+
+    entries: tuple[Scalar | Ratio, ...]
+
+
 class Tensor:
     """A dense tensor, a record whose contents may be worked out when somebody asks for them.
 
@@ -135,7 +165,7 @@ class Tensor:
         dtype: str | None = None,
         shape: Shape | None = None,
         value: Contents | None = None,
-        extent: Extent | Ramp | Ends | None = None,
+        extent: Extent | Ramp | Ends | Columns | Ratios | None = None,
     ) -> None:
         self.dtype = dtype
         self.shape = shape

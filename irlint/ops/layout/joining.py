@@ -184,11 +184,13 @@ def _count(dims: Shape) -> int:
 def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:
     shape = concatenated([x.shape for x in inputs], axis)
     value = joined_contents(inputs, shape, axis)
-    if value is not None or shape is None or any(x.value is None and x.extent is None for x in inputs):
-        return Tensor(common_type(inputs), shape, value)
+    dtype = common_type(inputs)
+    missing = sum(x.value is None and x.extent is None for x in inputs)
+    if value is not None or shape is None or missing == len(inputs) or (missing and dtype not in INTEGERS):
+        return Tensor(dtype, shape, value)
     from irlint.ops.kernels import bounds
 
-    return Tensor(common_type(inputs), shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
+    return Tensor(dtype, shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
 
 
 @onnx("Concat", since=4)

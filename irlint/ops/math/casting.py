@@ -13,6 +13,7 @@ from irlint.model.tensor import (
     NUMBERED_TYPES,
     SIGNED,
     UNSIGNED,
+    Ratios,
     Scalar,
     Tensor,
     Type,
@@ -100,6 +101,10 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
     """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
+    if isinstance(x.extent, Ratios):
+        from irlint.ops.kernels.quotients import cut_off
+
+        return cut_off(x, dtype)
     if x.extent is not None:
         from irlint.ops.kernels import bounds
 

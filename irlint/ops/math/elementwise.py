@@ -96,7 +96,8 @@ def ov_divide(
     expect_type(b, 1, ARITHMETIC)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
-    quotient = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
+    whole = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
+    quotient = contents.real_quotient if dtype in FLOATS else whole
     return computed(quotient, (a, b), shape, dtype=dtype)
 
 
@@ -269,14 +270,20 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 @onnx("BitwiseXor", since=18, fold=operator.xor)
 def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     """ONNX binary arithmetic with multidirectional broadcasting; the result has the type of A."""
-    return computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
+    result = computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
+    if result.value is None or None not in result.value or fold not in (contents.times, contents.real_quotient):
+        return result
+    from irlint.ops.kernels.quotients import product_ratio, quotient_ratio, with_ratios
+
+    return with_ratios(result, a, b, product_ratio if fold is contents.times else quotient_ratio)
 
 
 @onnx("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
     """ONNX Div-7: whole numbers are rounded towards zero."""
     _expect_no_zero(a, b)
-    return arithmetic(a, b, fold=contents.truncated_quotient)
+    quotient = contents.real_quotient if (a.dtype or b.dtype) in FLOATS else contents.truncated_quotient
+    return arithmetic(a, b, fold=quotient)
 
 
 @onnx("Pow", since=7)

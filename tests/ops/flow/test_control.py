@@ -191,8 +191,8 @@ def test_sizes_that_a_loop_changes_stay_inside() -> None:
     assert not known.problems
     assert built.graph is not None
     grown, stack = (known.types[value] for value in built.graph.outputs)
-    assert grown == Tensor("float32", (symbol("A"), 2))
-    assert stack == Tensor("float32", (symbol("C"), N, 2))
+    assert grown == Tensor("float32", (symbol("A", by_data=True), 2))
+    assert stack == Tensor("float32", (symbol("C", by_data=True), N, 2))
 
 
 def test_trip_count_of_a_shape() -> None:
