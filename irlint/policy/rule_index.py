@@ -174,6 +174,7 @@ RULES = {
     "IRL520": "parsers.onnx.attribute_faults",
     "IRL521": "parsers.onnx.attribute_faults",
     "IRL522": "parsers.onnx.attribute_faults",
+    "IRL523": "ops.kernels.resized_axes",
     "IRL525": "ops.kernels.compiling",
     "IRL560": "ops.flow.sequence",
     "IRL599": "inference.answers",
