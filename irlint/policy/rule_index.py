@@ -39,6 +39,7 @@ RULES = {
     "IRL125": "checks.variables",
     "IRL126": "checks.variables",
     "IRL127": "checks.variables",
+    "IRL128": "checks.collisions",
     "IRL130": "parsers.faults",
     "IRL131": "checks.functions",
     "IRL132": "checks.functions",
