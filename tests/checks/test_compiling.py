@@ -52,7 +52,8 @@ def document(layers, edges):
 def chained(first, second):
     """Two variables, the initial value of the second made of the first."""
     layers = [parameter(0), read(1, "u", first), layer(2, "Relu", 1), read(3, "v", second), result(4)]
-    return document(layers, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0)])
+    layers += [assign(5, "u"), assign(6, "v")]
+    return document(layers, [(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0), (2, 5, 0), (3, 6, 0)])
 
 
 def begun(*more, edges=()):

@@ -193,12 +193,16 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         )
 
 
-def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float) -> Tensor:
+def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
     """ONNX Resize and Upsample by one scale for each axis."""
     if x.shape is None:
         return Tensor(x.dtype)
     factors = _entries(scales, len(x.shape), index, what="scales")
     _expect_scales(factors, least, index)
+    if mode != "nearest":
+        from irlint.ops.kernels.resized_axes import by_scales, warn_of_mode
+
+        warn_of_mode(x, mode, by_scales(factors))
     return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
 
 
@@ -219,7 +223,7 @@ def _absent(tensor: Tensor | None) -> bool | None:
 @holds(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
-    return _scaled_up(X, scales, 1, least=0)
+    return _scaled_up(X, scales, 1, least=0, mode=mode)
 
 
 @onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
@@ -240,7 +244,7 @@ def resize_11(
     """ONNX Resize-11 and 13."""
     _warn_of_unread(mode, exclude_outside, 0)
     _expect_roi(X, roi, None, mode=coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes=None, policy="stretch")
+    return _resized(X, scales, sizes, mode=mode)
 
 
 @onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
@@ -265,7 +269,16 @@ def resize_18(
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes=axes, policy=keep_aspect_ratio_policy, has_axes=True)
+    return _resized(
+        X,
+        scales,
+        sizes,
+        mode=mode,
+        axes=axes,
+        policy=keep_aspect_ratio_policy,
+        has_axes=True,
+        antialias=bool(antialias),
+    )
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
@@ -294,9 +307,11 @@ def _resized(
     scales: Tensor | None,
     sizes: Tensor | None,
     *,
-    axes: Ints | None,
-    policy: str,
+    mode: str,
+    axes: Ints | None = None,
+    policy: str = "stretch",
     has_axes: bool = False,
+    antialias: bool = False,
 ) -> Tensor:
     _expect_one_target(scales, sizes, policy)
     if sizes is not None and sizes.value is None:
@@ -306,6 +321,7 @@ def _resized(
     places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
     dims = [x.shape[place] for place in places]
     targets: Sequence[MaybeDim] = [None] * len(places)
+    factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
         stated = _sizes(_entries(sizes, len(places), 3, what="sizes", has_axes=has_axes), dims)
@@ -322,6 +338,11 @@ def _resized(
             from irlint.ops.kernels import formulas
 
             formulas.scaled(places, dims, factors=factors, dims=targets)
+    if mode != "nearest":
+        from irlint.ops.kernels.resized_axes import by_scales, by_sizes, warn_of_mode
+
+        changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
+        warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
 
 
@@ -370,10 +391,10 @@ def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: Upsa
 @onnx("Upsample", since=7)
 def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-7."""
-    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1)
+    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
 
 
 @onnx("Upsample", since=9, until=9)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-9, which opset 10 took away."""
-    return _scaled_up(X, scales, 1, least=1)
+    return _scaled_up(X, scales, 1, least=1, mode=mode)
