@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from irlint.contracts.contract import Contract
+from irlint.contracts.derived import Dependence, dependence, ones
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 #: Where a size has no upper end and a tool wants one, it is so many times the least.
 OPEN_RANGE = 16
@@ -45,7 +46,7 @@ class Free:
 
     ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals, itself for
     most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together with those of the other symbols.
-    ``said`` is what holds for it alone.
+    ``said`` is what holds for it alone, and ``ones`` the greatest size at which a size inside the model is 0 or 1.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Free:
     usual: int
     greatest: int
     said: tuple[str, ...] = ()
+    ones: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -74,7 +76,7 @@ class Profile:
 
     ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols, ``together`` other
     conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` say where given shapes are
-    not those that the file declares.
+    not those that the file declares. ``dependence`` is what the conditions on several symbols make of them.
     """
 
     path: str
@@ -85,12 +87,21 @@ class Profile:
     together: tuple[str, ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    dependence: Dependence = Dependence(NOTHING, frozenset())
 
 
-def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[str, str], *, named: bool) -> Profile:
+def profile_of(
+    path: str,
+    inputs: Inputs,
+    contract: Contract,
+    labels: Mapping[str, str],
+    *,
+    named: bool,
+    computed: Iterable[Dim] = (),
+) -> Profile:
     """The profile of a model with these inputs; ``labels`` are what the file calls a size, "" for one without a name.
 
-    Raises ValueError where no sizes fit.
+    ``computed`` are sizes inside the model. Raises ValueError where no sizes fit.
     """
     if not contract.satisfiable:
         demands = " and ".join(each.requirement.condition for each in contract.impossible)
@@ -108,17 +119,23 @@ def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[st
         return {name: value if isinstance(value, int) else sizes[leaders[name]] for name, value in values.items()}
 
     points = _points(roots, contract.sizes, texts, completed)
+    depends = dependence(contract)
+    multiples = {name: each.dim for name, each in depends.multiples.items()}
+    smallest = ones(computed, {**contract.values, **multiples})
     free = {}
     for name in names:
         value = values[name]
         sizes = contract.sizes.get(leaders[name], ALL) if not isinstance(value, int) else _only(value)
         said = tuple(alone.get(leaders[name], ()))
         least, usual, greatest = (point[name] for point in points)
-        free[name] = Free(name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said)
+        free[name] = Free(
+            name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said, smallest.get(name, 0)
+        )
     branches = tuple((each.when, each.text) for each in contract.conditions if each.when)
     equal = tuple(text for text in together if _is_equality(text, leaders))
-    others = tuple(text for text in together if text not in equal)
-    return Profile(path, inputs, named, free, equal, others, branches)
+    fixed = {name for name in names if isinstance(values[name], int)}
+    others = tuple(text for text in together if text not in equal and not _names(text) <= fixed)
+    return Profile(path, inputs, named, free, equal, others, branches, dependence=depends)
 
 
 def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
@@ -142,12 +159,17 @@ def _only(size: int) -> Sizes:
     return Sizes(1, (((size, size),),))
 
 
+def _names(text: str) -> set[str]:
+    """The symbols in a condition."""
+    return set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+
+
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
     """The conditions on one symbol each, by its name, and the others."""
     alone: dict[str, list[str]] = {}
     together = []
     for text in texts:
-        names = set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+        names = _names(text)
         if len(names) == 1:
             alone.setdefault(names.pop(), []).append(text)
         else:

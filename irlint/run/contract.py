@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.interface import End, inputs, outputs
-from irlint.dims import Shape, symbols
+from irlint.dims import Dim, Expr, Shape, symbols
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
@@ -89,8 +89,14 @@ def fitted(
     contract = contract_of(with_assumptions(known, assumptions, names))
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
-    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
+    computed = _computed(known) if tool == "torch" else ()
+    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named, computed=computed)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
+
+
+def _computed(known: Known) -> set[Dim]:
+    """The sizes of all values that are no numbers."""
+    return {dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr)}
 
 
 def _shape(given: Type | None) -> Shape | None:
