@@ -7,6 +7,7 @@ from itertools import islice
 
 from irlint.contracts.conditions import conditions
 from irlint.contracts.implied import symbols_in, without_implied
+from irlint.contracts.residues import reduced
 from irlint.contracts.simplified import (
     decided,
     has_extremes,
@@ -67,7 +68,10 @@ class Contract:
         """A size of an output, where the conditions hold."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        return within(a, {**bounded, **self.values}, self.facts) if self.satisfiable else a
+        if not self.satisfiable:
+            return a
+        found = within(a, {**bounded, **self.values}, self.facts)
+        return found if isinstance(found, int) else reduced(found, self.sizes)
 
 
 @record(eq=False)

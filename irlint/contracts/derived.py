@@ -48,7 +48,7 @@ def dependence(contract: Contract) -> Dependence:
     """Which sizes depend on others where the conditions hold that hold always."""
     multiples: dict[str, Multiple] = {}
     tied: set[str] = set()
-    for text, relations in _joint(contract):
+    for text, relations in joint(contract):
         names = symbols_in(relations)
         found = _multiple(relations[0], text) if len(relations) == 1 else None
         if found is not None:
@@ -70,7 +70,7 @@ def dependence(contract: Contract) -> Dependence:
     return Dependence(multiples, frozenset(tied))
 
 
-def _joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
+def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
     """The conditions on several sizes with their texts, and with values in the place of what has one."""
     found = []
     for condition in contract.conditions:

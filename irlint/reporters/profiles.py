@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from irlint.contracts.profiles import OPEN_RANGE, Free, Profile, progression
+from irlint.contracts.fitting import OPEN_RANGE
+from irlint.contracts.profiles import Free, Profile, progression
 from irlint.dims import Expr, MaybeDim, evaluated
 from irlint.reporters.pasted import comment, literal, pasted, word
 
