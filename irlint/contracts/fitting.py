@@ -45,7 +45,8 @@ def points(
         known = completed(point)
         return all(eval(code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known) for code in codes)
 
-    least = _least(roots, sizes, hold) or _solved_in_pairs(roots, sizes, hold, joint)
+    least = _least(roots, sizes, hold)
+    least = _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
     if least is None:
         raise ValueError(f"no sizes were found that fit: {' and '.join(texts)}")
     ends = {}
@@ -102,9 +103,7 @@ def _solved_in_pairs(
     return None
 
 
-def _least_of(
-    name: str, sizes: Sizes, known: Mapping[str, int], joint: Sequence[Sequence[Relation]]
-) -> int | None:
+def _least_of(name: str, sizes: Sizes, known: Mapping[str, int], joint: Sequence[Sequence[Relation]]) -> int | None:
     """The least size of one symbol that goes with those of the others."""
     found: Sizes | None = sizes
     for relations in joint:

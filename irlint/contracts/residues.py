@@ -54,7 +54,8 @@ def _simplified(a: Dim, known: Rests) -> Dim:
         for atom in monomial:
             part: Dim
             if atom.kind == "//":
-                part, factor = _quotient(*(_simplified(each, known) for each in atom.parts), factor, known)
+                numerator, divisor = (_simplified(each, known) for each in atom.parts)
+                part, factor = _quotient(numerator, divisor, factor, known)
             elif atom.parts:
                 part = extreme(atom.kind, tuple(_simplified(each, known) for each in atom.parts))
             else:

@@ -73,7 +73,9 @@ def lines(profile: Profile) -> Iterator[str]:
     yield ")"
     examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
     if examples:
-        yield comment(f"example inputs have at least {', '.join(examples)}: torch fixes what is made from a Dim of 0 or 1")
+        yield comment(
+            f"example inputs have at least {', '.join(examples)}: torch fixes what is made from a Dim of 0 or 1"
+        )
 
 
 def _variables(profile: Profile) -> dict[str, str]:
@@ -118,7 +120,9 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
     note = "" if found.whole else f"  {comment(f'of {_said(free)}')}"
     if found.step == 1 and free.ones >= LEAST_EXAMPLE and free.ones >= low:
         low = free.ones + 1
-        note = f"  {comment(f'of {_said(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
+        note = (
+            f"  {comment(f'of {_said(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
+        )
     if high is not None and high < max(low, LEAST_EXAMPLE):
         return None
     variable = names.variables[free.name]

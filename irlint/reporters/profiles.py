@@ -31,7 +31,9 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
     for free in frees:
         if free.fixed is None and free.label:
             of = " and ".join(free.said) or "any size"
-            yield comment(f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.least})  # of {of}")
+            yield comment(
+                f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.least})  # of {of}"
+            )
     for free in frees:
         if free.fixed is not None and free.label:
             yield f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.fixed})"
