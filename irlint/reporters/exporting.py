@@ -22,7 +22,7 @@ LEAST_EXAMPLE = 2
 #: What stands above the tuple.
 BY_POSITION = (
     "by position, as a model file does not keep the names of forward's arguments: put None for one that is no tensor,",
-    "and nest the entries of one that is a tuple, a dict or a cache",
+    "and nest those of a tuple, a dict or a cache as it nests its tensors",
 )
 
 

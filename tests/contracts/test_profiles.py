@@ -115,7 +115,7 @@ def test_torch(tmp_path: Path) -> None:
         'N = Dim("N")\n'
         "# W is 64\n"
         "# by position, as a model file does not keep the names of forward's arguments: put None for one that is no tensor,\n"
-        "# and nest the entries of one that is a tuple, a dict or a cache\n"
+        "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
         "    {0: N},  # mean\n"

@@ -1,6 +1,6 @@
 """Profiles of `irlint contract --as trtexec`, and contracts, held against the builder of TensorRT for RTX, which judges sizes on a CPU.
 
-It is asked where the package ``tensorrt_rtx`` is installed, which no extra brings: `pip install tensorrt-rtx-cu12`, 800 MB.
+It is asked where the package ``tensorrt_rtx`` is installed, which no extra brings: `pip install tensorrt-rtx-cu12`, 200 MB.
 """
 
 from __future__ import annotations
