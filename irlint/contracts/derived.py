@@ -100,6 +100,16 @@ def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
     return max(choices, key=lambda each: (each[1].rest >= 0, each[0]), default=None)
 
 
+def multiple_of(a: Dim) -> Multiple | None:
+    """What a size is of one other size, where it grows with it; None where it is anything else."""
+    terms = terms_of(a)
+    rest = terms.get((), 0)
+    if len(terms) != 1 + bool(rest):
+        return None
+    ((monomial, factor),) = ((monomial, factor) for monomial, factor in terms.items() if monomial)
+    return Multiple(monomial[0].name, factor, rest) if len(monomial) == 1 and monomial[0].name and factor > 0 else None
+
+
 def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
     """The sizes of a root for which those that follow from it are among theirs; None where that is too complex, or none is left."""
     found: Sizes | None = sizes

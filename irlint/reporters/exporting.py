@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 
-from irlint.contracts.derived import Multiple, narrowed
+from irlint.contracts.derived import Multiple, multiple_of, narrowed
 from irlint.contracts.profiles import Free, Profile, Progression, progression
-from irlint.dims import Expr, MaybeDim, unused_name
+from irlint.dims import Expr, MaybeDim, symbols, unused_name
 from irlint.records import record
 from irlint.reporters.pasted import comment
 from irlint.reporters.profiles import free_of, leaders, of_branches
@@ -60,7 +60,7 @@ def lines(profile: Profile) -> Iterator[str]:
     for name in profile.dependence.multiples:
         if name in sizes:
             yield sizes[name].line
-    yield from _together(profile)
+    yield from _together(profile, names)
     for line in BY_POSITION if profile.inputs else ():
         yield comment(line)
     yield "dynamic_shapes = ("
@@ -87,29 +87,41 @@ def _variables(profile: Profile) -> dict[str, str]:
 
 def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
     """The sizes that can change, by the name of the symbol."""
-    depends = profile.dependence
+    depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
         if free.name in depends.multiples:
             continue
-        if free.name in depends.tied:
+        if free.name in depends.tied or free.name in tied:
             if free.fixed is None:
                 yield free.name, _Size(f"{variable} = {_hint(free)}")
             continue
-        following = {name: each for name, each in depends.multiples.items() if each.root == free.name}
-        own = [(each, profile.symbols[name].sizes) for name, each in following.items() if name in profile.symbols]
-        within = narrowed(free.sizes, own)
+        following = {
+            name: each for name, each in depends.multiples.items() if each.root == free.name and name in profile.symbols
+        }
+        within = narrowed(free.sizes, [(each, profile.symbols[name].sizes) for name, each in following.items()])
         if within is None:
             yield free.name, _Size(f"{variable} = {_hint(free)}")
             for name in following:
                 yield name, _Size(f"{names.variables[name]} = {_hint(profile.symbols[name])}")
             continue
-        root = _root(free, progression(within), names, is_shared=bool(following))
+        root = _root(free, progression(within), names, is_shared=bool(following) or free.name in written)
         if root is None:
             continue
         yield free.name, root
         for name, each in following.items():
             yield name, _Size(f"{names.variables[name]} = {_multiple(each, variable)}")
+
+
+def _written(profile: Profile) -> tuple[set[str], set[str]]:
+    """The symbols of which sizes of inputs are multiples, and those of which sizes are something else."""
+    roots: set[str] = set()
+    others: set[str] = set()
+    for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
+        if isinstance(dim, Expr) and free_of(dim, profile) is None:
+            names = {profile.symbols[name].leader for name in symbols(dim)}
+            (others if multiple_of(dim) is None else roots).update(names)
+    return roots, others
 
 
 def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
@@ -169,11 +181,11 @@ def _said(free: Free) -> str:
     return " and ".join(free.said) or "any size"
 
 
-def _together(profile: Profile) -> Iterator[str]:
+def _together(profile: Profile, names: _Names) -> Iterator[str]:
     """What a Dim cannot say."""
     tied = profile.dependence.tied
     if tied:
-        shown = ", ".join(name for name in profile.symbols if name in tied)
+        shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
         yield comment(f"{shown}: torch finds out from the example inputs how they depend on each other")
     expressed = {each.text for each in profile.dependence.multiples.values()}
     for text in profile.together:
@@ -191,4 +203,10 @@ def _dynamic(
         if free is not None and free.leader in sizes:
             yield axis, names.variables[free.leader]
         elif free is None and isinstance(dim, Expr):
-            yield axis, "Dim.AUTO"
+            multiple = multiple_of(dim)
+            root = None if multiple is None else profile.symbols[multiple.root].leader
+            known = None if root is None else sizes.get(root)
+            if multiple is None or root is None or known is None or known.example is None:
+                yield axis, "Dim.AUTO"
+            else:
+                yield axis, _multiple(multiple, names.variables[root])

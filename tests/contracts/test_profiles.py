@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irlint
-from irlint.contracts.profiles import progression
+from irlint.contracts.contract import Contract
+from irlint.contracts.profiles import profile_of, progression
 from irlint.contracts.sizes import joined, met, solved
 from irlint.dims import symbol
 from irlint.findings.statements import Relation
@@ -336,3 +337,17 @@ def test_inputs_of_an_ir_are_called_as_openvino_knows_them(names: str, key: str,
         '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
     )
     assert key in rendered(fitted(str(tmp_path / "m.xml"), "openvino"), "openvino")
+
+
+def test_a_size_of_an_input_that_is_an_expression() -> None:
+    """As the exporter of torch writes sizes of inputs that follow from others."""
+    n, m = symbol("N", 1), symbol("M", 1)
+    inputs = (("x", (n, 3)), ("y", (2 * n + 1, m)), ("z", (m // 2, 4)))
+    contract = Contract((), {}, True, (), ())
+    profile = profile_of("m.onnx", inputs, contract, {}, named=True)
+    text = rendered(profile, "torch")
+    assert 'N = Dim("N_size")\n' in text and "M = Dim.AUTO\n" in text
+    assert "    {0: 2 * N + 1, 1: M},  # y\n    {0: Dim.AUTO},  # z\n" in text
+    dynamic_shapes(text)
+    assert "--optShapes=x:8x3,y:17x8,z:4x4" in rendered(profile, "trtexec")
+    assert '"y": [-1, -1],' in rendered(profile, "openvino")

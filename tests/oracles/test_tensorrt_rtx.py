@@ -64,7 +64,9 @@ def saved(name: str, folder: Path) -> str:
     path.write_bytes(model.SerializeToString())
     types = {each["name"]: each["dtype"] for each in irlint.contract(path)["outputs"]}
     for output in model.graph.output:
-        output.type.tensor_type.elem_type = onnx.TensorProto.DataType.Value(types[output.name].upper().replace("32", ""))
+        output.type.tensor_type.elem_type = onnx.TensorProto.DataType.Value(
+            types[output.name].upper().replace("32", "")
+        )
     path.write_bytes(model.SerializeToString())
     return str(path)
 
