@@ -8,6 +8,7 @@ from itertools import islice
 from irlint.contracts.conditions import conditions
 from irlint.contracts.implied import symbols_in, without_implied
 from irlint.contracts.joint import about, contradicting
+from irlint.contracts.residues import reduced
 from irlint.contracts.simplified import (
     decided,
     has_extremes,
@@ -89,7 +90,10 @@ class Contract:
         """A size of an output, where the conditions hold."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        return within(a, {**bounded, **self.values}, self.facts) if self.satisfiable else a
+        if not self.satisfiable:
+            return a
+        found = within(a, {**bounded, **self.values}, self.facts)
+        return found if isinstance(found, int) else reduced(found, self.sizes)
 
 
 def contract_of(known: Known) -> Contract:
