@@ -8,6 +8,7 @@ The others are the functions of ``REWRITES``.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -85,10 +86,9 @@ def _dynamo(module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[in
         {axis: dims.setdefault(size, torch.export.Dim(size)) for axis, size in axes.get(name, {}).items()}
         for name in examples
     )
-    auto = tuple(dict.fromkeys(own, torch.export.Dim.DYNAMIC) for own in shapes)
-    free = tuple(dict.fromkeys(own, torch.export.Dim.AUTO) for own in shapes)
+    inferred = tuple(dict.fromkeys(own, torch.export.Dim.AUTO) for own in shapes)
     errors = []
-    for wanted in (shapes, auto, free) if dims else (None,):
+    for wanted in (_by_argument(module, each) for each in ((shapes, inferred) if dims else (None,))):
         try:
             with torch.no_grad():
                 torch.onnx.export(
@@ -105,7 +105,16 @@ def _dynamo(module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[in
             return
         except Exception as error:
             errors.append(error)
-    raise errors[-1]
+    raise errors[-1].__cause__ or errors[-1]
+
+
+def _by_argument(module: Any, shapes: Any) -> Any:
+    """The shapes of the arguments, those of the variadic one as one."""
+    parameters = list(inspect.signature(getattr(module, "forward", module)).parameters.values())
+    if shapes is None or parameters[-1].kind is not inspect.Parameter.VAR_POSITIONAL:
+        return shapes
+    at = len(parameters) - 1
+    return (*shapes[:at], tuple(shapes[at:]))
 
 
 EXPORTERS = {"ts": _traced, "dyn": _dynamo}

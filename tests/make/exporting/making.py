@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import multiprocessing
+import re
 import signal
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,12 @@ RECIPES = ("networks", "pictures", "language", "estimators", "tensorflow_network
 
 
 def run(folder: Path, parts: Sequence[str], *, listing: bool, again: bool) -> None:
-    """Makes or lists what the parts name."""
+    """Makes or lists what the parts name, all families mixed."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "failed.json"
     failed = json.loads(log.read_text()) if log.exists() else {}
     made = 0
-    for name, make in _recipes():
+    for name, make in sorted(_recipes(), key=lambda each: zlib.crc32(each[0].encode())):
         if parts and not any(part in name for part in parts):
             continue
         if listing:
@@ -81,5 +83,5 @@ def _make(make: Callable[[Path], Any], folder: Path, question: Any) -> None:
             make(folder)
         question.send("")
     except BaseException as error:
-        text = str(error).strip().replace("\n", " ")
+        text = re.sub(r"\x1b\[\d*m|\s+", " ", str(error)).strip()
         question.send(f"{type(error).__name__}: {text[:300]}")
