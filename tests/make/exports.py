@@ -9,7 +9,8 @@ which the packages are installed, and lists what failed; what is there already i
     networks of TensorFlow      tensorflow-cpu, tf2onnx (best in an environment of their own)
 
 ``python tests/make/exports.py probe FOLDER [PART...]`` needs irlint (from PYTHONPATH), onnxruntime and openvino: it asks irlint of each
-model, then the engine at many sizes, and prints the figures and each disagreement; ``--json FILE`` keeps them.
+model, then the engine at many sizes, and prints the figures and each disagreement; ``--json FILE`` keeps them, and
+``--resume`` goes on with such a file.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ def main() -> None:
     options.add_argument("parts", nargs="*")
     options.add_argument("--json", type=Path)
     options.add_argument("--sizes", type=int, default=40, help="so many sizes are asked of each model")
+    options.add_argument("--resume", action="store_true", help="asks only of models that the JSON file does not have")
     options.add_argument("--again", action="store_true", help="makes what is there or failed before once more")
     given = options.parse_args()
     if given.command == "probe":
         from exporting import probing
 
-        probing.run(given.folder, given.parts, given.sizes, given.json)
+        probing.run(given.folder, given.parts, given.sizes, given.json, given.resume)
     else:
         from exporting import making
 

@@ -190,7 +190,8 @@ def _loaded(kind: str, name: str, fields: dict[str, Any]) -> Any:
 
     torch.manual_seed(0)
     known = transformers.CONFIG_MAPPING[kind]()
-    sizes = {field: size for field, size in SIZES.items() if hasattr(known, field)}
+    names = known.attribute_map
+    sizes = {field: size for field, size in SIZES.items() if hasattr(known, field) and names.get(field) not in fields}
     config = transformers.CONFIG_MAPPING[kind](**{**sizes, **fields})
     config._attn_implementation = "eager" if kind in ("gpt2", "bert", "t5", "deberta") else "sdpa"
     try:
@@ -244,8 +245,7 @@ def _decoder(kind: str, name: str, heads: int, forms: str, fields: Any = None) -
     def make() -> Any:
         inner = _loaded(kind, name, dict(fields or {}))
         inputs = {"input_ids": whole(2, 3), "attention_mask": ones(2, 7)}
-        width = 32 if kind == "gpt_bigcode" else 8
-        return _Cached(inner, 2), {**inputs, **_past(2, heads=heads, width=8 if width == 8 else 8)}
+        return _Cached(inner, 2), {**inputs, **_past(2, heads=heads)}
 
     axes = {"input_ids": TEXT, "attention_mask": {0: "batch", 1: "total"}}
     past = {f"past.{layer}.{each}": {0: "batch", 2: "past"} for layer in range(2) for each in "kv"}

@@ -109,13 +109,14 @@ class Answers:
     seconds: float = 0.0
 
 
-def run(folder: Path, parts: Sequence[str], count: int, target: Path | None) -> None:
-    """Asks about each model of a folder and prints what was found."""
+def run(folder: Path, parts: Sequence[str], count: int, target: Path | None, resume: bool) -> None:
+    """Asks about each model of a folder and prints what was found; with ``resume`` what the target has is not asked again."""
     paths = sorted([*folder.glob("*.onnx"), *folder.glob("*.xml")])
-    found = []
+    found = [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
+    asked_before = {each.model for each in found}
     print(f"irlint from {Path(irlint.__file__).parent}")
     for path in paths:
-        if parts and not any(part in path.name for part in parts):
+        if path.name in asked_before or (parts and not any(part in path.name for part in parts)):
             continue
         answers = asked(path, count)
         found.append(answers)

@@ -23,7 +23,7 @@ NETWORKS: list[tuple[Any, ...]] = [
     ("separable", lambda x: layers.SeparableConv2D(8, 5, 2, "same")(x), [(None, None, None, 3)]),
     ("dilated", lambda x: layers.Conv2D(8, 3, dilation_rate=2, padding="same")(x), [(None, None, None, 3)]),
     ("unet", lambda x: layers.Concatenate()([x, layers.Conv2DTranspose(3, 2, 2)(layers.MaxPool2D()(x))]), [(None, None, None, 3)]),
-    ("upsampled", lambda x: layers.Add()([x, layers.UpSampling2D(2, interpolation="bilinear")(layers.AveragePooling2D()(x))]), [(None, None, None, 3)]),
+    ("upsampled", lambda x: layers.Add()([x, layers.UpSampling2D(2)(layers.AveragePooling2D(2)(x))]), [(None, None, None, 3)]),
     ("conv1d", lambda x: layers.GlobalMaxPooling1D()(layers.Conv1D(8, 3, padding="causal", dilation_rate=2)(x)), [(None, None, 4)]),
     ("conv3d", lambda x: layers.Conv3D(4, 3, 2, "same")(x), [(None, None, None, None, 2)]),
     ("lstm", lambda x: layers.LSTM(8)(x), [(None, None, 4)]),
@@ -39,7 +39,6 @@ NETWORKS: list[tuple[Any, ...]] = [
     ("attention-causal", lambda x: layers.MultiHeadAttention(2, 4)(x, x, use_causal_mask=True), [(None, None, 8)]),
     ("attention-cross", lambda x, y: layers.Attention()([x, y]), [(None, None, 8), (None, None, 8)]),
     ("transformer", lambda x: layers.LayerNormalization()(x + layers.Dense(8)(layers.Dense(16, "gelu")(layers.MultiHeadAttention(2, 4)(x, x)))), [(None, None, 8)]),
-    ("positions", lambda x: layers.Embedding(20, 8)(x) + layers.Embedding(12, 8)(tf_range(x)), [(None, None)], "int32"),
     ("resized", lambda x: layers.Resizing(24, 24)(x), [(None, None, None, 3)]),
     ("cropped", lambda x: layers.Cropping2D(2)(layers.ZeroPadding2D(1)(x)), [(None, None, None, 3)]),
     ("reshaped", lambda x: layers.Reshape((-1, 6))(x), [(None, None, 4)]),
@@ -77,11 +76,6 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], list[Any]]] = [
     ("one-hot", lambda x: tf.one_hot(x, 6), [((None, None), "int32")]),
     ("reversed", lambda x: tf.reverse(x, [1]) + tf.roll(x, 1, 1), [((None, None), "float32")]),
 ]  # fmt: skip
-
-
-def tf_range(x: Any) -> Any:
-    """The positions along axis 1."""
-    return keras.ops.arange(keras.ops.shape(x)[1])
 
 
 def recipes() -> Iterator[tuple[str, Callable[[Path], Any]]]:
