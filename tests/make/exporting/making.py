@@ -1,0 +1,87 @@
+"""Makes the models of the recipes, each in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import multiprocessing
+import re
+import signal
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+#: So many seconds may a recipe take.
+LIMIT = 120
+
+#: The modules with recipes; each has a function ``recipes`` that returns names with functions that write into a folder.
+RECIPES = ("networks", "pictures", "language", "estimators", "tensorflow_networks")
+
+
+def run(folder: Path, parts: Sequence[str], *, listing: bool, again: bool) -> None:
+    """Makes or lists what the parts name, all families mixed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "failed.json"
+    failed = json.loads(log.read_text()) if log.exists() else {}
+    made = 0
+    for name, make in sorted(_recipes(), key=lambda each: zlib.crc32(each[0].encode())):
+        if parts and not any(part in name for part in parts):
+            continue
+        if listing:
+            print(name)
+            continue
+        file = name.replace(">", "-")
+        if not again and (any(folder.glob(f"{file}.onnx")) or any(folder.glob(f"{file}.xml")) or name in failed):
+            continue
+        start = time.monotonic()
+        error = _isolated(make, folder)
+        failed.pop(name, None)
+        if error:
+            failed[name] = error
+        made += not error
+        print(f"{time.monotonic() - start:6.1f} s  {name}  {error}", flush=True)
+        log.write_text(json.dumps(failed, indent=1, sort_keys=True))
+    print(f"{made} made, {len(failed)} failed, {len([*folder.glob('*.onnx'), *folder.glob('*.xml')])} in {folder}")
+
+
+def _recipes() -> Iterator[tuple[str, Callable[[Path], Any]]]:
+    for module in RECIPES:
+        try:
+            found = importlib.import_module(f"exporting.{module}").recipes()
+        except ImportError as error:
+            print(f"{module}: {error}")
+            continue
+        yield from found
+
+
+def _isolated(make: Callable[[Path], Any], folder: Path) -> str:
+    """Why a recipe failed; an empty text where it did not."""
+    context = multiprocessing.get_context("fork")
+    answers, question = context.Pipe(duplex=False)
+    process = context.Process(target=_make, args=(make, folder, question))
+    process.start()
+    question.close()
+    try:
+        error = answers.recv() if answers.poll(LIMIT) else "took too long"
+    except EOFError:
+        error = "the process died"
+    if process.is_alive():
+        process.join(5)
+        process.kill()
+    process.join()
+    return error
+
+
+def _make(make: Callable[[Path], Any], folder: Path, question: Any) -> None:
+    from .forms import silent
+
+    signal.alarm(LIMIT + 5)
+    try:
+        with silent():
+            make(folder)
+        question.send("")
+    except BaseException as error:
+        text = re.sub(r"\x1b\[\d*m|\s+", " ", str(error)).strip()
+        question.send(f"{type(error).__name__}: {text[:300]}")
