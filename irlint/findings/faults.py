@@ -78,9 +78,10 @@ Role = Literal[
 ]
 
 #: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a body that
-#: a constant or a size keeps from running (``dead``), or if the runtime knows the sizes then (``dead if sized``); the body
+#: a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime takes away what constants
+#: do before it makes kernels, or if the runtime knows the sizes then (``dead if sized``); the body
 #: of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused constant``).
-Where = Literal["live", "dead", "dead if sized", "as declared", "unused constant"]
+Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
 
 #: What a runtime does with a model before it runs it.
 Stage = Literal["load", "compile"]

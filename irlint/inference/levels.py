@@ -29,11 +29,19 @@ MOST: dict[Reach, Severity] = {
 
 
 def leveled(
-    fault: Fault, place: Collection[Reach], form: Format, *, late: bool = False, known: bool = True, given: bool = False
+    fault: Fault,
+    place: Collection[Reach],
+    form: Format,
+    *,
+    late: bool = False,
+    inferred: bool = False,
+    known: bool = True,
+    given: bool = False,
 ) -> Fault | None:
     """The fault, as bad as it is in a place that each entry of ``place`` describes; None where it is none there.
 
-    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``known``: it knows the sizes that
+    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``inferred``: its shape inference
+    refuses such a breach at this operator; ``known``: it knows the sizes that
     break the rule when it loads the model; ``given``: only shapes that --shape gives break it, in a body that may never run.
     """
     most = Severity.WARNING if given else Severity.ERROR
@@ -41,7 +49,7 @@ def leveled(
         if reach == "shape only":
             refused = fault.stage == "load"
         else:
-            refused = _is_refused(fault.rule, reach, form, late=late, known=known)
+            refused = _is_refused(fault.rule, reach, form, late=late, inferred=inferred, known=known)
         if refused:
             continue
         if reach == "as declared":
@@ -50,16 +58,18 @@ def leveled(
     return fault.at_most(most)
 
 
-def needs_sizes(rule: Rule, place: Collection[Reach], form: Format, *, late: bool = False) -> bool:
+def needs_sizes(
+    rule: Rule, place: Collection[Reach], form: Format, *, late: bool = False, inferred: bool = False
+) -> bool:
     """Whether the level depends on what the runtime knows of sizes when it loads the model."""
     return any(
-        _is_refused(rule, reach, form, late=late, known=True)
-        and not _is_refused(rule, reach, form, late=late, known=False)
+        _is_refused(rule, reach, form, late=late, inferred=inferred, known=True)
+        and not _is_refused(rule, reach, form, late=late, inferred=inferred, known=False)
         for reach in place
     )
 
 
-def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, known: bool) -> bool:
+def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, inferred: bool, known: bool) -> bool:
     """Whether a runtime refuses what stands in such a place as in code that runs."""
     runtime = form.loaded_by
     match reach:
@@ -70,6 +80,6 @@ def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, known: bo
         case "as declared":
             return known and not late and rule.is_refused(runtime, "as declared")
         case "dead" | "dead by size" if form.dead_bodies_are_inferred:
-            sized = known and not late and rule.is_refused(runtime, "dead if sized")
-            return sized or rule.is_refused(runtime, "dead")
+            compared = inferred or (not late and rule.is_refused(runtime, "dead if sized"))
+            return (known and compared) or any(rule.is_refused(runtime, where) for where in ("dead", reach))
     return False

@@ -13,6 +13,7 @@ from irlint.inference.recorded import Recorded, Recorder
 from irlint.inference.walk import Frame, Walk
 from irlint.model import Model, Node, Value
 from irlint.model.tensor import Tensor, Type
+from irlint.schemas import table_text
 
 #: What is noted of a fault in the body of a loop with the sizes that its inputs declare.
 DECLARED_SIZES = (
@@ -35,16 +36,33 @@ def levels(
         return {each.of_rule for each in recorder.faults}
 
     for each in faults:
-        late = refuses_late(calls.get(each.node))
-        known = not needs_sizes(each.fault.rule, each.place, model.format, late=late) or each.of_rule in seen(
-            folds=False
-        )
+        call = calls.get(each.node)
+        facts = {"late": refuses_late(call), "inferred": bool(each.place) and is_inferred(each.fault, call)}
+        known = not needs_sizes(each.fault.rule, each.place, model.format, **facts) or each.of_rule in seen(folds=False)
         given = bool(overridden and each.when) and each.of_rule not in seen(folds=True)
-        fault = leveled(each.fault, each.place, model.format, late=late, known=known, given=given)
+        fault = leveled(each.fault, each.place, model.format, **facts, known=known, given=given)
         if fault is not None and "as declared" in each.place:
             fault = fault.changed(notes=(*fault.notes, DECLARED_SIZES))
         if fault is not None:
             yield each, fault
+
+
+def row(fault: Fault, call: Call | None) -> str:
+    """The row of ``onnxruntime_loading.txt`` about such a breach at an operator of a schema; "" for any other."""
+    if call is None or call.schema is None:
+        return ""
+    name, since = f"{call.schema.domain or 'ai.onnx'}:{call.schema.name}", call.schema.since
+    return f"{fault.rule.name} {name} {since} {'-' if fault.input is None else fault.input}"
+
+
+@cache
+def _rows() -> frozenset[str]:
+    return frozenset(table_text("onnxruntime_loading.txt").splitlines()[1:])
+
+
+def is_inferred(fault: Fault, call: Call | None) -> bool:
+    """Whether ONNX Runtime's shape inference refuses such a breach, by what it was asked."""
+    return row(fault, call) in _rows()
 
 
 def refuses_late(call: Call | None) -> bool:

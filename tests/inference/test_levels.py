@@ -21,7 +21,7 @@ GENERATED = PACKAGE / "policy" / "rule_index.py"
 
 RULES = {rule.code: rule for rule in every_rule()}
 BROADCAST, RESHAPE, ARITY, RANK = RULES["IRL201"], RULES["IRL331"], RULES["IRL507"], RULES["IRL339"]
-UNDEFINED, OUTPUT, SPARSE = RULES["IRL101"], RULES["IRL118"], RULES["IRL713"]
+UNDEFINED, OUTPUT, SPARSE, TREE = RULES["IRL101"], RULES["IRL118"], RULES["IRL713"], RULES["IRL518"]
 
 CASES: list[tuple[Rule, tuple[Reach, ...], Format, dict[str, bool], str | None]] = [
     (BROADCAST, (), ONNX, {}, "error"),
@@ -35,6 +35,11 @@ CASES: list[tuple[Rule, tuple[Reach, ...], Format, dict[str, bool], str | None]]
     (BROADCAST, ("as declared",), ONNX, {"known": False}, None),
     (BROADCAST, ("as declared", "dead by size"), ONNX, {"late": True}, None),
     (BROADCAST, (), ONNX, {"given": True}, "warning"),
+    (RANK, ("dead",), ONNX, {"inferred": True}, "error"),
+    (RANK, ("dead",), ONNX, {"inferred": True, "known": False}, "warning"),
+    (RANK, ("as declared",), ONNX, {"inferred": True}, None),
+    (TREE, ("dead",), ONNX, {}, "warning"),
+    (TREE, ("dead by size",), ONNX, {}, "error"),
     (RESHAPE, ("dead",), ONNX, {}, "error"),
     (RESHAPE, ("as declared",), ONNX, {}, None),
     (ARITY, ("dead by size",), ONNX, {"known": False}, "error"),

@@ -69,7 +69,7 @@ g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh", "Tanh"]> (x, w, r)
 }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(refused("onnxruntime", "dead by size"),),
 )
 
 HIDDEN_SIZE = Rule(

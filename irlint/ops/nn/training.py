@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, Shape
-from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -27,7 +27,6 @@ of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other 
 g (float[8,10] x, int64[9] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,10] x, int64[8] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
-    refused=(refused("onnxruntime", "dead if sized"),),
 )
 
 GROUPS_UNEVEN = Rule(

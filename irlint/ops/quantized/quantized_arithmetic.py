@@ -43,7 +43,7 @@ g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b, s, z) }""",
-    refused=(refused("onnxruntime", "dead"),),
+    refused=(refused("onnxruntime", "dead by size"),),
 )
 
 

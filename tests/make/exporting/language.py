@@ -221,8 +221,12 @@ def _model(kind: str, name: str, inputs: dict[str, Any], forms: str, fields: Any
     return Subject(name, make, tuple(forms.split()), {each: given[1] for each, given in inputs.items()})
 
 
-def _past(count: int, kinds: str = "kv", *, batch: int = 2, heads: int, width: int = 8, length: int = 4) -> dict[str, Any]:
-    return {f"past.{layer}.{kind}": torch.randn(batch, heads, length, width) for layer in range(count) for kind in kinds}
+def _past(
+    count: int, kinds: str = "kv", *, batch: int = 2, heads: int, width: int = 8, length: int = 4
+) -> dict[str, Any]:
+    return {
+        f"past.{layer}.{kind}": torch.randn(batch, heads, length, width) for layer in range(count) for kind in kinds
+    }
 
 
 class _Cached(nn.Module):

@@ -155,9 +155,7 @@ class Merging(nn.Module):
         self.reduce = nn.Linear(64, 32)
 
     def forward(self, x):
-        return self.reduce(
-            torch.cat([x[:, 0::2, 0::2], x[:, 1::2, 0::2], x[:, 0::2, 1::2], x[:, 1::2, 1::2]], -1)
-        )
+        return self.reduce(torch.cat([x[:, 0::2, 0::2], x[:, 1::2, 0::2], x[:, 0::2, 1::2], x[:, 1::2, 1::2]], -1))
 
 
 class PatchPositions(nn.Module):
@@ -199,8 +197,16 @@ class Diffusion(nn.Module):
     def __init__(self):
         super().__init__()
         self.time = nn.Sequential(nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 32))
-        self.first, self.down, self.middle = nn.Conv2d(4, 16, 3, 1, 1), nn.Conv2d(16, 32, 3, 2, 1), nn.Conv2d(32, 32, 3, 1, 1)
-        self.norm, self.cross, self.up = nn.GroupNorm(8, 32), nn.MultiheadAttention(32, 4, batch_first=True), nn.Conv2d(32, 16, 3, 1, 1)
+        self.first, self.down, self.middle = (
+            nn.Conv2d(4, 16, 3, 1, 1),
+            nn.Conv2d(16, 32, 3, 2, 1),
+            nn.Conv2d(32, 32, 3, 1, 1),
+        )
+        self.norm, self.cross, self.up = (
+            nn.GroupNorm(8, 32),
+            nn.MultiheadAttention(32, 4, batch_first=True),
+            nn.Conv2d(32, 16, 3, 1, 1),
+        )
         self.last = nn.Conv2d(32, 4, 3, 1, 1)
 
     def forward(self, sample, timestep, states):
@@ -284,7 +290,9 @@ class Recurrent(nn.Module):
 class Crnn(nn.Module):
     def __init__(self, height=32):
         super().__init__()
-        self.stem = nn.Sequential(conv(1, 8), nn.MaxPool2d(2), conv(8, 16), nn.MaxPool2d(2), nn.Conv2d(16, 16, (height // 4, 2)))
+        self.stem = nn.Sequential(
+            conv(1, 8), nn.MaxPool2d(2), conv(8, 16), nn.MaxPool2d(2), nn.Conv2d(16, 16, (height // 4, 2))
+        )
         self.cell, self.head = nn.LSTM(16, 12, bidirectional=True), nn.Linear(24, 11)
 
     def forward(self, x):
@@ -430,7 +438,11 @@ class Space(nn.Module):
 
     def forward(self, x):
         b, c, h, w = x.shape
-        return x.view(b, c, h // self.n, self.n, w // self.n, self.n).permute(0, 1, 3, 5, 2, 4).reshape(b, -1, h // self.n, w // self.n)
+        return (
+            x.view(b, c, h // self.n, self.n, w // self.n, self.n)
+            .permute(0, 1, 3, 5, 2, 4)
+            .reshape(b, -1, h // self.n, w // self.n)
+        )
 
 
 class Features(nn.Module):

@@ -112,7 +112,9 @@ class Answers:
 def run(folder: Path, parts: Sequence[str], count: int, target: Path | None, resume: bool) -> None:
     """Asks about each model of a folder and prints what was found; with ``resume`` what the target has is not asked again."""
     paths = sorted([*folder.glob("*.onnx"), *folder.glob("*.xml")])
-    found = [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
+    found = (
+        [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
+    )
     asked_before = {each.model for each in found}
     print(f"irlint from {Path(irlint.__file__).parent}")
     for path in paths:
@@ -136,7 +138,10 @@ def asked(path: Path, count: int) -> Answers:
         report = irlint.check(path)
         contract = irlint.contract(path)
         answers.seconds = round(time.monotonic() - start, 3)
-        answers.findings = [f"{each.severity.value.upper()} {each.rule.code} {each.node or each.value}: {each.message}" for each in report.findings]
+        answers.findings = [
+            f"{each.severity.value.upper()} {each.rule.code} {each.node or each.value}: {each.message}"
+            for each in report.findings
+        ]
         answers.load_error = engine.loaded()
         if not answers.load_error:
             _probed(answers, engine, contract, path, count)
@@ -178,7 +183,11 @@ def _probed(answers: Answers, engine: Engine, contract: dict[str, Any], path: Pa
                 continue
         _compared(answers, contract, sizes, errors, returned)
         if returned is not None and at < 12 and choice.holds(contract, sizes):
-            again = [engine.run(inputs, fill).get("shapes", returned) for fill in FILLS[1:]] if _has_unknown(contract) else []
+            again = (
+                [engine.run(inputs, fill).get("shapes", returned) for fill in FILLS[1:]]
+                if _has_unknown(contract)
+                else []
+            )
             before = len(answers.wrong)
             _outputs(answers, contract, sizes, [returned, *again], observed)
             if len(answers.wrong) > before:
@@ -222,7 +231,11 @@ def _has_unknown(contract: dict[str, Any]) -> bool:
 
 
 def _outputs(
-    answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]], observed: dict[str, list[Any]]
+    answers: Answers,
+    contract: dict[str, Any],
+    sizes: dict[str, int],
+    runs: list[list[Any]],
+    observed: dict[str, list[Any]],
 ) -> None:
     """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give another one."""
     first = runs[0]
@@ -267,7 +280,9 @@ def disagreements(each: Answers) -> list[str]:
     found += [f"NOT PREDICTED {number}x, as at {sizes}: {error[:300]}" for number, sizes, error in causes.values()]
     found += [f"WRONG OUTPUT {text}" for text in each.wrong[:3]]
     if each.unknown_sizes:
-        found.append(f"UNKNOWN {each.unknown} of {each.output_sizes}, {each.data_dependent} by data: {each.unknown_sizes[:4]}")
+        found.append(
+            f"UNKNOWN {each.unknown} of {each.output_sizes}, {each.data_dependent} by data: {each.unknown_sizes[:4]}"
+        )
     if not each.load_error and not each.worked:
         found.append(f"no size worked ({each.failed} failed, {each.predicted} predicted)")
     return found
