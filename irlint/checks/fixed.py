@@ -50,7 +50,7 @@ def problems(known: Known) -> list[Problem]:
         return []
     contract = contract_of(known)
     if not contract.satisfiable:
-        return _unsatisfiable(contract, places, known)
+        return [] if _takes_nothing(graph, known) else _unsatisfiable(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
     for each in fixed_sizes(contract, {name: place.limits for name, place in places.items()}):
@@ -76,6 +76,12 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
                 )
                 found[name] = place
     return found
+
+
+def _takes_nothing(graph: Graph, known: Known) -> bool:
+    """Whether an input is declared to have no elements: then others may have none, too."""
+    given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
+    return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
 
 
 # --- sizes that are fixed ---------------------------------------------------------------------------------------------
