@@ -107,7 +107,14 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
     )
     value = first.input if demand.node is None else None
-    return Problem(fault, demand.graph, demand.node, value, demand.node.place, sizes=each.names)
+    return Problem(
+        fault,
+        demand.graph,
+        demand.node,
+        value,
+        demand.node.place,
+        sizes=tuple((name, each.size) for name in each.names),
+    )
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
