@@ -50,7 +50,7 @@ def problems(known: Known) -> list[Problem]:
         return []
     contract = contract_of(known)
     if not contract.satisfiable:
-        return _unsatisfiable(contract, places, known)
+        return [] if _takes_nothing(graph, known) else _unsatisfiable(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
     for each in fixed_sizes(contract, {name: place.limits for name, place in places.items()}):
@@ -78,6 +78,12 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     return found
 
 
+def _takes_nothing(graph: Graph, known: Known) -> bool:
+    """Whether an input is declared to have no elements: then others may have none, too."""
+    given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
+    return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
+
+
 # --- sizes that are fixed ---------------------------------------------------------------------------------------------
 
 
@@ -101,7 +107,14 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
     )
     value = first.input if demand.node is None else None
-    return Problem(fault, demand.graph, demand.node, value, demand.node.place, sizes=each.names)
+    return Problem(
+        fault,
+        demand.graph,
+        demand.node,
+        value,
+        demand.node.place,
+        sizes=tuple((name, each.size) for name in each.names),
+    )
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:

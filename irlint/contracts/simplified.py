@@ -64,9 +64,11 @@ def without_common_factors(relation: Relation) -> Relation:
 
 
 def _without_shared_terms(relation: Relation) -> Relation:
-    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term stays as it is."""
+    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term, and that subtracts no size from another, stays as it is."""
     left, right = terms_of(relation.left), terms_of(relation.right)
-    if not any(monomial and monomial in right for monomial in left):
+    shared = any(monomial and monomial in right for monomial in left)
+    subtracts = any(factor < 0 for terms in (left, right) for monomial, factor in terms.items() if monomial)
+    if not shared and not (subtracts and left.keys() - {()} and right.keys() - {()}):
         return relation
     try:
         difference = terms_of(relation.left - relation.right)
@@ -89,6 +91,8 @@ def _of_the_rest(relation: Relation) -> Relation:
         whole, rest = divided(relation.left, relation.right)
     except TooComplex:
         return relation
+    if rest == 0:
+        return Relation(">=", relation.right, 1)
     if whole == 0 or (isinstance(rest, Expr) and len(rest.terms) >= len(relation.left.terms)):
         return relation
     return replaced(relation, left=abs(rest) if isinstance(rest, int) else rest)

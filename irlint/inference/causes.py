@@ -173,7 +173,7 @@ class _Facts:
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
         if domain is not None:
             self.imports.setdefault((_importer(graph), domain), problem)
-        for name in problem.sizes:
+        for name, _ in problem.sizes:
             self.fixed.setdefault(name, problem)
         if problem.is_error:
             for value in problem.disputes:

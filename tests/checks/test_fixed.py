@@ -232,3 +232,12 @@ def test_sizes_that_data_decide_may_be_none(tmp_path: Path) -> None:
         "b = Expand (z, o) p = Constant <value_ints = [-1, 12]> () q = Concat <axis = 0> (s, p) y = Reshape (b, q) }"
     )
     assert not [each for each in findings(text, tmp_path) if each.rule.code == "IRL609"]
+
+
+def test_beside_an_input_without_elements_others_may_have_none(tmp_path: Path) -> None:
+    text = (
+        "(float[~,4] x, float[a] z) => (float[P,Q,R] y) { s = Shape (z) f = Constant <value_ints = [4, 3]> () "
+        "t = Concat <axis = 0> (f, s) y = Reshape <allowzero = 1> (x, t) }"
+    )
+    assert not findings(text.replace("~", "0"), tmp_path)
+    assert [each.rule.code for each in findings(text.replace("~", "6"), tmp_path)] == ["IRL608"]
