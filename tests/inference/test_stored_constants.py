@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from cases.dynamo_models import MODELS, edited
+from cases.models import Input, ir_document
 from onnx import helper, numpy_helper
 from oracles import engines
 
@@ -152,10 +153,43 @@ def test_onnxruntime_refuses_edited_constants() -> None:
     assert [name for name, model in edited() if not refused(model)] == list(WORKING)
 
 
-def test_the_errors_of_several_users_are_one(tmp_path: Path) -> None:
+#: Edits of the Const of an IR that holds float32[3,4]: the findings as a chain of causes, and whether OpenVINO reads the model.
+CONSTS = [
+    ("", "", [], True),
+    ('shape="3,4"', 'shape="4,3"', ["IRL601", "IRL320"], False),
+    ('shape="3,4"', 'shape="1,3,4"', ["IRL601"], True),
+    ("<dim>3</dim><dim>4</dim>", "<dim>4</dim><dim>3</dim>", ["IRL601"], True),
+    ('element_type="f32" shape="3,4"', 'element_type="i32" shape="3,4"', ["IRL402", "IRL602"], False),
+    ('precision="f32"><dim>3</dim>', 'precision="i32"><dim>3</dim>', ["IRL602"], True),
+]
+
+
+def of_an_ir(old: str, new: str) -> tuple[bytes, bytes]:
+    """A product of float32[2,3] and a Const, with one text of its document changed."""
+    xml, weights = ir_document("MatMul", "opset1", [Input("float32", 2, 3), np.ones((3, 4), np.float32)])
+    return xml.decode().replace(old, new).encode() if old else xml, weights
+
+
+@pytest.mark.parametrize(("old", "new", "codes", "reads"), CONSTS)
+def test_the_attributes_of_a_const_count(old: str, new: str, codes: list[str], reads: bool, tmp_path: Path) -> None:
+    xml, weights = of_an_ir(old, new)
+    (tmp_path / "m.xml").write_bytes(xml)
+    (tmp_path / "m.bin").write_bytes(weights)
+    findings = irlint.check(tmp_path / "m.xml").findings
+    roots = [each.rule.code for each in findings if not each.because]
+    assert roots + [each.rule.code for each in findings if each.because] == codes
+    assert len(roots) == bool(codes)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("old", "new", "codes", "reads"), CONSTS)
+def test_openvino_reads_the_attributes_of_a_const(old: str, new: str, codes: list[str], reads: bool) -> None:
+    assert isinstance(engines.openvino_verdict(*of_an_ir(old, new)), str) is not reads
+
+
+def test_the_errors_of_several_users_are_one() -> None:
     model = MODELS["perceptron"]()
-    model.graph.node.append(helper.make_node("Add", ["view", "l.0.bias"], ["again"], "node_again"))
-    model.graph.node[-1].CopyFrom(helper.make_node("Gemm", ["view", "l.0.weight"], ["again"], "node_again", transB=1))
+    model.graph.node.append(helper.make_node("Gemm", ["view", "l.0.weight"], ["again"], "node_again", transB=1))
     stored = next(each for each in model.graph.initializer if each.name == "l.0.weight")
     stored.CopyFrom(numpy_helper.from_array(np.ones((6, 8), np.float32), stored.name))
     findings = irlint.check(model).findings
