@@ -7,7 +7,6 @@ from functools import cache
 
 from irlint.dims import Expr, Shape, broadcast_parts, elements, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shape_text
 from irlint.ops.kernels.type_variables import types_text
-from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.checks.merged import Refusal
@@ -29,7 +27,9 @@ SHAPE_CONTRADICTED = Rule(
     why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a stale shape
 loads, and misleads every tool and person that reads it until something downstream breaks. A correct writer never writes
 such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning, and an error where ONNX
-Runtime cannot infer a size, takes the declared one, and then refuses a node.""",
+Runtime cannot infer a size, takes the declared one, and then refuses a node. What an initializer holds counts, whatever is declared
+of it; an input that declares something else is refused. One name for two sizes is a warning: ONNX Runtime reuses buffers of sizes
+with one name, and fails at run time where these differ.""",
     mend="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
@@ -77,24 +77,13 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems; of the stale shapes in bodies among which nodes choose only the first, with the number of the others: exporters
-    write the shapes of one run into all of them."""
+    """The problems; of several stale shapes in bodies among which nodes choose one that counts them."""
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
-    choices = [
-        body.path for graph in graphs(known.model) for node in graph.nodes if node.bodies[1:] for _, body in node.bodies
-    ]
-    stale = [each for each in stale if any(f"{each.graph}/".startswith(f"{path}/") for path in choices)]
-    if len(stale) < 2:
-        return found
-    first, others = stale[0], {id(each) for each in stale[1:]}
-    more = counted(len(others), "other declaration is", "other declarations are")
-    message = f"{first.fault.message}; {more} stale, too, in the bodies among which nodes of the model choose"
-    root = replaced(first, fault=first.fault.changed(message=message))
-    moved = {id(first), *others}
-    kept = [root if each is first else each for each in found if id(each) not in others]
-    return [replaced(each, because=root) if id(each.because) in moved else each for each in kept]
+    from irlint.checks import stale_branches
+
+    return stale_branches.grouped(found, stale, known)
 
 
 def _is_stale(problem: Problem) -> bool:

@@ -96,7 +96,7 @@ def problems(known: Known) -> list[Problem]:
     for graph in graphs(model):
         doubled = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
         if len(doubled) >= SEVERAL:
-            from irlint.checks.repeats import grouped
+            from irlint.checks.repeated_rows import grouped
 
             doubled = grouped(doubled, graph)
         found += doubled

@@ -39,7 +39,7 @@ def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
     of_inputs = list(_of_inputs(graph, places, known))
     if of_inputs:
         return of_inputs
-    wrong = {(each.node, each.value) for each in found}
+    wrong = _behind(found, graph, known)
     clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known)) is not None]
     return [_of_clashes(clashes, known)] if clashes else []
 
@@ -64,18 +64,28 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
     return found
 
 
-def _clash(
-    places: Sequence[Place], wrong: Collection[tuple[Node | None, str | None]], known: Known
-) -> tuple[Place, Place] | None:
+def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
+    """The values that are found to be declared wrongly, and those that nodes make of them."""
+    wrong = {(each.node, each.value) for each in found}
+    values: set[Value | None] = set()
+    for node in known.order(graph).nodes:
+        if not values.isdisjoint(node.inputs):
+            values.update(node.outputs)
+        values.update(each for each in node.outputs if each is not None and (node, each.name) in wrong)
+    return values
+
+
+def _clash(places: Sequence[Place], wrong: Collection[Value | None], known: Known) -> tuple[Place, Place] | None:
     """The first place of a name, and the first other one where it is another size for certain."""
     first: dict[Dim, Place] = {}
     for place in places:
-        if (place.node, place.value.name) not in wrong:
+        if place.value not in wrong:
             first.setdefault(place.size, place)
     sizes = list(first)
     for at, one in enumerate(sizes):
         for other in sizes[at + 1 :]:
-            if _differ(one, other) and not _demanded(one, other, known):
+            of_a_constant = first[one].value is first[other].value and first[one].node is None
+            if not of_a_constant and _differ(one, other) and not _demanded(one, other, known):
                 return first[one], first[other]
     return None
 
