@@ -44,7 +44,7 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
     return None if above is None or below is None else floordiv(above, b) - floordiv(below, b)
 
 
-def with_ratios(result: Tensor, a: Tensor, b: Tensor, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
+def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
     """The quotient or the product of two tensors, with what ``ratio`` says of the entries that are not known."""
     if result.dtype not in EXACT or result.value is None or result.shape is None:
         return result

@@ -275,7 +275,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
         return result
     from irlint.ops.kernels.quotients import product_ratio, quotient_ratio, with_ratios
 
-    return with_ratios(result, a, b, product_ratio if fold is contents.times else quotient_ratio)
+    return with_ratios(result, a, b, ratio=product_ratio if fold is contents.times else quotient_ratio)
 
 
 @onnx("Div", since=7)
