@@ -312,7 +312,8 @@ class Sources:
         )
         used = frozenset([index for index, value in enumerate(node.outputs) if value in self.used])
         outward = frozenset([index for index, value in enumerate(node.outputs) if value in self.results])
-        return Surroundings(fixed, varying, direct, stored, used, shared, outward)
+        leaving = frozenset([index for index, value in enumerate(node.inputs) if value in self.results])
+        return Surroundings(fixed, varying, direct, stored, used, shared, outward, leaving)
 
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs what the layer makes, and not only its shape."""

@@ -77,6 +77,21 @@ ABS = [ONE, layer(5, "Abs", 1)]
 FROM_ROLL = [(2, 5, 0), (3, 5, 1), (4, 5, 2), (5, 1, 1)]
 EMPTY = [const(2, "0", 0, 0)]
 
+#: Bounds of quantization in float32 and float16: 0, 1, 1 + 2**-20, 1.5.
+BOUNDS = struct.pack("<4f4e", 0, 1, 1 + 2**-20, 1.5, 0, 1, 1, 1.5)
+
+
+def quantized(before=False, after=False, high=1, type="f32", levels=65536, dtype="f32", shape="2,3", results=()):
+    """A FakeQuantize with equal bounds, but for ``high`` of the output; a Relu before or behind; ``results`` are other outputs."""
+    size, start = (4, 0) if type == "f32" else (2, 16)
+    bounds = [const(20 + at, "", start + size * at, size, type) for at in range(4)]
+    layers = [parameter(0, shape, dtype), layer(1, "Relu", 1), layer(2, "FakeQuantize", 5, f'levels="{levels}"')]
+    layers += [layer(3, "Relu", 1), result(4), *(result(10 + each) for each in results), *bounds]
+    edges = [(0, 1, 0), (1 if before else 0, 2, 0), (2, 3, 0), (3 if after else 2, 4, 0)]
+    edges += [(20, 2, 1), (21, 2, 2), (20, 2, 3), (20 + high, 2, 4), *((each, 10 + each, 0) for each in results)]
+    return document(layers, edges)
+
+
 #: IRs, their weights, and the codes of what OpenVINO refuses to read or to compile, "" where it compiles them.
 IRS = {
     "both variables state their shape": (chained("2,3", "2,3"), b"", ""),
@@ -90,6 +105,38 @@ IRS = {
     "axes that OpenVINO works out": (ordered(LRN, ABS, [(2, 5, 0), (5, 1, 1)]), LISTS, ""),
     "axes that it does not work out": (ordered(LRN, ROLLED, FROM_ROLL), LISTS, "IRL525"),
     "a rank that it does not work out": (ordered(SQUEEZE, BOTH, FROM_ROLL), LISTS, "IRL525"),
+    **{
+        f"65536 levels {name}": (quantized(**given), BOUNDS, codes)
+        for name, given, codes in [
+            ("between input and output", {}, "IRL525"),
+            ("behind a layer", {"before": True}, ""),
+            ("before a layer", {"after": True}, ""),
+            ("behind a layer that is an output too", {"before": True, "results": [1]}, "IRL525"),
+            ("that leave before a layer too", {"after": True, "results": [2]}, "IRL525"),
+            ("beside an output", {"results": [1]}, "IRL525"),
+            ("with nearly equal bounds", {"high": 2}, "IRL525"),
+            ("with other bounds", {"high": 3}, ""),
+            ("but for one", {"levels": 65535}, ""),
+            ("and one more", {"levels": 65537}, ""),
+            ("of float16", {"type": "f16", "before": True, "after": True}, "IRL525"),
+            ("of float16 with other bounds", {"type": "f16", "before": True, "after": True, "high": 3}, ""),
+        ]
+    },
+    **{
+        f"256 levels of {dtype} {shape}{' behind a layer' * before}": (
+            quantized(levels=256, dtype=dtype, shape=shape, before=before),
+            BOUNDS,
+            codes,
+        )
+        for dtype, shape, before, codes in [
+            ("f64", "2,3", False, "IRL525"),
+            ("f64", "3", False, ""),
+            ("f64", "1,1,1,1,2,3", False, ""),
+            ("u16", "3", False, ""),
+            ("u16", "?,3", False, "IRL525"),
+            ("i32", "3", False, "IRL525"),
+        ]
+    },
     "an empty list": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), LISTS, ""),
     "an empty list in an empty file": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), b"", "IRL705"),
     "an empty list of a layer that asks for none": (

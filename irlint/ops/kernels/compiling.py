@@ -41,8 +41,8 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 class Surroundings:
     """Where what a layer gets comes from, and where what it gives goes: which inputs are ``fixed``, which follow from constants
     alone, which are ``varying``, which are worked out when the model runs, and which ``direct``, which are inputs of the model, which
-    ``stored``, which are constants themselves, and which ``shared``, which other layers use too; which outputs are ``used``, and which
-    are ``outward``, outputs of the model.
+    ``stored``, which are constants themselves, which ``shared``, which other layers use too, and which ``leaving``, which are outputs of
+    the model too; which outputs are ``used``, and which are ``outward``, outputs of the model.
     """
 
     fixed: frozenset[int]
@@ -52,6 +52,7 @@ class Surroundings:
     used: frozenset[int]
     shared: frozenset[int]
     outward: frozenset[int]
+    leaving: frozenset[int]
 
 
 @record
@@ -92,6 +93,10 @@ class Layer:
     @property
     def outward(self) -> frozenset[int]:
         return self.surroundings().outward
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        return self.surroundings().leaving
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None where it is not known."""
