@@ -351,3 +351,33 @@ def test_a_size_of_an_input_that_is_an_expression() -> None:
     dynamic_shapes(text)
     assert "--optShapes=x:8x3,y:17x8,z:4x4" in rendered(profile, "trtexec")
     assert '"y": [-1, -1],' in rendered(profile, "openvino")
+
+
+@pytest.mark.parametrize("tool", ["torch", "openvino", "trtexec", "onnxruntime"])
+def test_an_input_of_which_not_even_the_axes_are_known(tool: str, tmp_path: Path) -> None:
+    inputs = [onnx.helper.make_tensor_value_info("x", 1, None), onnx.helper.make_tensor_value_info("y", 1, ["N"])]
+    nodes = [onnx.helper.make_node("Relu", ["x"], ["u"]), onnx.helper.make_node("Relu", ["y"], ["z"])]
+    outputs = [onnx.helper.make_tensor_value_info(name, 1, None) for name in ("u", "z")]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", inputs, outputs)).SerializeToString())
+    text = rendered(fitted(str(path), tool), tool)
+    if tool == "torch":
+        assert dynamic_shapes(text)[0] is None
+        assert "    None,  # x: nothing tells how many axes it has\n    {0: N},  # y\n" in text
+    else:
+        assert "x:" not in text
+
+
+@pytest.mark.parametrize("tool", ["torch", "openvino"])
+def test_names_of_an_ir_end_no_comment(tool: str, tmp_path: Path) -> None:
+    dims = "<dim>-1</dim><dim>3</dim></port>"
+    (tmp_path / "m.xml").write_text(
+        '<?xml version="1.0"?><net name="n" version="11"><layers>'
+        '<layer id="0" name="in&#10;import os&#10;" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>'
+        f'<output><port id="0" precision="FP32">{dims}</output></layer>'
+        f'<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32">{dims}</input></layer>'
+        '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
+    )
+    text = rendered(fitted(str(tmp_path / "m.xml"), tool), tool)
+    assert "# in\\nimport os\\n\n" in text
+    assert "\nimport os\n" not in text
