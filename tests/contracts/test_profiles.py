@@ -53,6 +53,7 @@ class Dim:
     def scaled(self, factor: int, number: int) -> Dim:
         found = Dim(self.name)
         found.sizes = {root: factor * size + number for root, size in self.sizes.items()}
+        assert min(found.sizes.values()) >= 0, "torch takes no derived size below 0"
         return found
 
     def __rmul__(self, factor: int) -> Dim:
@@ -129,7 +130,7 @@ def test_sizes_that_follow_from_another_are_derived_from_its_dim(tmp_path: Path)
     text = written(MODELS["resize twice"][0], tmp_path, "torch", "M <= 100", "H % 3 == 0")
     assert 'H = 3 * Dim("H_by_3", min=1, max=16)\nM = 2 * H\n' in text
     assert "has to hold" not in text
-    assert 'H = Dim("H_size")\nM = 2 * H\n' in written(MODELS["resize twice"][0], tmp_path, "torch")
+    assert 'H = Dim("H_size", min=1)\nM = 2 * H\n' in written(MODELS["resize twice"][0], tmp_path, "torch")
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_a_size_of_an_input_that_is_an_expression() -> None:
     contract = Contract((), {}, True, (), ())
     profile = profile_of("m.onnx", inputs, contract, {}, named=True)
     text = rendered(profile, "torch")
-    assert 'N = Dim("N_size")\n' in text and "M = Dim.AUTO\n" in text
+    assert 'N = Dim("N_size", min=1)\n' in text and "M = Dim.AUTO\n" in text
     assert "    {0: 2 * N + 1, 1: M},  # y\n    {0: Dim.AUTO},  # z\n" in text
     dynamic_shapes(text)
     assert "--optShapes=x:8x3,y:17x8,z:4x4" in rendered(profile, "trtexec")
