@@ -382,3 +382,12 @@ def test_names_of_an_ir_end_no_comment(tool: str, tmp_path: Path) -> None:
     text = rendered(fitted(str(tmp_path / "m.xml"), tool), tool)
     assert "# in\\nimport os\\n\n" in text
     assert "\nimport os\n" not in text
+
+
+def test_an_end_that_is_far_away_is_no_end_of_a_profile(tmp_path: Path) -> None:
+    found = written(THREE, tmp_path, "trtexec", "A <= 1000000000", "B <= 4000000", "B % 3 == 1")
+    assert "--maxShapes=x:16,y:16,z:16" in found
+    assert "# A has no upper end of its own; 16 is a guess" in found
+    assert 'A = Dim("A", max=1000000000)\nB = 3 * Dim("B_by_3", min=0, max=1333333) + 1\n' in written(
+        THREE, tmp_path, "torch", "A <= 1000000000", "B <= 4000000", "B % 3 == 1"
+    )
