@@ -90,10 +90,7 @@ class Contract:
         """A size of an output, where the conditions hold."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        if not self.satisfiable:
-            return a
-        found = within(a, {**bounded, **self.values}, self.facts)
-        return found if isinstance(found, int) else reduced(found, self.sizes)
+        return reduced(within(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
 
 
 def contract_of(known: Known) -> Contract:

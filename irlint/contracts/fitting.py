@@ -53,7 +53,7 @@ def points(
     for name in roots:
         own = sizes.get(name, ALL)
         greatest = own.greatest
-        ends[name] = OPEN_RANGE * least[name] if greatest is None else greatest
+        ends[name] = OPEN_RANGE * least[name] if greatest is None or greatest > FARTHEST else greatest
     greatest_point = _grown(least, ends, sizes, hold)
     middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
     usual = _grown(least, middle, sizes, hold)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
 
 from irlint.contracts.contract import Contract
 from irlint.contracts.derived import Dependence, dependence, joint, ones
 from irlint.contracts.fitting import FARTHEST, points
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
-from irlint.records import NOTHING, record
+from irlint.records import NOTHING, record, replaced
 
 #: The names of inputs, and their shapes, None where not even the number of axes is known.
 Inputs = tuple[tuple[str, "Shape | None"], ...]
@@ -49,8 +50,8 @@ class Free:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no upper end."""
-        return self.sizes.greatest is None
+        """Whether it has no upper end that a tool can be given as one."""
+        return self.sizes.greatest is None or self.sizes.greatest > FARTHEST
 
     @property
     def fixed(self) -> int | None:
@@ -167,6 +168,9 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 def progression(sizes: Sizes) -> Progression:
     """The most sizes of a set that follow each other by one step; of equal ones those with the smallest step."""
+    if sizes.greatest is not None and sizes.greatest > FARTHEST:
+        found = progression(_without_far_ends(sizes))
+        return found if found.last is not None else replaced(found, last=_last(found, sizes))
     steps = [step for step in range(1, sizes.modulus + 1) if sizes.modulus % step == 0]
     for step in steps:
         for residue in range(step):
@@ -186,6 +190,26 @@ def progression(sizes: Sizes) -> Progression:
         best = max(best, (length[last], -step, last))
     count, negated, last = best
     return _judged(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
+
+
+def _without_far_ends(sizes: Sizes) -> Sizes:
+    """The sizes, and all behind those that are not looked at one by one."""
+    far = FARTHEST // sizes.modulus
+    classes = [
+        tuple((low, None if high is not None and high >= far else high) for low, high in each) for each in sizes.classes
+    ]
+    return Sizes(sizes.modulus, tuple(classes))
+
+
+def _last(found: Progression, sizes: Sizes) -> int:
+    """The greatest size of a progression up to which all of it are in the set."""
+    ends = [
+        residue + sizes.modulus * each[-1][1]
+        for residue, each in enumerate(sizes.classes)
+        if each and each[-1][1] is not None and (residue - found.first) % gcd(found.step, sizes.modulus) == 0
+    ]
+    least = min(ends)
+    return least - (least - found.first) % found.step
 
 
 def _judged(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:

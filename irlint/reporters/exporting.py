@@ -140,7 +140,7 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
     variable = names.variables[free.name]
     if low == high:
         return None
-    limits = "" if low == 1 and found.step == 1 else f", min={low}"
+    limits = "" if low == 1 and found.step == 1 and not is_shared else f", min={low}"
     limits += "" if high is None else f", max={high}"
     example = found.step * max(low, LEAST_EXAMPLE) + rest
     if found.step == 1:

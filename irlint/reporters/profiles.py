@@ -93,6 +93,9 @@ def _trtexec(profile: Profile) -> Iterator[str]:
         for name, shape in profile.inputs
         if shape is not None and any(isinstance(dim, Expr) for dim in shape)
     ]
+    for name, _ in resized:
+        if "'" in name:
+            yield comment(f"{name}: trtexec takes no name with a quote")
     words = [f"trtexec --onnx={word(profile.path)}"]
     for flag, point in (("min", "least"), ("opt", "usual"), ("max", "greatest")):
         shapes = [f"{_trt_name(name)}:{_sized(shape, profile, point)}" for name, shape in resized]

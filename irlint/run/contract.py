@@ -110,9 +110,9 @@ def _built(known: Known, tool: str) -> Contract:
     return together
 
 
-def _computed(known: Known) -> set[Dim]:
-    """The sizes of all values that are no numbers."""
-    return {dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr)}
+def _computed(known: Known) -> dict[Dim, None]:
+    """The sizes of all values that are no numbers, each once."""
+    return dict.fromkeys(dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr))
 
 
 def _shape(given: Type | None) -> Shape | None:

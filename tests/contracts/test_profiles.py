@@ -53,6 +53,7 @@ class Dim:
     def scaled(self, factor: int, number: int) -> Dim:
         found = Dim(self.name)
         found.sizes = {root: factor * size + number for root, size in self.sizes.items()}
+        assert min(found.sizes.values()) >= 0, "torch takes no derived size below 0"
         return found
 
     def __rmul__(self, factor: int) -> Dim:
@@ -129,7 +130,7 @@ def test_sizes_that_follow_from_another_are_derived_from_its_dim(tmp_path: Path)
     text = written(MODELS["resize twice"][0], tmp_path, "torch", "M <= 100", "H % 3 == 0")
     assert 'H = 3 * Dim("H_by_3", min=1, max=16)\nM = 2 * H\n' in text
     assert "has to hold" not in text
-    assert 'H = Dim("H_size")\nM = 2 * H\n' in written(MODELS["resize twice"][0], tmp_path, "torch")
+    assert 'H = Dim("H_size", min=1)\nM = 2 * H\n' in written(MODELS["resize twice"][0], tmp_path, "torch")
 
 
 @pytest.mark.parametrize(
@@ -347,8 +348,47 @@ def test_a_size_of_an_input_that_is_an_expression() -> None:
     contract = Contract((), {}, True, (), ())
     profile = profile_of("m.onnx", inputs, contract, {}, named=True)
     text = rendered(profile, "torch")
-    assert 'N = Dim("N_size")\n' in text and "M = Dim.AUTO\n" in text
+    assert 'N = Dim("N_size", min=1)\n' in text and "M = Dim.AUTO\n" in text
     assert "    {0: 2 * N + 1, 1: M},  # y\n    {0: Dim.AUTO},  # z\n" in text
     dynamic_shapes(text)
     assert "--optShapes=x:8x3,y:17x8,z:4x4" in rendered(profile, "trtexec")
     assert '"y": [-1, -1],' in rendered(profile, "openvino")
+
+
+@pytest.mark.parametrize("tool", ["torch", "openvino", "trtexec", "onnxruntime"])
+def test_an_input_of_which_not_even_the_axes_are_known(tool: str, tmp_path: Path) -> None:
+    inputs = [onnx.helper.make_tensor_value_info("x", 1, None), onnx.helper.make_tensor_value_info("y", 1, ["N"])]
+    nodes = [onnx.helper.make_node("Relu", ["x"], ["u"]), onnx.helper.make_node("Relu", ["y"], ["z"])]
+    outputs = [onnx.helper.make_tensor_value_info(name, 1, None) for name in ("u", "z")]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", inputs, outputs)).SerializeToString())
+    text = rendered(fitted(str(path), tool), tool)
+    if tool == "torch":
+        assert dynamic_shapes(text)[0] is None
+        assert "    None,  # x: nothing tells how many axes it has\n    {0: N},  # y\n" in text
+    else:
+        assert "x:" not in text
+
+
+@pytest.mark.parametrize("tool", ["torch", "openvino"])
+def test_names_of_an_ir_end_no_comment(tool: str, tmp_path: Path) -> None:
+    dims = "<dim>-1</dim><dim>3</dim></port>"
+    (tmp_path / "m.xml").write_text(
+        '<?xml version="1.0"?><net name="n" version="11"><layers>'
+        '<layer id="0" name="in&#10;import os&#10;" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>'
+        f'<output><port id="0" precision="FP32">{dims}</output></layer>'
+        f'<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32">{dims}</input></layer>'
+        '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
+    )
+    text = rendered(fitted(str(tmp_path / "m.xml"), tool), tool)
+    assert "# in\\nimport os\\n\n" in text
+    assert "\nimport os\n" not in text
+
+
+def test_an_end_that_is_far_away_is_no_end_of_a_profile(tmp_path: Path) -> None:
+    found = written(THREE, tmp_path, "trtexec", "A <= 1000000000", "B <= 4000000", "B % 3 == 1")
+    assert "--maxShapes=x:16,y:16,z:16" in found
+    assert "# A has no upper end of its own; 16 is a guess" in found
+    assert 'A = Dim("A", max=1000000000)\nB = 3 * Dim("B_by_3", min=0, max=1333333) + 1\n' in written(
+        THREE, tmp_path, "torch", "A <= 1000000000", "B <= 4000000", "B % 3 == 1"
+    )

@@ -78,7 +78,8 @@ def test_no_name_leaves_its_place(text: str, tool: str, tmp_path: Path) -> None:
     plain = rendered(fitted(model("a", tmp_path), tool), tool).splitlines()
     found = rendered(fitted(model(text, tmp_path), tool), tool)
     assert all(line.isprintable() for line in found.split("\n"))
-    assert len(found.split("\n")) == len(plain) + 1
+    refused = tool == "trtexec" and "'" in text
+    assert len(found.split("\n")) == len(plain) + 1 + refused
     if tool == "trtexec":
         shell = shutil.which("bash")
         if shell is not None and "\x00" not in text:
