@@ -105,15 +105,8 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
         severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
     )
-    value = first.input if demand.node is None else None
-    return Problem(
-        fault,
-        demand.graph,
-        demand.node,
-        value,
-        demand.node.place,
-        sizes=tuple((name, each.size) for name in each.names),
-    )
+    sizes = tuple((name, each.size) for name in each.names)
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
