@@ -109,3 +109,11 @@ def test_a_check_imports_the_operations_of_the_ir(name: str, tmp_path: Path) -> 
     others = [each for each in modules if not each.startswith("irlint")]
     assert name != "plain" or not others
     expect_few(modules, most)
+
+
+@pytest.mark.parametrize(("graph", "needs"), [("y = Relu (x)", False), ("y = Add (x, w)", True)])
+def test_contracts_are_imported_where_sizes_have_to_fit(graph: str, needs: bool, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    text = f'<ir_version: 8, opset_import: ["" : 17]> g (float[N,3] x, float[4,3] w) => (float[P,3] y) {{ {graph} }}'
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert any(each.startswith("irlint.contracts") for each in imported(path)) is needs

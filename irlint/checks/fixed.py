@@ -22,7 +22,7 @@ from irlint.records import record, replaced
 #: Of a demand with a longer condition only the reason is given.
 LONG = 120
 
-#: Of the demands that contradict each other so many are listed beside the last.
+#: Of demands on one size so many are listed.
 MOST = 3
 
 #: The element types of weights begin so.
@@ -89,7 +89,6 @@ def _takes_nothing(graph: Graph, known: Known) -> bool:
 
 def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
     known, demand = makers.known, each.demands[0]
-    first = places[each.names[0]]
     if len(each.names) == 1:
         dynamic = f"{_called(each.names, places)} is dynamic, but only {each.size} works"
         declare = f"declare {each.size}"
@@ -103,18 +102,11 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         marks=marks,
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(each, demand, marks),
-        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands),
+        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
         severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
     )
-    value = first.input if demand.node is None else None
-    return Problem(
-        fault,
-        demand.graph,
-        demand.node,
-        value,
-        demand.node.place,
-        sizes=tuple((name, each.size) for name in each.names),
-    )
+    sizes = tuple((name, each.size) for name in each.names)
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
@@ -242,12 +234,15 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
         (index,) = fixing
         value = node.inputs[index]
         what = f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
-        return (
-            f"cut or compute {what} to the size that is fed, or {declare}"
-            if each.one
-            else f"{declare}, which {what} fixes"
-        )
+        return _of_a_constant(what, declare, each.demands[0])
     return f"correct what leads here, so that it works for every size, or {declare}"
+
+
+def _of_a_constant(what: str, declare: str, demand: Demand) -> str:
+    """What to do about a constant that fixes a size: a table or a mask can have another one, where it is broadcast."""
+    if len(demand.requirement.any_of) > 1:
+        return f"cut or compute {what} to the size that is fed, or {declare}"
+    return f"{declare}, which {what} fixes"
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:

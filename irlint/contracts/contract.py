@@ -71,8 +71,8 @@ class Contract:
     ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
     and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0 wherever they hold.
     ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
-    ``unknown`` are demands on sizes that no input tells, ``makers`` those that limit one size, ``equal`` those for which a symbol is
-    another one, and ``joint`` those that hold always and are about several sizes together.
+    ``unknown`` are demands on sizes that no input tells, ``makers`` those that limit one size, each with the sizes that it leaves,
+    ``equal`` those for which a symbol is another one, and ``joint`` those that hold always and are about several sizes together.
     """
 
     conditions: tuple[Condition, ...]
@@ -82,7 +82,7 @@ class Contract:
     unknown: tuple[Demand, ...]
     values: Mapping[str, Dim] = NOTHING
     facts: tuple[Dim, ...] = ()
-    makers: Mapping[str, tuple[Demand, ...]] = NOTHING
+    makers: Mapping[str, Sequence[tuple[Demand, Sizes]]] = NOTHING
     equal: Mapping[str, Demand] = NOTHING
     joint: tuple[Open, ...] = ()
 
@@ -124,7 +124,7 @@ def contract_of(known: Known) -> Contract:
         tuple(always.unknown),
         always.values,
         tuple(always.facts()),
-        {name: tuple(demand for demand, _ in makers) for name, makers in always.makers.items()},
+        always.makers,
         always.same,
         (*always.raw, *always.joint),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract
 from irlint.contracts.implied import Alternatives
+from irlint.contracts.simplified import decided, replaced_in
 from irlint.contracts.sizes import Sizes, between, met
-from irlint.dims import Bounds, Dim, Expr, quotient, symbols
+from irlint.dims import Bounds, Dim, Expr, quotient, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
 from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
@@ -46,12 +46,21 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
                 if _is(other, name, contract)
             ]
     for joint in contract.joint:
-        product = fixed_product(joint.relations)
+        relations = _possible(joint.relations, contract)
+        product = fixed_product(relations)
         if product is not None and joint.names <= limits.keys():
             names = tuple(sorted(joint.names, key=list(limits).index))
-            one = f"{product_text(product.left, 1)}, by broadcasting" if len(joint.relations) > 1 else ""
+            one = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
             found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
     return found
+
+
+def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
+    """The alternatives that hold for some sizes, as far as single sizes are limited."""
+    if len(relations) == 1:
+        return relations
+    known: dict[str, Dim] = {name: symbol(name, each.least, each.greatest) for name, each in contract.sizes.items()}
+    return tuple(each for each in relations if decided(replaced_in(each, known)) is not False)
 
 
 def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
@@ -60,15 +69,20 @@ def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixe
     listed = possible.few(MOST) if possible is not None and not possible.is_empty else []
     if not listed or (len(listed) == MOST and listed[0] != 1):
         return None
-    texts = conditions(name, sizes) or ()
-    stated = [each.demand for each in contract.conditions if each.text in texts and not each.when]
-    demands = (*stated, *(each for each in contract.makers[name] if not any(each is other for other in stated)))
+    makers = contract.makers[name]
+    few = [demand for demand, own in makers if listed[-1] in own.few(MOST)]
     if len(listed) == 1:
-        return Fixed((name,), demands, listed[0])
-    stretching = [each for each in demands if _stretches(each)]
+        return Fixed((name,), _first(few, makers), listed[0])
+    stretching = [demand for demand in few if _stretches(demand)]
     if not stretching:
         return None
-    return Fixed((name,), tuple(dict.fromkeys((*stretching, *demands))), listed[-1], "", "1, by broadcasting")
+    return Fixed((name,), _first(stretching, makers), listed[-1], "", "1, by broadcasting")
+
+
+def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
+    """The demands that fix a size before the others that limit it."""
+    found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
+    return tuple(found.values())
 
 
 def _stretches(demand: Demand) -> bool:
@@ -94,6 +108,12 @@ def fixed_product(relations: Alternatives) -> Relation | None:
     if len(found) != 1 or None in sides or any(each is not None and each.left != found[0].left for each in sides):
         return None
     return found[0] if _is_product(found[0].left) else None
+
+
+def fixes_products(relations: Alternatives) -> bool:
+    """Whether each alternative says of a product of several sizes which number it is."""
+    sides = [_sides(each) if each.kind == "==" else None for each in relations]
+    return all(each is not None and _is_product(each.left) for each in sides)
 
 
 def _sides(relation: Relation) -> Relation | None:

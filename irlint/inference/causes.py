@@ -50,7 +50,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         problems, roots = at_the_break(problems, roots, known)
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
-        if problems[root].sizes:
+        if problems[root].sizes and not problems[at].is_error:
             worst[at] = min(worst[at], worst[root], key=_rank)
         else:
             worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)

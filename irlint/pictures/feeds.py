@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import gcd
 
-from irlint.contracts.fixed import fixed_product
+from irlint.contracts.fixed import fixes_products
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol, symbols
@@ -51,7 +51,7 @@ def leaves_sizes(requirement: Requirement) -> bool:
     relations = [simplified(each) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return fixed_product(tuple(relations)) is None
+        return not fixes_products(tuple(relations))
     sizes = solved(relations) if names else None
     return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
 

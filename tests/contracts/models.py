@@ -53,6 +53,26 @@ MODELS = {
         "else_branch = e () => (float[P,3] v) { v = Sub (x, b) }> }",
         ["N in (1, 4) if y/then_branch", "N in (1, 5) if y/else_branch"],
     ),
+    "branches alike": (
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "else_branch = e () => (float[P,3] v) { v = Mul (a, x) }> }",
+        ["N in (1, 4)"],
+    ),
+    "branches of which one needs more": (
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "else_branch = e () => (float[P,6] v) { v = Concat <axis = 1> (x, a) }> }",
+        ["N in (1, 4)", "N == 4 if y/else_branch"],
+    ),
+    "divisors": (
+        "g (float[48] x, float[B,2] z) => (y) { s = Shape <end = 1> (z) r = Constant <value_ints = [-1, 4]> () t = Concat <axis = 0> (s, r) "
+        "y = Reshape (x, t) }",
+        ["B in (1, 2, 3, 4, 6, 12)"],
+    ),
+    "sizes less than they look": (
+        "g (float[N,3] a, float[M,3] b, float[K,3] c) => (y) { d = Concat <axis = 0> (a, b) e = Concat <axis = 0> (a, c) "
+        "y = Concat <axis = 1> (d, e) }",
+        ["M == K"],
+    ),
     "class token": (
         "g (float[N,S,4] x, float[N,1,4] cls, float[1,7,4] pos) => (y) { t = Concat <axis = 1> (cls, x) y = Add (t, pos) }",
         ["S == 6"],

@@ -36,6 +36,12 @@ MODELS = [
         "(float[B,1,H,W] x, float[1,1,3,3] k, float[64,5] w) => (y) { c = Conv (x, k) f = Flatten (c) y = MatMul (f, w) }",
         [("H W", "(H - 2)*(W - 2) == 64", "")],
     ),
+    (
+        "(float[B,1,H,W] x, float[4,1,2,2] k, float[1,1,4] c, float[1,17,4] p) => (y) <int64[3] t = {0, 4, -1}, int64[3] o = {1, 1, 4}> "
+        "{ e = Conv <strides = [2, 2]> (x, k) r = Reshape (e, t) q = Transpose <perm = [0, 2, 1]> (r) b = Expand (c, u) s = Shape <end = 1> (x) "
+        "v = Constant <value_ints = [1, 4]> () u = Concat <axis = 0> (s, v) m = Concat <axis = 1> (b, q) y = Add (m, p) }",
+        [("H W", "(H//2)*(W//2) == 16", "")],
+    ),
     ("(float[N,M] x) => (y) <int64[2] t = {1, 1}> { y = Reshape (x, t) }", [("M", 1, ""), ("N", 1, "")]),
     (
         "(float[N,3] a, float[M,3] b, float[6,2] c) => (y) { e = Concat <axis = 0> (a, b) y = Concat <axis = 1> (e, c) }",

@@ -32,6 +32,7 @@ def models() -> Iterator[tuple[str, str]]:
     yield from broadcast()
     yield from flattened()
     yield from harmless()
+    yield from operators()
     yield from branches()
 
 
@@ -204,6 +205,38 @@ def flattened() -> Iterator[tuple[str, str]]:
                 "{ r = Reshape (x, t) q = Transpose <perm = [0, 2, 1]> (r) y = Add (q, p) }"
             ),
         )
+
+
+def operators() -> Iterator[tuple[str, str]]:
+    """Operators whose weights, states and parts have a fixed size."""
+    rows = {
+        "PRelu": "(float[B,S,4] x, float[{0},1] w) => (float[P,Q,4] y) {{ y = PRelu (x, w) }}",
+        "PRelu of one": "(float[B,6,4] x, float[S,1] w, float[{0},1] v) => (float[P,6,4] y) {{ r = PRelu (x, w) y = Add (r, v) }}",
+        "LayerNormalization": "(float[B,4,S] x, float[{0}] w) => (float[P,4,Q] y) {{ y = LayerNormalization (x, w) }}",
+        "InstanceNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = InstanceNormalization (x, w, w) }}",
+        "BatchNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = BatchNormalization (x, w, w, w, w) }}",
+        "Conv": "(float[B,C,H] x, float[2,{0},1] w) => (float[P,2,Q] y) {{ y = Conv (x, w) }}",
+        "grouped Conv": "(float[B,C,8] x, float[4,{0},1] w) => (float[P,4,Q] y) {{ y = Conv <group = 2> (x, w) }}",
+        "GRU": "(float[S,B,3] x, float[1,6,3] w, float[1,6,2] r, float[1,{0},2] h) => (float[P,1,Q,2] y) {{ y, z = GRU <hidden_size = 2> (x, w, r, , , h) }}",
+        "Einsum": '(float[B,S] x, float[{0},4] w) => (float[P,4] y) {{ y = Einsum <equation = "bs,sk->bk"> (x, w) }}',
+        "Sum": "(float[B,S] x, float[{0}] w, float[{0},1] v) => (float[P,Q] y) {{ y = Sum (x, w, v) }}",
+        "Squeeze": "(float[B,S,{0}] x) => (float[P,Q] y) <int64[1] a = {{0}}> {{ y = Squeeze (x, a) }}",
+        "Split": "(float[B,S] x) => (float[P,Q] y, float[R,T] z) <int64[2] t = {{{0}, 2}}> {{ y, z = Split (x, t) }}",
+        "Split in halves": "(float[B,{0}] x) => (float[P,Q] y, float[R,T] z) {{ y, z = Split <axis = 0> (x) }}",
+        "Tile": "(float[B,2] x, float[{0},4] w) => (float[P,4] y) <int64[2] t = {{1, 2}}> {{ r = Tile (x, t) y = Add (r, w) }}",
+        "Pad": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[4] t = {{1, 0, 0, 0}}> {{ r = Pad (x, t) y = Mul (r, w) }}",
+        "Slice": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[1] a = {{0}}, int64[1] b = {{1}}, int64[1] e = {{9}}> {{ r = Slice (x, b, e, a) y = Mul (r, w) }}",
+        "Resize": '(float[1,1,H] x, float[1,1,{0}] w) => (float[1,1,P] y) <float[3] f = {{1, 1, 2}}> {{ r = Resize <mode = "nearest"> (x, , f) y = Sub (r, w) }}',
+        "Transpose": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) {{ r = Transpose (x) y = Mul (r, w) }}",
+        "two of them": "(float[B,S] x, float[B,T] z, float[{0},1] w) => (float[P,Q] y, float[R,U] v) {{ y = Mul (x, w) v = Concat <axis = 1> (x, z) }}",
+        "MatMul of stacks": "(float[B,2,3] x, float[{0},3,4] w) => (float[P,2,4] y) {{ y = MatMul (x, w) }}",
+        "Gemm": "(float[B,S] x, float[4,{0}] w, float[{0},4] c) => (float[P,4] y) {{ y = Gemm <transB = 1> (x, w, c) }}",
+        "DepthToSpace": "(float[1,C,2,2] x, float[{0},1,1] w) => (float[1,Q,4,4] y) {{ r = DepthToSpace <blocksize = 2> (x) y = Add (r, w) }}",
+        "ScatterElements": "(float[B,3] x, float[{0},3] w) => (float[P,3] y) {{ y = Add (w, x) }}",
+        "ReduceSum": "(float[B,S,4] x, float[{0}] w) => (float[P,Q] y) <int64[1] a = {{2}}> {{ r = ReduceSum <keepdims = 0> (x, a) y = Sub (r, w) }}",
+    }
+    for (name, text), size in itertools.product(rows.items(), (1, 2, 3, 6)):
+        yield f"{name}, {size}", "g " + text.format(size)
 
 
 def harmless() -> Iterator[tuple[str, str]]:
