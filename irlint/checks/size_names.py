@@ -30,16 +30,16 @@ class Place:
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """One problem: for a name of inputs that have to differ, else for the names of the main graph that stand for two sizes each, of
+    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main graph that stand for two sizes each, of
     values that are not ``found`` to be declared wrongly already."""
     graph = known.model.graph
     if graph is None:
         return []
     places = _places(graph, known)
-    of_inputs = list(_of_inputs(graph, places, known))
+    wrong = _behind(found, graph, known)
+    of_inputs = list(_of_inputs(graph, places, wrong, known))
     if of_inputs:
         return of_inputs
-    wrong = _behind(found, graph, known)
     clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known)) is not None]
     return [_of_clashes(clashes, known)] if clashes else []
 
@@ -137,19 +137,23 @@ def _called(place: Place, known: Known) -> str:
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def _of_inputs(graph: Graph, places: Mapping[str, Sequence[Place]], known: Known) -> Iterator[Problem]:
-    """A name of several axes of inputs of which a node demands what one size from LEAST on never fulfils, and two sizes do."""
+def _of_inputs(
+    graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
+) -> Iterator[Problem]:
+    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from LEAST on never fulfils
+    and several sizes do."""
     inputs = set(graph.inputs)
-    shared = {
-        name: own for name, each in places.items() if len(own := [place for place in each if place.value in inputs]) > 1
-    }
-    demand = next((each for each in known.requires if _fails_for_one(each, shared)), None)
-    if demand is None:
+    named = {name: own for name, each in places.items() if (own := [place for place in each if place.value in inputs])}
+    shared = [name for name, own in named.items() if len({place.axis for place in own}) > 1]
+    if len(named) != 1 or not shared:
         return
-    (name,) = _names(demand)
-    if demand.node not in {each.node for each in _apart(graph, known) if not _fails_for_any(each)}:
+    demands = (
+        each for each in known.requires if _fails_for_one(each, shared) and not set(each.node.inputs) & set(wrong)
+    )
+    demand = next(demands, None)
+    if demand is None or demand.node not in {each.node for each in _apart(graph, known) if not _fails_for_any(each)}:
         return
-    fault = _of_a_demand(name, shared[name], demand, known)
+    fault = _of_a_demand(shared[0], named[shared[0]], demand, known)
     yield Problem(fault, demand.graph, demand.node, place=demand.node.place)
 
 

@@ -79,11 +79,11 @@ def test_several_names_are_one_finding() -> None:
 
 
 def test_one_name_for_all_sizes_of_inputs() -> None:
-    text = "g (float[N,4] x, float[N,4] past, float[N,4] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) y = Add (a, mask) }"
+    text = "g (float[N,4] x, float[N,4] past, float[4,N] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) t = Transpose (mask) y = Add (a, t) }"
     ((severity, code, message),) = found(text)
     assert (severity, code) == (Severity.WARNING, "IRL601")
     assert message == (
-        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 0 of 'mask'): here N == 2*N is needed"
+        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here N == 2*N is needed"
     )
 
 
