@@ -81,7 +81,7 @@ class Rule:
     value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
     the names, inputs and attributes of its nodes. An ``absence`` and an ``undefined`` name
     themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. From a
-    ``size`` whose name stands for two, whatever the node demands of it.
+    ``size`` whose name stands for two, what is demanded of the inputs.
     """
 
     code: str

@@ -98,3 +98,27 @@ def test_one_name_for_all_sizes_of_inputs() -> None:
 )
 def test_what_may_be_one_size_is_no_finding(text: str) -> None:
     assert not found(text)
+
+
+SEVERAL = "g (float[N,4] x, float[N,4] p, float[4,N] m, float[3,2] c) => (float[Y,4] y, float[4,2] z) { \
+a = Concat <axis = 0> (p, x) t = Transpose (m) [n] y = Add (a, t) [k] z = MatMul (m, c) }"
+
+
+def test_what_no_size_of_the_only_name_fits_is_a_warning() -> None:
+    found = irlint.check(onnx.parser.parse_model(HEAD + SEVERAL)).findings
+    assert [
+        (each.severity, each.rule.code, bool(each.because)) for each in found if each.severity is not Severity.NOTE
+    ] == [
+        (Severity.WARNING, "IRL601", False),
+        (Severity.WARNING, "IRL609", True),
+    ]
+
+
+@pytest.mark.oracle
+def test_onnxruntime_runs_what_no_size_of_the_only_name_fits() -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(HEAD + SEVERAL).SerializeToString()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    shapes = {"x": (2, 4), "p": (1, 4), "m": (4, 3), "c": (3, 2)}
+    assert len(session.run(None, {name: np.ones(shape, np.float32) for name, shape in shapes.items()})) == 2
