@@ -24,6 +24,10 @@ def problems(known: Known) -> list[Problem]:
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
+    if any(each.fault.role == "size" for each in found):
+        from irlint.checks import size_names
+
+        found = size_names.with_consequences(found, known)
     if not any(problem.is_error for problem in (*known.model.problems, *known.problems, *found)):
         for name in known.format.last_checks:
             found += import_module(f"{__name__}.{name}").problems(known)
@@ -48,8 +52,17 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
 
     place = _places(known)
     found = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
-    every = [*model.problems, *found]
+    every = [*model.problems, *_with_causes(later, found)]
     return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
+
+
+def _with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
+    """The problems ``after`` a change of some, each that follows from one with what became of it."""
+    moved = {id(one): other for one, other in zip(before, after) if one is not other}
+    return [
+        replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
+        for each in after
+    ]
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:

@@ -11,7 +11,7 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand, Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.records import record
+from irlint.records import NOTHING, record, replaced
 
 #: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
 LEAST = 2
@@ -30,16 +30,16 @@ class Place:
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """One problem: for a name of inputs that have to differ, else for the names of the main graph that stand for two sizes each, of
+    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main graph that stand for two sizes each, of
     values that are not ``found`` to be declared wrongly already."""
     graph = known.model.graph
     if graph is None:
         return []
     places = _places(graph, known)
-    of_inputs = list(_of_inputs(graph, places, known))
+    wrong = _behind(found, graph, known)
+    of_inputs = list(_of_inputs(graph, places, wrong, known))
     if of_inputs:
         return of_inputs
-    wrong = _behind(found, graph, known)
     clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known)) is not None]
     return [_of_clashes(clashes, known)] if clashes else []
 
@@ -137,20 +137,31 @@ def _called(place: Place, known: Known) -> str:
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def _of_inputs(graph: Graph, places: Mapping[str, Sequence[Place]], known: Known) -> Iterator[Problem]:
-    """A name of several axes of inputs of which a node demands what one size from LEAST on never fulfils, and two sizes do."""
-    inputs = set(graph.inputs)
-    shared = {
-        name: own for name, each in places.items() if len(own := [place for place in each if place.value in inputs]) > 1
-    }
-    demand = next((each for each in known.requires if _fails_for_one(each, shared)), None)
-    if demand is None:
+def _of_inputs(
+    graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
+) -> Iterator[Problem]:
+    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from LEAST on never fulfils
+    and several sizes do."""
+    name = _shared(graph, places)
+    if name is None:
         return
-    (name,) = _names(demand)
-    if demand.node not in {each.node for each in _apart(graph, known) if not _fails_for_any(each)}:
+    demands = (each for each in known.requires if _fails_for_one(each, name) and not set(each.node.inputs) & set(wrong))
+    demand = next(demands, None)
+    if demand is None or demand.node not in {
+        each.node for each in _apart(graph, known).requires if not _fails_for_any(each)
+    }:
         return
-    fault = _of_a_demand(name, shared[name], demand, known)
+    own = [place for place in places[name] if place.value in graph.inputs]
+    fault = _of_a_demand(name, own, demand, known)
     yield Problem(fault, demand.graph, demand.node, place=demand.node.place)
+
+
+def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
+    """The only name of sizes of the inputs, where it stands for several axes."""
+    inputs = set(graph.inputs)
+    axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
+    named = [name for name, each in axes.items() if each]
+    return named[0] if len(named) == 1 and len(axes[named[0]]) > 1 else None
 
 
 def _names(demand: Demand) -> frozenset[str]:
@@ -158,31 +169,45 @@ def _names(demand: Demand) -> frozenset[str]:
     return frozenset().union(*[symbols(each.left) | symbols(each.right) for each in relations])
 
 
-def _fails_for_one(demand: Demand, shared: Collection[str]) -> bool:
-    """Whether no size from LEAST on of a name that is ``shared`` fulfils a demand."""
-    names = _names(demand)
-    return not demand.when and len(names) == 1 and names <= set(shared) and _fails_for_any(demand)
+def _fails_for_one(demand: Demand, name: str) -> bool:
+    """Whether a demand is about the size of one name alone, and no size from LEAST on fulfils it."""
+    return not demand.when and _names(demand) == {name} and _fails_for_any(demand)
 
 
 def _fails_for_any(demand: Demand) -> bool:
     return all(each.kind == "==" and _differ(each.left, each.right) for each in demand.requirement.any_of)
 
 
-def _apart(graph: Graph, known: Known) -> Sequence[Demand]:
-    """What nodes demand where each axis of each input has a size of its own."""
+def _apart(graph: Graph, known: Known) -> Known:
+    """What is known where each axis of each input has a size of its own."""
     from irlint.inference.walk import Walk
 
     shapes = {
         value: tuple(
-            symbol(f"_apart_{at}_{axis}", 1) if isinstance(dim, Expr) else dim
-            for axis, dim in enumerate(known_type.shape)
+            symbol(f"_apart_{at}_{axis}", 1) if isinstance(dim, Expr) else dim for axis, dim in enumerate(given.shape)
         )
         for at, value in enumerate(graph.inputs)
-        if isinstance(known_type := known.types.get(value), Tensor)
-        and known_type.shape
-        and value not in graph.constants
+        if isinstance(given := known.types.get(value), Tensor) and given.shape and value not in graph.constants
     }
-    return Walk(known.model, shapes).known(graph).requires
+    return replaced(Walk(known.model, shapes).known(graph), overridden=NOTHING)
+
+
+def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
+    """The problems; what is wrong with the sizes of inputs only because all have one name is a warning that follows from that of the
+    name."""
+    from irlint.checks import frozen
+
+    graph = known.model.graph
+    sizes = [each for each in found if each.fault.rule in (frozen.FROZEN_SIZE, frozen.NO_SIZES_FIT)]
+    root = next(each for each in found if each.fault.role == "size")
+    if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
+        return list(found)
+    apart = {(each.node, each.fault.rule) for each in frozen.problems(_apart(graph, known))}
+    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in apart}
+    return [
+        replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
+        for each in found
+    ]
 
 
 def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:

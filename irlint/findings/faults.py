@@ -118,7 +118,7 @@ class Rule:
     the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes that it misleads. An
     ``absence`` and an ``undefined`` name
     themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. What is
-    ``given`` beside the file is reported first. From a ``size`` whose name stands for two, whatever the node demands of it.
+    ``given`` beside the file is reported first. From a ``size`` whose name stands for two, what is demanded of the inputs.
 
     ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the model, and
     where; ``uncalled`` tells whether a breach in a function that nothing calls counts (None: as the family of the rule does).

@@ -255,8 +255,7 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            size = next((each for each in others if each.fault.role == "size" and fault.role != "size"), None)
-            return stored or size or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from oracles import engines
 
 import irlint
+from irlint.findings.faults import Severity
 
 
 def chain(count: int, *, width: int = 4, prefix: str = "", named: bool = True, values: str = "") -> onnx.GraphProto:
@@ -79,3 +81,14 @@ def test_names_that_differ_are_sound() -> None:
 def test_two_doubled_names_are_two_findings() -> None:
     found = irlint.check(merged(chain(2, named=False), chain(2, named=False), constants=False)).folded().findings
     assert [each.rule.code for each in found] == ["IRL102", "IRL102"]
+
+
+def test_rows_of_a_function_that_nothing_calls_are_a_warning() -> None:
+    nodes = "b = Relu (a) c = Neg (b) d = Abs (c)"
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17, "f" : 1]>\n'
+        "g (float[2] x) => (float[2] y) { y = Relu (x) }\n"
+        f'<domain: "f", opset_import: ["" : 17]> F (a) => (d) {{ {nodes} {nodes} }}'
+    )
+    (root,) = irlint.check(model).folded().findings
+    assert (root.severity, root.rule.code) == (Severity.WARNING, "IRL102")

@@ -79,11 +79,11 @@ def test_several_names_are_one_finding() -> None:
 
 
 def test_one_name_for_all_sizes_of_inputs() -> None:
-    text = "g (float[N,4] x, float[N,4] past, float[N,4] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) y = Add (a, mask) }"
+    text = "g (float[N,4] x, float[N,4] past, float[4,N] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) t = Transpose (mask) y = Add (a, t) }"
     ((severity, code, message),) = found(text)
     assert (severity, code) == (Severity.WARNING, "IRL601")
     assert message == (
-        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 0 of 'mask'): here N == 2*N is needed"
+        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here N == 2*N is needed"
     )
 
 
@@ -98,3 +98,27 @@ def test_one_name_for_all_sizes_of_inputs() -> None:
 )
 def test_what_may_be_one_size_is_no_finding(text: str) -> None:
     assert not found(text)
+
+
+SEVERAL = "g (float[N,4] x, float[N,4] p, float[4,N] m, float[3,2] c) => (float[Y,4] y, float[4,2] z) { \
+a = Concat <axis = 0> (p, x) t = Transpose (m) [n] y = Add (a, t) [k] z = MatMul (m, c) }"
+
+
+def test_what_no_size_of_the_only_name_fits_is_a_warning() -> None:
+    found = irlint.check(onnx.parser.parse_model(HEAD + SEVERAL)).findings
+    assert [
+        (each.severity, each.rule.code, bool(each.because)) for each in found if each.severity is not Severity.NOTE
+    ] == [
+        (Severity.WARNING, "IRL601", False),
+        (Severity.WARNING, "IRL609", True),
+    ]
+
+
+@pytest.mark.oracle
+def test_onnxruntime_runs_what_no_size_of_the_only_name_fits() -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(HEAD + SEVERAL).SerializeToString()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    shapes = {"x": (2, 4), "p": (1, 4), "m": (4, 3), "c": (3, 2)}
+    assert len(session.run(None, {name: np.ones(shape, np.float32) for name, shape in shapes.items()})) == 2
