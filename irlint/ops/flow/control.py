@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import MaybeDim, Shape, at_least, largest, product, same
+from irlint.dims import Expr, MaybeDim, Shape, at_least, largest, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
@@ -176,10 +176,15 @@ def loop(
     if nesting(body) <= DEEPEST_SEARCH and (never or states_sizes(body, (number, *state))):
         context.run(body, as_declared(body, (number, *state)), "as declared")
     surely = truth(start) and (m is None or _at_least_once(m))
+    lasts = False
+    if truth(start) and truth(state[0]) is None and isinstance(_count(m), Expr):
+        from irlint.ops.kernels.trips import lasts_for
+
+        lasts = lasts_for(body, number, initial, state, count=_count(m), context=context)
     outputs = context.run(body, (number, *state), "never" if never else "always" if surely else "maybe")
     _check_carried(initial, outputs[: len(initial)])
     check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
-    trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
+    trips = exact[0] if exact else _count(m) if lasts else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
     check_all_tensors(outputs[len(initial) :], len(initial))

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, largest, same, smallest
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, guarded, largest, same, smallest
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Ratio, Scalar, Tensor
 
 Fold = Callable[..., Scalar]
@@ -287,9 +287,11 @@ def unequal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def not_less(a: Scalar, b: Scalar) -> Scalar:
-    """a >= b."""
+    """a >= b, where sizes of inputs are at least 1."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return at_least(_whole(a), _whole(b))
+        from irlint.dims.proofs import fed
+
+        return at_least(guarded(fed, _whole(a)), guarded(fed, _whole(b)))
     return a >= b  # type: ignore[operator]
 
 
