@@ -21,8 +21,8 @@ DUPLICATE_NAME = Rule(
     "Two values of one graph have one name.",
     why="""Each name stands for one value (single static assignment); with two, nobody can tell which one a node means.
 The names of a graph stand for its bodies' nodes, too.
-In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last: there it is a
-warning.""",
+In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last; and it tolerates two inputs
+of the name of an initializer: there it is a warning.""",
     mend="Rename one of them, and what uses it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
@@ -216,9 +216,11 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 
 
 def _tolerated(graph: Graph, known: Known, makers: dict[Value, Node], value: Value, other: Value) -> bool:
-    """Whether values of one name are constants of the main graph, of one type and shape and not both sparse: of such ONNX
-    Runtime takes the last.
+    """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not both sparse, of
+    which the last counts, and inputs of an initializer's name, of which the first counts.
     """
+    if not graph.path and value in graph.inputs and other in graph.inputs:
+        return any(each.name == value.name for each in graph.constants)
     if _is_body(graph) or not all(_constant(each, graph, makers) for each in (value, other)):
         return False
     one, two = known.types.get(value), known.types.get(other)

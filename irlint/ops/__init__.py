@@ -60,6 +60,7 @@ class Operator:
     lenient: tuple[str, ...] = ()
     any_case: tuple[str, ...] = ()
     read_if: Mapping[str, tuple[str, str]] = NOTHING
+    empty: tuple[str, ...] = ()
     kinds: Mapping[str, str] = NOTHING
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
@@ -176,6 +177,7 @@ def onnx(
     lenient: tuple[str, ...] = (),
     any_case: tuple[str, ...] = (),
     read_if: Mapping[str, tuple[str, str]] = NOTHING,
+    empty: tuple[str, ...] = (),
     kinds: Mapping[str, str] = NOTHING,
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING,
@@ -190,6 +192,7 @@ def onnx(
     * ``lenient``: attributes of which it takes any text that it does not know for the default.
     * ``any_case``: attributes whose texts it takes in capital and in small letters.
     * ``read_if``: attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
+    * ``empty``: attributes of which it takes an empty text for the default.
     * ``kinds``: another kind that it takes an attribute as.
     * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
       alone does not tell it; None where it refuses the node.
@@ -211,6 +214,7 @@ def onnx(
                 lenient=lenient,
                 any_case=any_case,
                 read_if=read_if,
+                empty=empty,
                 kinds=kinds,
                 taken_as=taken_as,
                 unread=unread,

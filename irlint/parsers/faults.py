@@ -68,7 +68,7 @@ DUPLICATE_ATTRIBUTE = Rule(
     Severity.ERROR,
     "A node of an ONNX model has one attribute more than once.",
     why="""Nobody can tell which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
-appeared multiple times".""",
+appeared multiple times". In a function, outside of bodies, ONNX Runtime takes the last one: there it is a warning.""",
     mend="Keep the one that is meant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",

@@ -31,7 +31,7 @@ def lasts_for(
     """
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
-    first = context.run(body, (replaced(number, value=(0,)), *initial), quiet=True)
+    first = context.run(body, (replaced(number, value=(0,)), *initial), "tried")
     place = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
     values = [None if step is None else step[0] + step[1] * place for step in steps]
@@ -39,7 +39,7 @@ def lasts_for(
         known if value is None or not isinstance(known, Tensor) else replaced(known, value=(value,))
         for known, value in zip(state, values)
     ]
-    later = context.run(body, (replaced(number, value=(place,)), *given), quiet=True)
+    later = context.run(body, (replaced(number, value=(place,)), *given), "tried")
     grown = all(
         step is None or value is None or (isinstance(after, Tensor) and same(_lone(after), value + step[1]))
         for step, value, after in zip(steps, values, later)

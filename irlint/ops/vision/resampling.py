@@ -226,7 +226,7 @@ def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     return _scaled_up(X, scales, 1, least=0, mode=mode)
 
 
-@onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
+@onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
 @holds(scales=FACTORS)
 def resize_11(
     X: Tensor,
@@ -247,7 +247,7 @@ def resize_11(
     return _resized(X, scales, sizes, mode=mode)
 
 
-@onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
+@onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
 @holds(scales=FACTORS)
 def resize_18(
     X: Tensor,
