@@ -31,7 +31,6 @@ class OnnxRuntime:
         found = self.session.run(None, feeds)
         return [list(each.shape) if isinstance(each, np.ndarray) else None for each in found]
 
-
     def run_static(self, feeds: dict[str, np.ndarray]) -> list[Any]:
         """The same with these sizes declared, so that ONNX's own inference judges them."""
         import onnx
@@ -106,9 +105,7 @@ def main() -> None:
                 engine = (OpenVino if Path(path).suffix == ".xml" else OnnxRuntime)(path)
                 answer: dict[str, Any] = {}
             else:
-                fed = {
-                    name: values(name, dtype, shape, question["fill"]) for name, dtype, shape in question["inputs"]
-                }
+                fed = {name: values(name, dtype, shape, question["fill"]) for name, dtype, shape in question["inputs"]}
                 answer = {"shapes": (engine.run_static if question.get("static") else engine.run)(fed)}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"[:2000]}

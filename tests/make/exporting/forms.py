@@ -63,7 +63,9 @@ def _axes(subject: Subject, examples: Mapping[str, Any], sizes: str) -> dict[str
     return found
 
 
-def _traced(module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[int, str]], opset: int, path: Path) -> None:
+def _traced(
+    module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[int, str]], opset: int, path: Path
+) -> None:
     import torch
 
     with torch.no_grad():
@@ -78,7 +80,9 @@ def _traced(module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[in
         )
 
 
-def _dynamo(module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[int, str]], opset: int, path: Path) -> None:
+def _dynamo(
+    module: Any, examples: Mapping[str, Any], axes: Mapping[str, dict[int, str]], opset: int, path: Path
+) -> None:
     import torch
 
     dims: dict[str, Any] = {}

@@ -41,7 +41,7 @@ MODELS: list[tuple[Any, ...]] = [
     ("bert", "BertForTokenClassification", IDS, "ts17 dyn18"),
     ("roberta", "RobertaForSequenceClassification", {**IDS, **T}, "ts17 dyn18 ov ts17>q8"),
     ("xlm-roberta", "XLMRobertaModel", {**IDS, **T}, "dyn18 ts17"),
-    ("distilbert", "DistilBertModel", {**IDS, **T}, "ts11 ts17 dyn18 ov dyn18>slim"),
+    ("distilbert", "DistilBertModel", {**IDS, **T}, "ts14 ts17 dyn18 ov dyn18>slim"),
     ("albert", "AlbertModel", {**IDS, **T}, "ts17 dyn18 ov"),
     ("electra", "ElectraModel", {**IDS, **T}, "ts17 dyn18"),
     ("mpnet", "MPNetModel", {**IDS, **T}, "ts17 dyn18 ov"),
@@ -221,8 +221,12 @@ def _model(kind: str, name: str, inputs: dict[str, Any], forms: str, fields: Any
     return Subject(name, make, tuple(forms.split()), {each: given[1] for each, given in inputs.items()})
 
 
-def _past(count: int, kinds: str = "kv", *, batch: int = 2, heads: int, width: int = 8, length: int = 4) -> dict[str, Any]:
-    return {f"past.{layer}.{kind}": torch.randn(batch, heads, length, width) for layer in range(count) for kind in kinds}
+def _past(
+    count: int, kinds: str = "kv", *, batch: int = 2, heads: int, width: int = 8, length: int = 4
+) -> dict[str, Any]:
+    return {
+        f"past.{layer}.{kind}": torch.randn(batch, heads, length, width) for layer in range(count) for kind in kinds
+    }
 
 
 class _Cached(nn.Module):

@@ -58,9 +58,21 @@ TIMM: list[tuple[Any, ...]] = [
     ("pvt_v2_b0", 64, "dyn18 ts17 ov dyn18>ov"),
     ("swin_tiny_patch4_window7_224", 64, "dyn18 ts17 dyn18b ov", TINY_SWIN),
     ("swinv2_tiny_window8_256", 64, "dyn18 ts17 dyn18b", TINY_SWIN),
-    ("swin_tiny_patch4_window7_224", 64, "dyn18 ts17", {**TINY_SWIN, "strict_img_size": False, "dynamic_mask": True}, "lenient"),
+    (
+        "swin_tiny_patch4_window7_224",
+        64,
+        "dyn18 ts17",
+        {**TINY_SWIN, "strict_img_size": False, "dynamic_mask": True},
+        "lenient",
+    ),
     ("vit_tiny_patch16_224", 64, "dyn18b ts17 dyn18s", {**TINY_VIT, "img_size": 64}),
-    ("vit_tiny_patch16_224", 64, "dyn18 ts17", {**TINY_VIT, "img_size": 64, "dynamic_img_size": True, "dynamic_img_pad": True}, "padded"),
+    (
+        "vit_tiny_patch16_224",
+        64,
+        "dyn18 ts17",
+        {**TINY_VIT, "img_size": 64, "dynamic_img_size": True, "dynamic_img_pad": True},
+        "padded",
+    ),
     ("deit_tiny_distilled_patch16_224", 64, "dyn18b", {**TINY_VIT, "img_size": 64}),
     ("beit_base_patch16_224", 64, "dyn18b ts17", {**TINY_VIT, "img_size": 64}),
     ("eva02_tiny_patch14_224", 56, "dyn18b ts17", {**TINY_VIT, "img_size": 56}),
@@ -69,10 +81,15 @@ TIMM: list[tuple[Any, ...]] = [
     ("mixer_s32_224", 64, "dyn18 ts17", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
     ("resmlp_12_224", 64, "dyn18b", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
     ("gmlp_ti16_224", 64, "ts17", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
-    ("convmixer_768_32", 64, "dyn18", {"dim": 32, "depth": 2}),
+    ("convmixer_768_32", 64, "dyn18", {"depth": 2}),
     ("hrnet_w18_small", 64, "dyn18"),
     ("coat_tiny", 64, "dyn18b"),
-    ("twins_svt_small", 64, "dyn18 ts17", {"embed_dims": (16, 32, 32, 32), "num_heads": (2, 2, 2, 2), "depths": (2, 2, 2, 2)}),
+    (
+        "twins_svt_small",
+        64,
+        "dyn18 ts17",
+        {"embed_dims": (16, 32, 32, 32), "num_heads": (2, 2, 2, 2), "depths": (2, 2, 2, 2)},
+    ),
     ("crossvit_9_240", 240, "dyn18b"),
     ("tnt_s_legacy_patch16_224", 224, "dyn18b", {"embed_dim": 32, "depth": 2}),
     ("focalnet_tiny_srf", 64, "dyn18", {"embed_dim": 16, "depths": (1, 1)}),
@@ -85,7 +102,12 @@ TIMM: list[tuple[Any, ...]] = [
     ("visformer_tiny", 224, "dyn18b"),
     ("dla46x_c", 64, "dyn18 ts17"),
     ("densenet121", 64, "ts17 dyn18", {"growth_rate": 4, "block_config": (2, 2, 2)}),
-    ("sequencer2d_s", 64, "ts17b", {"layers": (1, 1), "embed_dims": (32, 32), "hidden_sizes": (8, 8), "patch_sizes": (7, 1), "mlp_ratios": (2, 2)}),
+    (
+        "sequencer2d_s",
+        64,
+        "ts17b",
+        {"layers": (1, 1), "embed_dims": (32, 32), "hidden_sizes": (8, 8), "patch_sizes": (7, 1), "mlp_ratios": (2, 2)},
+    ),
     ("volo_d1_224", 64, "dyn18b", {"layers": (1, 1), "embed_dims": (32, 32), "num_heads": (2, 2), "img_size": 64}),
     ("mvitv2_tiny", 64, "dyn18b", {"img_size": 64, "depths": (1, 1), "embed_dim": 16}),
     ("nextvit_small", 64, "dyn18", {"depths": (1, 1, 2, 1)}),
@@ -138,7 +160,9 @@ def recipes() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield from all_forms("timm", [_subject(_timm, *each) for each in TIMM])
     yield from all_forms("vision", [_subject(_torchvision, *each) for each in TORCHVISION])
     yield from all_forms("seg", [_segmentation(*each) for each in SEGMENTATION])
-    yield from all_forms("timm-features", [_features(name) for name in ("test_resnet", "test_efficientnet", "pvt_v2_b0")])
+    yield from all_forms(
+        "timm-features", [_features(name) for name in ("test_resnet", "test_efficientnet", "pvt_v2_b0")]
+    )
 
 
 def _subject(make: Any, name: str, side: int, forms: str, options: Any = None, suffix: str = "") -> Subject:

@@ -25,6 +25,9 @@ LOADING, RUNNING = 120, 20
 #: So many seconds may all questions about one model take.
 TOGETHER = 90
 
+#: Parts of the names of sizes that only data decide.
+DATA = ("_nonzero", "_nonmaxsuppression", "_unique", "_compress")
+
 
 class Engine:
     """A process that is started again where it ends."""
@@ -112,7 +115,9 @@ class Answers:
 def run(folder: Path, parts: Sequence[str], count: int, target: Path | None, resume: bool) -> None:
     """Asks about each model of a folder and prints what was found; with ``resume`` what the target has is not asked again."""
     paths = sorted([*folder.glob("*.onnx"), *folder.glob("*.xml")])
-    found = [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
+    found = (
+        [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
+    )
     asked_before = {each.model for each in found}
     print(f"irlint from {Path(irlint.__file__).parent}")
     for path in paths:
@@ -136,7 +141,10 @@ def asked(path: Path, count: int) -> Answers:
         report = irlint.check(path)
         contract = irlint.contract(path)
         answers.seconds = round(time.monotonic() - start, 3)
-        answers.findings = [f"{each.severity.value.upper()} {each.rule.code} {each.node or each.value}: {each.message}" for each in report.findings]
+        answers.findings = [
+            f"{each.severity.value.upper()} {each.rule.code} {each.node or each.value}: {each.message}"
+            for each in report.findings
+        ]
         answers.load_error = engine.loaded()
         if not answers.load_error:
             _probed(answers, engine, contract, path, count)
@@ -145,6 +153,8 @@ def asked(path: Path, count: int) -> Answers:
             answers.missed_load = not errors
         elif answers.worked:
             answers.false_errors = errors
+        elif errors:
+            answers.predicted, answers.missed = answers.failed, []
     except Exception as error:
         answers.crashed = f"{type(error).__name__}: {error}"
     finally:
@@ -157,7 +167,6 @@ def _probed(answers: Answers, engine: Engine, contract: dict[str, Any], path: Pa
     examples = json.loads(beside.read_text())["examples"] if beside.exists() else {}
     answers.undecided = contract.get("undecided", 0)
     end = time.monotonic() + TOGETHER
-    observed: dict[str, list[Any]] = {}
     for at, sizes in enumerate(choice.chosen(contract, choice.example(contract, examples), count, path.name)):
         if time.monotonic() > end:
             break
@@ -178,9 +187,13 @@ def _probed(answers: Answers, engine: Engine, contract: dict[str, Any], path: Pa
                 continue
         _compared(answers, contract, sizes, errors, returned)
         if returned is not None and at < 12 and choice.holds(contract, sizes):
-            again = [engine.run(inputs, fill).get("shapes", returned) for fill in FILLS[1:]] if _has_unknown(contract) else []
+            again = (
+                [engine.run(inputs, fill).get("shapes", returned) for fill in FILLS[1:]]
+                if _has_unknown(contract)
+                else []
+            )
             before = len(answers.wrong)
-            _outputs(answers, contract, sizes, [returned, *again], observed)
+            _outputs(answers, contract, sizes, [returned, *again])
             if len(answers.wrong) > before:
                 static = engine.run(inputs, FILLS[0], static=True).get("shapes")
                 if static != returned:
@@ -221,9 +234,7 @@ def _has_unknown(contract: dict[str, Any]) -> bool:
     )
 
 
-def _outputs(
-    answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]], observed: dict[str, list[Any]]
-) -> None:
+def _outputs(answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]]) -> None:
     """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give another one."""
     first = runs[0]
     for at, (stated, got) in enumerate(zip(contract["outputs"], first)):
@@ -239,8 +250,9 @@ def _outputs(
             value = choice.value_of(text, sizes)
             if value is None:
                 key = f"{stated['name']}[{axis}] = {text}"
-                by_data = any(run[at] is not None and run[at][axis] != size for run in runs[1:])
-                observed.setdefault(key, []).append(by_data)
+                by_data = any(word in str(text) for word in DATA) or any(
+                    run[at] is not None and run[at][axis] != size for run in runs[1:]
+                )
                 answers.unknown += 1
                 answers.data_dependent += by_data
                 if key not in answers.unknown_sizes:
@@ -267,7 +279,9 @@ def disagreements(each: Answers) -> list[str]:
     found += [f"NOT PREDICTED {number}x, as at {sizes}: {error[:300]}" for number, sizes, error in causes.values()]
     found += [f"WRONG OUTPUT {text}" for text in each.wrong[:3]]
     if each.unknown_sizes:
-        found.append(f"UNKNOWN {each.unknown} of {each.output_sizes}, {each.data_dependent} by data: {each.unknown_sizes[:4]}")
+        found.append(
+            f"UNKNOWN {each.unknown} of {each.output_sizes}, {each.data_dependent} by data: {each.unknown_sizes[:4]}"
+        )
     if not each.load_error and not each.worked:
         found.append(f"no size worked ({each.failed} failed, {each.predicted} predicted)")
     return found

@@ -10,7 +10,40 @@ from typing import Any
 #: What a text of a contract may call.
 CALLS = {"min": min, "max": max, "abs": abs, "__builtins__": {}}
 
-USUAL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 20, 24, 30, 31, 32, 33, 40, 48, 63, 64, 65, 72, 96, 100, 128, 160, 224, 256)
+USUAL = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    12,
+    15,
+    16,
+    17,
+    20,
+    24,
+    30,
+    31,
+    32,
+    33,
+    40,
+    48,
+    63,
+    64,
+    65,
+    72,
+    96,
+    100,
+    128,
+    160,
+    224,
+    256,
+)
 
 #: So many numbers may an input have.
 MOST = 600_000
@@ -107,7 +140,15 @@ def chosen(contract: Mapping[str, Any], start: Mapping[str, int] | None, count: 
 
     def neighbor(sizes: Mapping[str, int]) -> dict[str, int]:
         name = chance.choice(names)
-        moved = (sizes[name] + 1, sizes[name] - 1, 2 * sizes[name], sizes[name] // 2, 1, chance.choice(USUAL), chance.choice(near or USUAL))
+        moved = (
+            sizes[name] + 1,
+            sizes[name] - 1,
+            2 * sizes[name],
+            sizes[name] // 2,
+            1,
+            chance.choice(USUAL),
+            chance.choice(near or USUAL),
+        )
         changed = {**sizes, name: max(1, chance.choice(moved))}
         if len(names) > 1 and chance.random() < 0.3:
             changed[chance.choice(names)] = changed[name]

@@ -100,5 +100,8 @@ def _function(title: str, function: Any, inputs: Any, opset: int, folder: Path) 
     signature = [tf.TensorSpec(shape, dtype, name=f"x{at}") for at, (shape, dtype) in enumerate(inputs)]
     made = tf.function(function, input_signature=signature)
     tf2onnx.convert.from_function(made, signature, opset=opset, output_path=str(folder / f"{title}.onnx"))
-    sizes = {f"x{at}": [2 if at == 0 else 8 if size is None else size for at, size in enumerate(shape)] for at, (shape, _) in enumerate(inputs)}
+    sizes = {
+        f"x{at}": [2 if at == 0 else 8 if size is None else size for at, size in enumerate(shape)]
+        for at, (shape, _) in enumerate(inputs)
+    }
     (folder / f"{title}.json").write_text(json.dumps({"examples": sizes}))
