@@ -73,7 +73,7 @@ SUBJECTS = [
     _net("diffusion", "ts17 dyn18 dyn21 ov dyn18>fp16 dyn18>ov dyn18>all", pictures.Diffusion, sample=(x(2, 4, 16, 16), NCHW), timestep=(ids(2), BATCH), states=(x(2, 7, 32), {0: "batch", 1: "sequence"})),
     _net("yolo", "ts11 ts17 dyn18 ov ts17>qdq ts17>ov dyn18>slim", pictures.Yolo, images=(image, NCHW)),
     _net("yolo-fixed", "ts17 dyn18 ov", partial(pictures.Yolo, True), images=(image, NCHW)),
-    _net("nms", "ts11 ts17 dyn18 ts17>ov", pictures.Suppressed, boxes=(lambda: torch.cat([real(9, 2), real(9, 2) + 3], 1), {0: "boxes"}), scores=(x(9), {0: "boxes"})),
+    _net("nms", "dyn18 dyn18>ov", pictures.Suppressed, boxes=(lambda: torch.cat([real(9, 2), real(9, 2) + 3], 1), {0: "boxes"}), scores=(x(9), {0: "boxes"})),
     _net("graph-scatter", "ts17 dyn18 ov ts17>ov", sequences.Graph, nodes=(x(7, 8), {0: "nodes"}), edges=(ids(2, 12, below=2), {1: "edges"})),
     _net("graph-index", "ts17 dyn18 ov", partial(sequences.Graph, "index"), nodes=(x(7, 8), {0: "nodes"}), edges=(ids(2, 12, below=2), {1: "edges"})),
     _net("lstm", "ts11 ts17 dyn18 ov ts17>ov ts17>q8 ts17>symbolic", sequences.Recurrent, ids=(ids(3, 9), TEXT)),
