@@ -41,7 +41,7 @@ MODELS: list[tuple[Any, ...]] = [
     ("bert", "BertForTokenClassification", IDS, "ts17 dyn18"),
     ("roberta", "RobertaForSequenceClassification", {**IDS, **T}, "ts17 dyn18 ov ts17>q8"),
     ("xlm-roberta", "XLMRobertaModel", {**IDS, **T}, "dyn18 ts17"),
-    ("distilbert", "DistilBertModel", {**IDS, **T}, "ts11 ts17 dyn18 ov dyn18>slim"),
+    ("distilbert", "DistilBertModel", {**IDS, **T}, "ts14 ts17 dyn18 ov dyn18>slim"),
     ("albert", "AlbertModel", {**IDS, **T}, "ts17 dyn18 ov"),
     ("electra", "ElectraModel", {**IDS, **T}, "ts17 dyn18"),
     ("mpnet", "MPNetModel", {**IDS, **T}, "ts17 dyn18 ov"),

@@ -81,7 +81,6 @@ TIMM: list[tuple[Any, ...]] = [
     ("mixer_s32_224", 64, "dyn18 ts17", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
     ("resmlp_12_224", 64, "dyn18b", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
     ("gmlp_ti16_224", 64, "ts17", {"embed_dim": 32, "num_blocks": 2, "img_size": 64}),
-    ("convmixer_768_32", 64, "dyn18", {"dim": 32, "depth": 2}),
     ("hrnet_w18_small", 64, "dyn18"),
     ("coat_tiny", 64, "dyn18b"),
     (

@@ -25,6 +25,9 @@ LOADING, RUNNING = 120, 20
 #: So many seconds may all questions about one model take.
 TOGETHER = 90
 
+#: Parts of the names of sizes that only data decide.
+DATA = ("_nonzero", "_nonmaxsuppression", "_unique", "_compress")
+
 
 class Engine:
     """A process that is started again where it ends."""
@@ -150,6 +153,8 @@ def asked(path: Path, count: int) -> Answers:
             answers.missed_load = not errors
         elif answers.worked:
             answers.false_errors = errors
+        elif errors:
+            answers.predicted, answers.missed = answers.failed, []
     except Exception as error:
         answers.crashed = f"{type(error).__name__}: {error}"
     finally:
@@ -162,7 +167,6 @@ def _probed(answers: Answers, engine: Engine, contract: dict[str, Any], path: Pa
     examples = json.loads(beside.read_text())["examples"] if beside.exists() else {}
     answers.undecided = contract.get("undecided", 0)
     end = time.monotonic() + TOGETHER
-    observed: dict[str, list[Any]] = {}
     for at, sizes in enumerate(choice.chosen(contract, choice.example(contract, examples), count, path.name)):
         if time.monotonic() > end:
             break
@@ -189,7 +193,7 @@ def _probed(answers: Answers, engine: Engine, contract: dict[str, Any], path: Pa
                 else []
             )
             before = len(answers.wrong)
-            _outputs(answers, contract, sizes, [returned, *again], observed)
+            _outputs(answers, contract, sizes, [returned, *again])
             if len(answers.wrong) > before:
                 static = engine.run(inputs, FILLS[0], static=True).get("shapes")
                 if static != returned:
@@ -230,6 +234,7 @@ def _has_unknown(contract: dict[str, Any]) -> bool:
     )
 
 
+<<<<<<< HEAD
 def _outputs(
     answers: Answers,
     contract: dict[str, Any],
@@ -237,6 +242,9 @@ def _outputs(
     runs: list[list[Any]],
     observed: dict[str, list[Any]],
 ) -> None:
+=======
+def _outputs(answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]]) -> None:
+>>>>>>> exports
     """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give another one."""
     first = runs[0]
     for at, (stated, got) in enumerate(zip(contract["outputs"], first)):
@@ -252,8 +260,9 @@ def _outputs(
             value = choice.value_of(text, sizes)
             if value is None:
                 key = f"{stated['name']}[{axis}] = {text}"
-                by_data = any(run[at] is not None and run[at][axis] != size for run in runs[1:])
-                observed.setdefault(key, []).append(by_data)
+                by_data = any(word in str(text) for word in DATA) or any(
+                    run[at] is not None and run[at][axis] != size for run in runs[1:]
+                )
                 answers.unknown += 1
                 answers.data_dependent += by_data
                 if key not in answers.unknown_sizes:
