@@ -234,17 +234,7 @@ def _has_unknown(contract: dict[str, Any]) -> bool:
     )
 
 
-<<<<<<< HEAD
-def _outputs(
-    answers: Answers,
-    contract: dict[str, Any],
-    sizes: dict[str, int],
-    runs: list[list[Any]],
-    observed: dict[str, list[Any]],
-) -> None:
-=======
 def _outputs(answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]]) -> None:
->>>>>>> exports
     """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give another one."""
     first = runs[0]
     for at, (stated, got) in enumerate(zip(contract["outputs"], first)):
