@@ -211,7 +211,7 @@ def operators() -> Iterator[tuple[str, str]]:
     """Operators whose weights, states and parts have a fixed size."""
     rows = {
         "PRelu": "(float[B,S,4] x, float[{0},1] w) => (float[P,Q,4] y) {{ y = PRelu (x, w) }}",
-        "PRelu of one": "(float[B,6,4] x, float[S,1] w, float[{0},1] v) => (float[P,6,4] y) {{ r = PRelu (x, w) y = Add (r, v) }}",
+        "PRelu of one": "(float[B,6,4] x, float[S,1] w, float[{0},1,1] v) => (float[P,6,4] y) {{ r = PRelu (x, w) y = Add (r, v) }}",
         "LayerNormalization": "(float[B,4,S] x, float[{0}] w) => (float[P,4,Q] y) {{ y = LayerNormalization (x, w) }}",
         "InstanceNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = InstanceNormalization (x, w, w) }}",
         "BatchNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = BatchNormalization (x, w, w, w, w) }}",
