@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Dim, Expr, TooComplex, same, substituted, symbol, symbols
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
+from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
@@ -15,6 +16,9 @@ from irlint.records import NOTHING, record, replaced
 
 #: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
 LEAST = 2
+
+#: So many sizes of one name are compared with each other.
+MOST_SIZES = 16
 
 _REUSE = "ONNX Runtime reuses buffers of sizes that have one name; where the sizes differ, it may fail at run time"
 
@@ -81,18 +85,18 @@ def _clash(places: Sequence[Place], wrong: Collection[Value | None], known: Know
     for place in places:
         if place.value not in wrong:
             first.setdefault(place.size, place)
-    sizes = list(first)
+    sizes, inputs = list(first)[:MOST_SIZES], _inputs(known)
     for at, one in enumerate(sizes):
         for other in sizes[at + 1 :]:
             of_a_constant = first[one].value is first[other].value and first[one].node is None
-            if not of_a_constant and _differ(one, other) and not _demanded(one, other, known):
+            if not of_a_constant and _differ(one, other, inputs) and not _demanded(one, other, known):
                 return first[one], first[other]
     return None
 
 
-def _differ(one: Dim, other: Dim) -> bool:
-    """Whether two sizes differ for all sizes from LEAST on of what they depend on."""
-    names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other))}
+def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
+    """Whether two sizes differ for all sizes from LEAST on of ``inputs``, and for all sizes that data decide."""
+    names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other)) if name in inputs}
     try:
         return same(substituted(one, names), substituted(other, names)) is False
     except TooComplex:
@@ -147,9 +151,7 @@ def _of_inputs(
         return
     demands = (each for each in known.requires if _fails_for_one(each, name) and not set(each.node.inputs) & set(wrong))
     demand = next(demands, None)
-    if demand is None or demand.node not in {
-        each.node for each in _apart(graph, known).requires if not _fails_for_any(each)
-    }:
+    if demand is None or not _works_apart(demand.node, graph, known):
         return
     own = [place for place in places[name] if place.value in graph.inputs]
     fault = _of_a_demand(name, own, demand, known)
@@ -171,11 +173,24 @@ def _names(demand: Demand) -> frozenset[str]:
 
 def _fails_for_one(demand: Demand, name: str) -> bool:
     """Whether a demand is about the size of one name alone, and no size from LEAST on fulfils it."""
-    return not demand.when and _names(demand) == {name} and _fails_for_any(demand)
+    return not demand.when and _names(demand) == {name} and _fails_for_any(demand, (name,))
 
 
-def _fails_for_any(demand: Demand) -> bool:
-    return all(each.kind == "==" and _differ(each.left, each.right) for each in demand.requirement.any_of)
+def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
+    return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
+
+
+def _works_apart(node: Node, graph: Graph, known: Known) -> bool:
+    """Whether a node demands something of sizes of inputs that have names of their own, and they can fulfil it."""
+    apart = _apart(graph, known)
+    inputs = _inputs(apart)
+    return any(each.node is node and not _fails_for_any(each, inputs) for each in apart.requires)
+
+
+def _inputs(known: Known) -> frozenset[str]:
+    """The names of sizes of the inputs."""
+    graph = known.model.graph
+    return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
 
 
 def _apart(graph: Graph, known: Known) -> Known:
