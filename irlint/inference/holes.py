@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
-from irlint.model.tensor import UNKNOWN, Columns, Ends, Optional, Ramp, Ratio, Ratios, SparseTensor, Tensor, Type
+from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
 #: Of a longer name only so many characters become part of a symbol.
@@ -128,10 +128,12 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
     """The numbers that describe contents of which none is kept."""
-    return _numbers(known.extent)
+    return () if known.extent is None else _numbers(known.extent)
 
 
 def _numbers(extent: object) -> tuple[Dim, ...]:
+    from irlint.model.descriptions import Columns, Ratio, Ratios
+
     match extent:
         case Columns(columns, ends):
             return tuple(number for each in (*columns, ends) for number in _numbers(each))

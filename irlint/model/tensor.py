@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from irlint.dims import Dim, MaybeDim, Shape, bounds, ceildiv, floordiv
-from irlint.lazy_typing import ClassVar, Literal
+from irlint.dims import Dim, MaybeDim, Shape, bounds
+from irlint.lazy_typing import TYPE_CHECKING, ClassVar, Literal
 from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.model.descriptions import Columns, Ratios
 
 #: Contents are kept for at most so many elements.
 CONTENTS_LIMIT = 256
@@ -111,36 +114,6 @@ class Ends:
 
     least: Dim
     most: Dim
-
-
-@record
-class Columns:
-    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each position of it,
-    and the ``ends`` of all."""
-
-    columns: tuple[Ramp | Ends | None, ...]
-    ends: Ends | None = None
-
-
-@record
-class Ratio:
-    """The floating-point number next to ``numerator / divisor``, a whole number above 0; no whole number lies between the two."""
-
-    numerator: Dim
-    divisor: int
-
-    def __floor__(self) -> Dim:
-        return floordiv(self.numerator, self.divisor)
-
-    def __ceil__(self) -> Dim:
-        return ceildiv(self.numerator, self.divisor)
-
-
-@record
-class Ratios:
-    """Contents of floating-point numbers some of which are ratios."""
-
-    entries: tuple[Scalar | Ratio, ...]
 
 
 class Tensor:

@@ -27,7 +27,8 @@ from irlint.dims import (
 from irlint.dims import bounds as limits
 from irlint.dims.polynomials import Atom, terms_of
 from irlint.lazy_typing import Any, TypeVar
-from irlint.model.tensor import FLOATS, INTEGERS, Columns, Ends, Extent, Ramp, Scalar, Tensor
+from irlint.model.descriptions import Columns
+from irlint.model.tensor import FLOATS, INTEGERS, Ends, Extent, Ramp, Scalar, Tensor
 from irlint.ops.kernels import contents
 
 Found = TypeVar("Found")

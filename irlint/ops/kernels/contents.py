@@ -8,7 +8,11 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, guarded, largest, same, smallest
-from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Ratio, Scalar, Tensor
+from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Scalar, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from irlint.model.descriptions import Ratio
 
 Fold = Callable[..., Scalar]
 

@@ -14,7 +14,8 @@ from math import isfinite
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least, floordiv, guarded, largest, quotient
 from irlint.dims.proofs import fed
-from irlint.model.tensor import INTEGERS, Ratio, Ratios, Scalar, Tensor
+from irlint.model.descriptions import Ratio, Ratios
+from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops.kernels import contents
 
 #: The types of which ratios are known. float32 counts to 2**24, float64 to 2**53; no type of 16 bits counts to every size.
@@ -88,15 +89,17 @@ def _ratio(a: Dim, times: int, divisor: int) -> Dim | Ratio | None:
     return Ratio(numerator, abs(divisor)) if whole is None else whole
 
 
-def rounded(x: Tensor, fold: contents.Fold) -> Tensor:
-    """A tensor of which ratios are known, rounded by ``fold``."""
-    assert isinstance(x.extent, Ratios)
+def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
+    """A tensor of which ratios are known, rounded by ``fold``; None for any other."""
+    if not isinstance(x.extent, Ratios):
+        return None
     return Tensor(x.dtype, x.shape, tuple(contents.entry_of(fold, (entry,), x.dtype) for entry in x.extent.entries))
 
 
-def cut_off(x: Tensor, dtype: str | None) -> Tensor:
-    """A tensor of which ratios are known in another type; whole numbers keep the whole part."""
-    assert isinstance(x.extent, Ratios)
+def cut_off(x: Tensor, dtype: str | None) -> Tensor | None:
+    """A tensor of which ratios are known in another type, whose whole numbers keep the whole part; None for any other."""
+    if not isinstance(x.extent, Ratios):
+        return None
     entries = (
         (truncated(entry.numerator, entry.divisor) if dtype in INTEGERS else None)
         if isinstance(entry, Ratio)

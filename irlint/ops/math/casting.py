@@ -13,7 +13,6 @@ from irlint.model.tensor import (
     NUMBERED_TYPES,
     SIGNED,
     UNSIGNED,
-    Ratios,
     Scalar,
     Tensor,
     Type,
@@ -101,14 +100,11 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
     """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
-    if isinstance(x.extent, Ratios):
-        from irlint.ops.kernels.quotients import cut_off
-
-        return cut_off(x, dtype)
     if x.extent is not None:
         from irlint.ops.kernels import bounds
+        from irlint.ops.kernels.quotients import cut_off
 
-        return Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
+        return cut_off(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
         return Tensor(dtype, x.shape)
     return Tensor(dtype, x.shape, tuple(converted(entry, dtype) for entry in x.value))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from irlint.dims import Dim, Expr
 from irlint.lazy_typing import Any, Literal
-from irlint.model.tensor import Ratios, Scalar, Tensor
+from irlint.model.tensor import Scalar, Tensor
 from irlint.ops import onnx, openvino
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.contents import Fold, computed
@@ -69,10 +69,12 @@ def _positive_part(x: Scalar) -> Scalar:
 @openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
-    if fold is not None and isinstance(x.extent, Ratios):
+    if fold is not None and x.extent is not None:
         from irlint.ops.kernels.quotients import rounded
 
-        return rounded(x, fold)
+        found = rounded(x, fold)
+        if found is not None:
+            return found
     return computed(fold, (x,), x.shape, dtype=x.dtype)
 
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from irlint.dims import Dim, Expr, evaluated, symbol
-from irlint.model.tensor import Ratio, Ratios, Tensor
+from irlint.model.descriptions import Ratio, Ratios
+from irlint.model.tensor import Tensor
 from irlint.ops.kernels import contents
 from irlint.ops.kernels.quotients import MOST_TIMES, product_ratio, quotient_ratio, truncated
 from irlint.ops.math.casting import retyped
