@@ -25,6 +25,9 @@ from irlint.dims.polynomials import (
 
 MAX_BRANCHING_SIZE = 16
 
+#: So many polynomials are looked at for one bound: parts of extremes and relaxed quotients branch into ever more.
+MAX_RELAXED = 256
+
 
 def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
     """Whether a >= n holds, or fails, for all sizes."""
@@ -71,19 +74,29 @@ def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
 
 @lru_cache(MAX_REMEMBERED)
 def _bounds(a: Expr) -> Bounds:
-    low, negated_high = _lower(a), _lower(-a)
+    low, negated_high = _lower(a, Budget()), _lower(-a, Budget())
     return low, None if negated_high is None else -negated_high
 
 
-def _lower(a: Dim) -> int | None:
+class Budget:
+    """How many polynomials are still looked at for a bound."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_RELAXED
+
+
+def _lower(a: Dim, budget: Budget) -> int | None:
     """The best of several lower bounds."""
     if isinstance(a, int):
         return a
     found = [_interval_low(a)]
-    if len(factors_of(a)) > 1:
+    budget.left -= 1
+    if budget.left > 0 and len(factors_of(a)) > 1:
         for relaxed in (_low_without_quotients, _low_without_extremes, _low_above_lower_bounds):
             try:
-                found.append(relaxed(a))
+                found.append(relaxed(a, budget))
             except TooComplex:
                 continue
     return max((low for low in found if low is not None), default=None)
@@ -117,7 +130,7 @@ def _corner(x: float, y: float) -> float:
     return x * y if abs(x) != inf != abs(y) else inf if (x > 0) == (y > 0) else -inf
 
 
-def _low_without_quotients(a: Expr) -> int | None:
+def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
     """A lower bound from (n - d + 1)/d <= n//d <= n/d: what quotients share with other terms cancels."""
     relaxed = {monomial: _relaxable(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
@@ -129,7 +142,7 @@ def _low_without_quotients(a: Expr) -> int | None:
         numerator, divisor, rest = relaxed[monomial]
         least = numerator - (divisor - 1) if factor > 0 else numerator
         result = result + canonical({rest: factor * (scale // divisor)}) * least
-    low = _lower(result)
+    low = _lower(result, budget)
     return None if low is None else -(-low // scale)
 
 
@@ -143,19 +156,19 @@ def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
     return 1, 1, monomial
 
 
-def _low_without_extremes(a: Expr) -> int | None:
+def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
     """A lower bound from putting each of its parts in the place of a min or max."""
     atom = branching_atom(a)
     if atom is None:
         return None
-    lows = [_lower(branch) for branch in branches(a, atom)]
+    lows = [_lower(branch, budget) for branch in branches(a, atom)]
     known = [low for low in lows if low is not None]
     if (atom.kind == "max") == (a.terms[(atom,)] > 0):
         return max(known, default=None)
     return min(known) if len(known) == len(lows) else None
 
 
-def _low_above_lower_bounds(a: Expr) -> int | None:
+def _low_above_lower_bounds(a: Expr, _: Budget) -> int | None:
     """A lower bound from writing each symbol as its own lower bound plus a whole number."""
     shifted = any(not atom.parts and atom.low for atom in atoms_of(a))
     return _interval_low(mapped(a, _shifted, {})) if shifted else None
