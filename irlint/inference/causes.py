@@ -93,13 +93,11 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
-    if error is None or error.node is None:
+    if error is None or error.node is None or problem.fault.role != "declaration":
         return problem
     if problem.node is None:
         help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"
         return replaced(problem, fault=problem.fault.changed(help=help))
-    if problem.fault.role != "declaration":
-        return problem
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
     stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
     at_fault = "`shape`" if stated else "this layer, or what leads here"

@@ -52,8 +52,8 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
 def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
     """By their identities, the problems that go away where a stored constant is as the file declares it, each with its cause.
 
-    The declaration of the constant and the errors of its users follow from the error of the first user. Declarations behind a user that
-    works follow from that of the constant, and errors behind them as well.
+    Where the declaration of the constant is an error, those of its users follow from it; else all of them follow from the error of the
+    first user. Declarations behind a user that works follow from that of the constant, and errors behind them as well.
     """
     stale = _stale(problems, known)
     if not stale:
@@ -68,8 +68,8 @@ def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Prob
         value = next((each for each in problem.node.inputs if each in doubted), None)
         if value is None or not _is_gone_as_declared(problem, doubted, known):
             continue
-        if value in behind:
-            found[id(problem)] = behind[value][1]
+        if value in behind or stale[value].is_error:
+            found[id(problem)] = behind[value][1] if value in behind else stale[value]
             continue
         root = first.setdefault(value, problem)
         if root is not problem:

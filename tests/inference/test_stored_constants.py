@@ -31,9 +31,9 @@ DECLARED = {
     "stale type": ((np.float32, (3, 4)), (DOUBLE, (3, 4)), ["warning IRL602"], ["error IRL602"]),
     "one name": ((np.float32, (3, 4)), (FLOAT, ("a", "a")), ["warning IRL601"], ["warning IRL601"]),
     "more axes": ((np.float32, (1, 3, 4)), (FLOAT, (3, 4)), ["warning IRL601"], ["error IRL601"]),
-    "transposed": ((np.float32, (4, 3)), (FLOAT, (3, 4)), ["error IRL320"], ["error IRL320"]),
+    "transposed": ((np.float32, (4, 3)), (FLOAT, (3, 4)), ["error IRL320"], ["error IRL601"]),
     "transposed, names": ((np.float32, (4, 3)), (FLOAT, ("a", "b")), ["error IRL320"], ["error IRL320"]),
-    "double": ((np.float64, (3, 4)), (FLOAT, (3, 4)), ["error IRL402"], ["error IRL402"]),
+    "double": ((np.float64, (3, 4)), (FLOAT, (3, 4)), ["error IRL402"], ["error IRL602"]),
     "both wrong": (
         (np.float32, (4, 3)),
         (FLOAT, (5, 5)),
@@ -204,4 +204,8 @@ def test_a_constant_whose_users_work_is_stored_as_declared() -> None:
     stored.CopyFrom(numpy_helper.from_array(np.ones((20, 6)), stored.name))
     (root,) = irlint.check(model).folded().findings
     assert (root.severity, root.rule.code, root.value) == (Severity.ERROR, "IRL602", "e.weight")
+    assert root.help == "convert the initializer to float32, which 2 others are of, or declare float64"
+    stored.CopyFrom(numpy_helper.from_array(np.ones((20, 7), np.float32), stored.name))
+    (root,) = irlint.check(model).folded().findings
+    assert (root.severity, root.rule.code, root.value) == (Severity.ERROR, "IRL601", "e.weight")
     assert root.help == "store it as it is declared, which MatMul 'node_MatMul_1' takes"
