@@ -180,7 +180,7 @@ def loop(
     if truth(start) and truth(state[0]) is None and isinstance(_count(m), Expr):
         from irlint.ops.kernels.trips import lasts_for
 
-        lasts = lasts_for(body, number, initial, state, count=_count(m), context=context)
+        lasts = lasts_for(body, number, initial, state=state, count=_count(m), context=context)
     outputs = context.run(body, (number, *state), "never" if never else "always" if surely else "maybe")
     _check_carried(initial, outputs[: len(initial)])
     check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)

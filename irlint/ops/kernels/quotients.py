@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import isfinite
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least, floordiv, guarded, largest, quotient
+from irlint.dims.polynomials import atoms_of
 from irlint.dims.proofs import fed
 from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
@@ -28,7 +29,11 @@ LARGEST_DIVISOR = 1 << 24
 
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
-    """a / b rounded towards zero, exact where sizes of inputs are at least 1; None where b may be negative, or it is too complex."""
+    """a / b rounded towards zero, exact where sizes of inputs are at least 1.
+
+    None where b may be negative, and where nobody knows whether a is and it is no simple sum: proofs about the two cases of each of
+    many quotients take long.
+    """
     return guarded(_truncated, a, b)
 
 
@@ -41,6 +46,8 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
         return floordiv(a, b)
     if at_least(0, fed(a)):
         return -floordiv(-a, b)
+    if any(atom.parts for atom in atoms_of(a)):
+        return None
     above, below = largest(a, 0), largest(-a, 0)
     return None if above is None or below is None else floordiv(above, b) - floordiv(below, b)
 

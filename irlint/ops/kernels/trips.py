@@ -19,8 +19,8 @@ def lasts_for(
     body: Graph,
     number: Tensor,
     initial: Sequence[Type | None],
-    state: Sequence[Type | None],
     *,
+    state: Sequence[Type | None],
     count: MaybeDim,
     context: Context,
 ) -> bool:
