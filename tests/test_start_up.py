@@ -17,21 +17,21 @@ MODELS = {
     "plain": (
         "(float[2,3] x, float[3,4] w, float[4] b) => (float[2,4] y) { m = MatMul (x, w) s = Add (m, b) y = Relu (s) }",
         "math.elementwise math.linear",
-        87,
+        88,
     ),
     "rare": (
         "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
         "ml.encoders",
-        89,
+        90,
     ),
     "of ONNX Runtime": (
         "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
         "onnxruntime.fused_activation",
-        89,
+        90,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 97),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 103),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 97),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 98),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 104),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 98),
 }
 
 IR = """<net version="11"><layers>
@@ -47,9 +47,9 @@ IR = """<net version="11"><layers>
 
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
-    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 88),
-    "custom": ('type="Special" version="extension"', "layout.creation", 104),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 103),
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 89),
+    "custom": ('type="Special" version="extension"', "layout.creation", 105),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 104),
 }
 
 CODE = """import sys
@@ -109,3 +109,11 @@ def test_a_check_imports_the_operations_of_the_ir(name: str, tmp_path: Path) -> 
     others = [each for each in modules if not each.startswith("irlint")]
     assert name != "plain" or not others
     expect_few(modules, most)
+
+
+@pytest.mark.parametrize(("graph", "needs"), [("y = Relu (x)", False), ("y = Add (x, w)", True)])
+def test_contracts_are_imported_where_sizes_have_to_fit(graph: str, needs: bool, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    text = f'<ir_version: 8, opset_import: ["" : 17]> g (float[N,3] x, float[4,3] w) => (float[P,3] y) {{ {graph} }}'
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert any(each.startswith("irlint.contracts") for each in imported(path)) is needs

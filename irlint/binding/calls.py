@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from irlint.findings import wording
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 from irlint.lazy_typing import Any
 from irlint.model import Function
 from irlint.ops import Operator
@@ -24,6 +24,7 @@ UNKNOWN_OPERATOR = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relux (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
 )
 
 CUSTOM_OPERATOR = Rule(
@@ -52,6 +53,7 @@ silence, and takes the default for the one that was meant: there it is a warning
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.1> (x) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
 )
 
 MISSING_ATTRIBUTE = Rule(
@@ -67,6 +69,7 @@ g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
     role="attribute",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
 )
 
 ATTRIBUTE_KIND = Rule(
@@ -80,6 +83,7 @@ ATTRIBUTE_KIND = Rule(
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0.0> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
 )
 
 ATTRIBUTE_VALUE = Rule(
@@ -107,6 +111,8 @@ INPUT_COUNT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    uncalled=True,
 )
 
 OUTPUT_COUNT = Rule(
@@ -120,6 +126,8 @@ OUTPUT_COUNT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    uncalled=True,
 )
 
 OPSET_LACKS_OPERATOR = Rule(
@@ -133,6 +141,7 @@ OPSET_LACKS_OPERATOR = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
 )
 
 MISSING_OPSET_IMPORT = Rule(
@@ -148,6 +157,7 @@ warning.""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 

@@ -241,12 +241,12 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
         help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
         attribute=name,
     )
-    return [fault.lowered(Severity.WARNING) if spelled or _is_passed_over(node, name, operator) else fault]
+    return [fault.lowered(Severity.WARNING) if spelled or _is_passed_over(node, name, value, operator) else fault]
 
 
-def _is_passed_over(node: Node, name: str, operator: Operator) -> bool:
-    """Whether ONNX Runtime goes on where it does not know the text of an attribute."""
-    if name in operator.lenient:
+def _is_passed_over(node: Node, name: str, value: object, operator: Operator) -> bool:
+    """Whether ONNX Runtime continues where it does not know the text of an attribute."""
+    if name in operator.lenient or (name in operator.empty and not value):
         return True
     other, wanted = operator.read_if.get(name, ("", ""))
     return other in node.attributes and node.attributes[other].value != wanted

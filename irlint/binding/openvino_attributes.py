@@ -136,6 +136,7 @@ def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fau
         attribute=written,
         role="attribute",
         severity=Severity.WARNING if passed else Severity.ERROR,
+        stage="compile" if meant in operator.absent else "load",
     )
 
 
@@ -150,7 +151,10 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
     if names[0] not in operator.absent or _is_needed(node, operator):
         return MISSING_ATTRIBUTE.fault(
-            f"{some} missing", help=f"write {listed}", attribute=operator.spelled.get(names[0], names[0])
+            f"{some} missing",
+            help=f"write {listed}",
+            attribute=operator.spelled.get(names[0], names[0]),
+            stage="compile" if names[0] in operator.absent else "load",
         )
     values = [_absent(operator.absent[name]) for name in names]
     one = len(names) > 1 and len(set(values)) == 1

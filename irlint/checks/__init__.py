@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Container, Sequence
+from functools import cache
 from importlib import import_module
 
+from irlint.binding.calls import INPUT_COUNT, OPSET_LACKS_OPERATOR
 from irlint.findings.faults import Severity
 from irlint.inference.known import Known
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem
+from irlint.model.formats import Format
 from irlint.model.order import live
 from irlint.records import replaced
+
+if TYPE_CHECKING:
+    from irlint.inference.levels import Reach
 
 
 def problems(known: Known) -> list[Problem]:
@@ -17,6 +24,10 @@ def problems(known: Known) -> list[Problem]:
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
+    if any(each.fault.role == "size" for each in found):
+        from irlint.checks import size_names
+
+        found = size_names.with_consequences(found, known)
     if not any(problem.is_error for problem in (*known.model.problems, *known.problems, *found)):
         for name in known.format.last_checks:
             found += import_module(f"{__name__}.{name}").problems(known)
@@ -39,33 +50,45 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
         return []
     from irlint.inference.causes import explained
 
-    dead = _dead(model.graph, known.format.keeps_alive)
-    found = [_softened(problem, dead) for problem in later]
-    every = [*model.problems, *(_of_idle(problem, known) for problem in found)]
+    place = _places(known)
+    found = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
+    every = [*model.problems, *_with_causes(later, found)]
     return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
+
+
+def _with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
+    """The problems ``after`` a change of some, each that follows from one with what became of it."""
+    moved = {id(one): other for one, other in zip(before, after) if one is not other}
+    return [
+        replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
+        for each in after
+    ]
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems; those of operators that begin with a later opset tell what else that changes."""
-    if all(each.fault.rule.code != "IRL509" for each in problems):
+    if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
     from irlint.inference.opsets import with_what_else
 
     return with_what_else(problems, known)
 
 
-#: The rules about ports that no edge brings a value to, and the families of those that an edge from the wrong layer breaks.
-UNFED = frozenset({"IRL105", "IRL108", "IRL507"})
+#: The families of the rules that an edge from the wrong layer breaks.
 MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations"})
 
 
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
     """The problems; those of edges that are missing or lead from the wrong layer tell which are meant."""
     counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
-    if any(fault.severity is Severity.ERROR and fault.rule.code in UNFED for fault in counted):
-        from irlint.checks.sources import with_sources
+    if any(fault.severity is Severity.ERROR for fault in counted):
+        from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
 
-        problems = with_sources(problems, known)
+        unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
+        if any(fault.severity is Severity.ERROR and fault.rule in unfed for fault in counted):
+            from irlint.checks.sources import with_sources
+
+            problems = with_sources(problems, known, unfed)
     if any(fault.rule.family in MISLED for fault in counted):
         from irlint.checks.edges import with_meant_edges
 
@@ -73,29 +96,45 @@ def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
     return problems
 
 
-def _dead(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
+def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
     """The layers that OpenVINO never creates, those in the bodies of such layers among them."""
     alive = set() if inside else live(graph, keeps_alive)
     found = {node for node in graph.nodes if node not in alive}
     for node in graph.nodes:
         for _, body in node.bodies:
-            found |= _dead(body, keeps_alive, node in found)
+            found |= _unused(body, keeps_alive, node in found)
     return found
 
 
-#: The rules about names inside a graph. A runtime does not build the graph of a function that nothing calls.
-NAMES_INSIDE = frozenset({"IRL101", "IRL102", "IRL103", "IRL104"})
+def _places(known: Known) -> Callable[[Problem], list[Reach]]:
+    """What keeps the place of a problem from running: it is in a layer that the runtime never creates, or never compiles, or in a
+    function that nothing calls, of which the outputs are what every runtime looks at."""
+    graph = known.model.graph
+    assert graph is not None
+    unused = _unused(graph, known.format.keeps_alive)
+
+    @cache
+    def compiled() -> Container[Node]:
+        from irlint.checks.compiling import Sources
+
+        return Sources(graph, known).needed
+
+    def place(problem: Problem) -> list[Reach]:
+        found: list[Reach] = ["unused"] if problem.node in unused else []
+        if problem.graph in known.idle and not (problem.node is None and problem.fault.rule.role == "undefined"):
+            found.append("uncalled")
+        if problem.fault.stage == "compile" and not problem.graph and problem.node not in compiled():
+            found.append("shape only")
+        return found
+
+    return place
 
 
-def _of_idle(problem: Problem, known: Known) -> Problem:
-    """A problem of the names in a function that nothing calls, as a warning; of its outputs, it stays what it is."""
-    inside = problem.graph in known.idle and problem.is_error and problem.fault.rule.code in NAMES_INSIDE
-    if not inside or (problem.node is None and problem.fault.rule.role == "undefined"):
+def _leveled(problem: Problem, place: Collection[Reach], form: Format) -> Problem:
+    """A problem as bad as it is where it stands."""
+    if not place:
         return problem
-    return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
+    from irlint.inference.levels import leveled
 
-
-def _softened(problem: Problem, dead: set[Node]) -> Problem:
-    if problem.node not in dead or not problem.is_error:
-        return problem
-    return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
+    fault = leveled(problem.fault, place, form)
+    return problem if fault is None or fault is problem.fault else replaced(problem, fault=fault)

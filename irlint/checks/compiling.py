@@ -10,7 +10,7 @@ from irlint.binding.calls import Call
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.inference.sightings import place_of_fault
+from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live
 from irlint.model.tensor import INTEGERS, Tensor
@@ -31,7 +31,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
-    sources = _Sources(graph, known)
+    sources = Sources(graph, known)
     found = [(node, fault) for node in graph.nodes if (fault := _refused(known, node, sources)) is not None]
     told = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
@@ -51,7 +51,7 @@ class _Kind:
     silent: set[Surroundings]
 
 
-def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
+def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
@@ -71,13 +71,14 @@ def _refused(known: Known, node: Node, sources: _Sources) -> Fault | None:
                 f"input {index} is {dtype}, of which the CPU plugin has no {call.op}",
                 help=f"convert input {index} to a type that it has, such as f32",
                 input=index,
+                forbidden=dtype == "dynamic" or (dtype in ("bool", "string") and not call.operator.moves_data),
             )
     late = sources.has_late and any(sources.is_late(value) for value in node.inputs[1:])
     return _without_rank(known, node, sources) if late or kind.lacks_rank else None
 
 
 def _not_compiled(
-    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], kind: _Kind, sources: _Sources
+    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], kind: _Kind, sources: Sources
 ) -> Fault | None:
     """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is around them."""
     looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
@@ -156,7 +157,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
-    sources = _Sources(graph, known)
+    sources = Sources(graph, known)
     for value in untyped:
         node = sources.producers.get(value)
         attribute = None if node is None else node.attributes.get("element_type")
@@ -195,7 +196,7 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
     return any(isinstance(each, Tensor) and each.dtype in INTEGERS and each.value is None for each in types)
 
 
-def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
+def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
     """The fault of a result whose rank only the contents of the model's inputs tell."""
     given = [None if value is None else known.types.get(value) for value in node.inputs]
     direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
@@ -225,7 +226,7 @@ def _without_rank(known: Known, node: Node, sources: _Sources) -> Fault | None:
 # --- where values come from -------------------------------------------------------------------------------------------
 
 
-class _Sources:
+class Sources:
     """What the values of a graph follow from, and which layers its results need for more than their shapes."""
 
     def __init__(self, graph: Graph, known: Known) -> None:
@@ -311,7 +312,8 @@ class _Sources:
         )
         used = frozenset([index for index, value in enumerate(node.outputs) if value in self.used])
         outward = frozenset([index for index, value in enumerate(node.outputs) if value in self.results])
-        return Surroundings(fixed, varying, direct, stored, used, shared, outward)
+        leaving = frozenset([index for index, value in enumerate(node.inputs) if value in self.results])
+        return Surroundings(fixed, varying, direct, stored, used, shared, outward, leaving)
 
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs what the layer makes, and not only its shape."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from irlint.dims import Shape, elements
@@ -13,6 +13,7 @@ from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Constant, Graph, Node, Problem, Stored
+from irlint.model.formats import Format
 from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
@@ -112,7 +113,7 @@ def problems(known: Known) -> list[Problem]:
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
             if constant.faults:
-                found += _stated(graph, name, constant, node, unread=name in idle)
+                found += _stated(known.format, graph, name, constant, node, unread=name in idle)
             if name not in idle and _has_strange_numbers(constant.tensor):
                 found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
@@ -172,15 +173,13 @@ def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | No
         yield Problem(fault, graph.path, node, name, constant.place)
 
 
-#: ONNX Runtime refuses these whether or not something uses the constant.
-_READ_AT_ONCE = ("IRL708", "IRL713")
-
-
-def _stated(graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool) -> Iterator[Problem]:
+def _stated(
+    form: Format, graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool
+) -> Iterator[Problem]:
     """What its parser found in a constant, as bad as ONNX Runtime takes it where the constant stands."""
     for fault in constant.faults:
-        if unread and fault.rule.code not in _READ_AT_ONCE:
-            fault = fault.lowered(Severity.WARNING)
+        if unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
+            fault = fault.at_most(Severity.WARNING)
         elif _checker_looks(graph, node):
             fault = fault.lowered(Severity.ERROR)
         yield Problem(fault, graph.path, node, name, constant.place)
@@ -277,7 +276,9 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
         f"{what} stored in {shortened(file) or 'a file'}, {told}",
-        help=f'fetch it: git lfs pull --include "{beside}"' if "LFS" in reason else _way_to(stored, known.model.path),
+        help=f'fetch it: git lfs pull --include "{beside}"'
+        if "LFS" in reason
+        else _way_to([each for _, _, each, _ in entries], known),
         severity=Severity.WARNING if _all_dead(entries, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
@@ -285,26 +286,17 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _way_to(stored: Stored, path: str) -> str:
-    if stored.file and stored.available is None:
-        other = _alike(stored.file, path) if (stored.reason or "does not exist").endswith("does not exist") else ""
-        meant = f": {shortened(other)} is there, give it that name if it is the same" if other else ""
-        return f"put {shortened(stored.file)} beside the model{meant}"
-    return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+def _way_to(stored: Sequence[Stored], known: Known) -> str:
+    file, reason = stored[0].file, stored[0].reason or "does not exist"
+    if not file or stored[0].available is not None:
+        return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+    other = ""
+    if reason.endswith("does not exist"):
+        from irlint.checks.misnamed import misnamed
 
-
-def _alike(file: str, path: str) -> str:
-    """A file beside the one that is missing whose name differs from its in case and punctuation alone, "" where there is none."""
-    folder, name = os.path.split(os.path.join(os.path.dirname(path), file.partition("\0")[0]))
-    try:
-        names = sorted(os.listdir(folder or os.curdir))
-    except OSError:
-        return ""
-    return next((each for each in names if each != name and _letters(each) == _letters(name)), "")
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+        every = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
+        other = misnamed(file, stored, known.model.path, {each.file for each in every if each is not None})
+    return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
 
 
 def _all_dead(entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
 from irlint.dims import Expr, Shape, broadcast_parts, elements, same
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING
@@ -27,12 +27,16 @@ SHAPE_CONTRADICTED = Rule(
     why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a stale shape
 loads, and misleads every tool and person that reads it until something downstream breaks. A correct writer never writes
 such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning, and an error where ONNX
-Runtime cannot infer a size, takes the declared one, and then refuses a node.""",
+Runtime cannot infer a size, takes the declared one, and then refuses a node. What an initializer holds counts, whatever is declared
+of it; an input that declares something else is refused. One name for two sizes is a warning: ONNX Runtime reuses buffers of sizes
+with one name, and fails at run time where these differ.""",
     mend="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime"),),
+    role="declaration",
 )
 
 
@@ -48,6 +52,7 @@ reads the file with another one.""",
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 
@@ -59,8 +64,31 @@ def problems(known: Known) -> list[Problem]:
 
         return given.problems(known)
     terms = _terms(known)
-    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms)]
-    return found if terms is None or known.format.declared_shapes_hold else _with_refusals(found, known)
+    unlike: list[Node] = []
+    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms, unlike)]
+    if known.format.declared_shapes_hold:
+        return found
+    found = _grouped(found if terms is None else _with_refusals(found, known), known)
+    if not known.requires and not any(map(_names_sizes, unlike)):
+        return found
+    from irlint.checks import size_names
+
+    return [*found, *size_names.problems(known, found)]
+
+
+def _grouped(found: list[Problem], known: Known) -> list[Problem]:
+    """The problems; of several stale shapes in bodies among which nodes choose one that counts them."""
+    stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
+    if len(stale) < 2:
+        return found
+    from irlint.checks import stale_branches
+
+    return stale_branches.grouped(found, stale, known)
+
+
+def _is_stale(problem: Problem) -> bool:
+    """Whether a problem is a declared shape that runtimes pass over."""
+    return problem.fault.rule is SHAPE_CONTRADICTED and problem.fault.severity is Severity.WARNING
 
 
 def _terms(known: Known) -> Terms | None:
@@ -73,7 +101,14 @@ def _terms(known: Known) -> Terms | None:
     return terms_of(known)
 
 
-def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
+def _names_sizes(node: Node) -> bool:
+    """Whether the file declares a size of an output of a node by a name."""
+    declared = [each.type for value in node.outputs if value is not None for each in value.declared]
+    return any(isinstance(dim, Expr) for each in declared if isinstance(each, Tensor) for dim in each.shape or ())
+
+
+def _graph_problems(graph: Graph, known: Known, terms: Terms | None, unlike: list[Node]) -> Iterator[Problem]:
+    """The problems of a graph; adds the nodes that do not give just what is declared to ``unlike``."""
     roots: dict[Value, Problem] = {}
     alike: set[tuple[int, int]] = set()
     used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
@@ -81,6 +116,7 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None) -> Iterator
     for node in graph.nodes:
         if _is_as_declared(node, known, alike):
             continue
+        unlike.append(node)
         if node in known.faulted or node in misread or node not in known.calls:
             continue
         ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
@@ -336,7 +372,8 @@ def _contradiction(
         held, stated_type = held.element, stated_type.element
     if not isinstance(held, Tensor) or not isinstance(stated_type, Tensor):
         return None
-    text = _clash(held.shape, stated_type.shape, known, terms)
+    returned = declaration.by == "output" and not within
+    text = _clash(held.shape, stated_type.shape, known, terms, returned=returned)
     if not text:
         return None
     axis = None if what or "; " in text else _only_axis(held.shape, stated_type.shape)
@@ -401,12 +438,14 @@ def _way(given: Type | None, wanted: Type) -> str:
     return "cast the elements" if type(given) is type(wanted) else "connect another value"
 
 
-def _clash(inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None) -> str:
+def _clash(
+    inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
+) -> str:
     if inferred == declared or (known.format.no_dims_tell_nothing and not declared):
         return ""
     from irlint.inference.agreement import NO_TERMS, clashes
 
-    return "; ".join(clashes(inferred, declared, terms or NO_TERMS))
+    return "; ".join(clashes(inferred, declared, terms or NO_TERMS, returned=returned))
 
 
 def _root(

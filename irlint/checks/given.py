@@ -18,6 +18,7 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     why="""ONNX Runtime refuses to be fed what the model declares otherwise, and OpenVINO takes it only once the model is reshaped. What is
 said of the given shape holds for a model that declares it.""",
     mend="Give sizes that the declaration allows, or declare the input so that the size may vary (a name, or -1 in an IR).",
+    role="given",
 )
 
 

@@ -61,7 +61,7 @@ def problems(known: Known) -> list[Problem]:
 
         found += external.problems(known, outside)
     if not known.overridden:
-        found += [problem for graph in graphs(known.model) for problem in _contradicted(graph)]
+        found += [problem for graph in graphs(known.model) for problem in _contradicted(graph, known)]
     return found
 
 
@@ -146,22 +146,26 @@ def _sparse(known: Known) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=told[0])
 
 
-def _contradicted(graph: Graph) -> Iterator[Problem]:
-    """Graph inputs that declare another type than the initializer of their name has: ONNX Runtime refuses them."""
+def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
+    """Initializers that hold something else than is declared of them: ONNX Runtime refuses those that a graph input declares, and up to
+    IR version 3 any, and passes over other declarations, as over a name of two sizes."""
+    refuses = not known.model.inputs_have_defaults and not graph.path
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
+        milder = None if value in graph.inputs or refuses else Severity.WARNING
         if disagree(declared, stored):
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
                 help=_way_out(declared, stored.dtype, graph) or f"declare {given}",
-                severity=None if value in graph.inputs else Severity.WARNING,
+                severity=milder,
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
         if not isinstance(declared, Tensor) or stored.shape == declared.shape:
             continue
         from irlint.inference.agreement import clashes
+        from irlint.inference.causes import differ
 
         text = "; ".join(clashes(stored.shape, declared.shape))
         if text:
@@ -169,7 +173,7 @@ def _contradicted(graph: Graph) -> Iterator[Problem]:
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
                 f"{shape_text(stored.shape)}: {text}",
                 help=f"declare {shape_text(stored.shape)}",
-                severity=None if value in graph.inputs else Severity.WARNING,
+                severity=milder if differ(stored, declared) else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
 

@@ -64,5 +64,9 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
     answer = asked_again(known, node, inputs)
     faults = answer.faults if answer is not None else ()
     call = known.calls.get(node)
-    refused = (each for each in faults if each.severity is Severity.ERROR and refused_at_load(each.rule.code, call))
+    refused = (
+        each
+        for each in faults
+        if each.severity is Severity.ERROR and refused_at_load(each.rule, call, known.format.loaded_by)
+    )
     return next(refused, None)

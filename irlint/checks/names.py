@@ -21,13 +21,14 @@ DUPLICATE_NAME = Rule(
     "Two values of one graph have one name.",
     why="""Each name stands for one value (single static assignment); with two, nobody can tell which one a node means.
 The names of a graph stand for its bodies' nodes, too.
-In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last: there it is a
-warning.""",
+In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last; and it tolerates two inputs
+of the name of an initializer: there it is a warning.""",
     mend="Rename one of them, and what uses it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Relu (x) y = Neg (z) }""",
+    uncalled=False,
 )
 
 
@@ -43,6 +44,7 @@ tools that walk the list once, refuse the model or get it wrong. In bodies and f
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Neg (x) y = Relu (z) }""",
+    uncalled=False,
 )
 
 
@@ -80,6 +82,10 @@ g (float[2,3] x, bool c) => (float[2,3] y) {
 )
 
 
+#: So many doubled names may be those of a row of nodes that repeats another.
+SEVERAL = 3
+
+
 def problems(known: Known) -> list[Problem]:
     """Values without a type, duplicate names, nodes in the wrong order, and what bodies may not do with outer values."""
     model = known.model
@@ -88,8 +94,12 @@ def problems(known: Known) -> list[Problem]:
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
         found += _bodies(graph, frozenset())
     for graph in graphs(model):
-        found += _duplicates(graph, known)
-        found += _duplicate_nodes(graph)
+        doubled = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
+        if len(doubled) >= SEVERAL:
+            from irlint.checks.repeated_rows import grouped
+
+            doubled = grouped(doubled, graph)
+        found += doubled
         found += _late(known.order(graph), graph)
     return found
 
@@ -206,9 +216,11 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 
 
 def _tolerated(graph: Graph, known: Known, makers: dict[Value, Node], value: Value, other: Value) -> bool:
-    """Whether values of one name are constants of the main graph, of one type and shape and not both sparse: of such ONNX
-    Runtime takes the last.
+    """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not both sparse, of
+    which the last counts, and inputs of an initializer's name, of which the first counts.
     """
+    if not graph.path and value in graph.inputs and other in graph.inputs:
+        return any(each.name == value.name for each in graph.constants)
     if _is_body(graph) or not all(_constant(each, graph, makers) for each in (value, other)):
         return False
     one, two = known.types.get(value), known.types.get(other)

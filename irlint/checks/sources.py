@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from irlint.binding import Binder
-from irlint.checks import UNFED
 from irlint.checks.meant import plain
 from irlint.dims import elements
+from irlint.findings.faults import Rule
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
+from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
 from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
 from irlint.records import NOTHING, replaced
@@ -21,24 +22,21 @@ from irlint.records import NOTHING, replaced
 #: So many layers are named.
 SHOWN = 3
 
-#: The rule about edges that lead from or to nothing.
-DANGLING = "IRL105"
 
-
-def with_sources(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of ports that no value is brought to name the layers that give what the port declares."""
-    return [_with_source(each, known) for each in problems]
+def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
+    """The problems; those of the rules about ports that no value is brought to name the layers that give what the port declares."""
+    return [_with_source(each, known) if each.is_error and each.fault.rule in unfed else each for each in problems]
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
     node, fault = problem.node, problem.fault
-    if node is None or not problem.is_error or fault.rule.code not in UNFED:
+    if node is None:
         return problem
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     index = _open_port(problem, node)
     if graph is None or index is None:
         return problem
-    if fault.rule.code == DANGLING:
+    if fault.rule is DANGLING_EDGE:
         help = _restored(node, index, known) or unused(node, index, graph, known) or _missing(node.input_ports[index])
     else:
         help = unused(node, index, graph, known) or _used(node, index, graph, known) or fault.help
@@ -49,7 +47,7 @@ def _with_source(problem: Problem, known: Known) -> Problem:
 
 def _open_port(problem: Problem, node: Node) -> int | None:
     """The one port that a problem is about."""
-    if problem.fault.rule.code == DANGLING:
+    if problem.fault.rule is DANGLING_EDGE:
         if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
             return None
         index: int | None = node.inputs.index(None)

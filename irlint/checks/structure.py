@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, used
@@ -22,6 +22,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     role="undefined",
+    refused=(refused("onnxruntime"),),
+    uncalled=False,
 )
 
 
@@ -36,6 +38,7 @@ CYCLE = Rule(
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
+    uncalled=False,
 )
 
 
@@ -54,6 +57,10 @@ def problems(known: Known) -> list[Problem]:
         found += _undefined(graph, known, searched)
         found += _cycles(graph, known)
         searched = max(0, searched - len(graph.undefined))
+    if known.format.lax_version and known.model.format_version == known.format.lax_version:
+        from irlint.checks import collisions
+
+        found += collisions.problems(known)
     return found
 
 

@@ -10,6 +10,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.model import Problem
+from irlint.records import replaced
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target
@@ -26,13 +27,24 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
         return list(found)
     named = {each.runtime for each in asked}
     own = next(iter(known.format.runtimes))
-    kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    kept = [
+        _targeted(each) if own in named else each
+        for each in found
+        if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST
+    ]
     by_runtime = {
         name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
     }
     for runtime, mine in by_runtime.items():
         kept += _of_runtime(known, runtime, mine)
     return kept
+
+
+def _targeted(problem: Problem) -> Problem:
+    """A problem for whoever names the runtime: what this does not compile is an error, whatever other devices do."""
+    if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
+        return problem
+    return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))
 
 
 def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:

@@ -1,13 +1,15 @@
-"""Variables of an IR that are written and never read, and those whose rank stays open where another one needs it."""
+"""Variables of an IR: those that are only written or only read, used twice, or begin without a size that another one needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from irlint.findings.faults import Rule, Severity
+from irlint.dims import MaybeDim, bounds
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import are, counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Graph, Node, Place, Problem, Value
 from irlint.model.order import live, ordered
 from irlint.model.tensor import Tensor, Type
 
@@ -36,16 +38,64 @@ VARIABLE_NOT_READ = Rule(
     role="absence",
 )
 
+VARIABLE_NOT_WRITTEN = Rule(
+    "IRL125",
+    "variable-not-written",
+    Severity.ERROR,
+    "A ReadValue reads a variable that no Assign writes.",
+    why="""OpenVINO loads and compiles the model, and its first inference fails: the CPU plugin looks for the Assign of each
+ReadValue ("doesn't have sibling output"). A layer whose value nothing depends on is removed first, and may stay.""",
+    mend="Add an Assign with the `variable_id` of the ReadValue, or use the initial value in place of the ReadValue.",
+    bad=_GOOD.replace(
+        '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>\n',
+        "",
+    ).replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', ""),
+    good=_GOOD,
+    role="absence",
+)
+
+VARIABLE_USED_TWICE = Rule(
+    "IRL126",
+    "variable-used-twice",
+    Severity.WARNING,
+    "Several layers read one variable, or several write it.",
+    why="""The CPU plugin of OpenVINO pairs one ReadValue with one Assign. It loads and compiles the model, and the first
+inference fails or ends the process.""",
+    mend="Let all layers use the value of one ReadValue, and write the variable once.",
+    bad=_GOOD.replace(
+        "</layers>",
+        """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
+</layers>""",
+    ).replace("</edges>", '<edge from-layer="1" from-port="1" to-layer="4" to-port="0"/>\n</edges>'),
+    good=_GOOD,
+)
+
+STATE_WITHOUT_SIZE = Rule(
+    "IRL127",
+    "state-without-size",
+    Severity.NOTE,
+    "A variable has no initial value and a dynamic size.",
+    why="""Without an initial value a variable begins with zeros, and each of its dynamic sizes with 0. A batch of 0 meets the
+batch of the input in the first inference: Concat fails, and what is added to it is empty. Where `variable_shape` states a least size,
+each first inference fails.""",
+    mend="Give the ReadValue an initial value whose batch is that of the input, or write the batch in `variable_shape`.",
+    bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
+    .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
+    .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),
+    good=_GOOD,
+)
+
 
 #: The opsets whose Assign finds its ReadValue by going up from its input.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each Assign whose variable no layer reads that OpenVINO creates, and for each variable that leaves another open."""
+    """What is wrong with the variables of the main graph."""
     assert known.model.graph is not None
     graph = known.model.graph
-    return [*_unread(graph, known.format.keeps_alive), *_open_variables(known, graph)]
+    unread = [*_unread(graph, known.format.keeps_alive)]
+    return [*unread, *_open_variables(known, graph), *_begun(known, graph), *(() if unread else _pairs(known, graph))]
 
 
 def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
@@ -132,3 +182,116 @@ def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
     type = None if value is None else known.types.get(value)
     return Tensor(type.dtype) if value in roots and isinstance(type, Tensor) else type
+
+
+def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
+    """Variables without an Assign, and those with several layers where the plugin looks for one."""
+    writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
+    if not readers or None in writers:
+        return
+    needed = _needed(known, graph)
+    for id, nodes in readers.items():
+        counting = [node for node in nodes if not needed.isdisjoint(node.outputs) and not _is_empty(known, node)]
+        if id is None or not counting:
+            continue
+        if id not in writers:
+            yield Problem(
+                _unwritten(id, [*filter(None, writers)]), graph.path, counting[0], place=_id_place(counting[0])
+            )
+        for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
+            if len(several) > 1:
+                fault = VARIABLE_USED_TWICE.fault(
+                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin pairs one ReadValue with one Assign',
+                    help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
+                    attribute="variable_id",
+                )
+                yield Problem(fault, graph.path, several[1], place=_id_place(several[1]))
+
+
+def _by_variable(graph: Graph, op: str) -> dict[str | None, list[Node]]:
+    """The layers of a type, by the variable that they state."""
+    found: dict[str | None, list[Node]] = {}
+    for node in graph.nodes:
+        if node.op == op:
+            found.setdefault(_variable(node), []).append(node)
+    return found
+
+
+def _id_place(node: Node) -> Place | None:
+    return node.located(node.attributes["variable_id"].place)
+
+
+def _unwritten(id: str, written: list[str]) -> Fault:
+    names = ", ".join(f'"{each}"' for each in sorted(written))
+    others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {names}"
+    return VARIABLE_NOT_WRITTEN.fault(
+        f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
+        help=f'add an Assign with variable_id="{id}", or use the initial value in place of this layer',
+        attribute="variable_id",
+    )
+
+
+def _needed(known: Known, graph: Graph) -> set[Value]:
+    """The values on which results and variables depend, without those of which OpenVINO uses the shape or type alone.
+
+    What bodies do with a value is not followed.
+    """
+    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
+    found: set[Value] = set()
+    while waiting:
+        value = waiting.pop()
+        if value is None or value in found or _is_folded(known.types.get(value)):
+            continue
+        found.add(value)
+        node = producers.get(value)
+        if node is not None and not node.bodies:
+            waiting += node.inputs[:1] if node.op == "ConvertLike" else node.inputs
+    return found
+
+
+def _is_folded(type: Type | None) -> bool:
+    """Whether OpenVINO replaces a value by a constant."""
+    return isinstance(type, Tensor) and type.value is not None and all(isinstance(e, (int, float)) for e in type.value)
+
+
+def _is_empty(known: Known, node: Node) -> bool:
+    type = known.types.get(node.outputs[0]) if node.outputs and node.outputs[0] is not None else None
+    return isinstance(type, Tensor) and type.shape is not None and 0 in type.shape
+
+
+def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
+    """Variables without an initial value whose batch is dynamic: a warning for each that fails, and one note for the others."""
+    alive = live(graph, known.format.keeps_alive)
+    found: list[tuple[Node, str]] = []
+    for node in graph.nodes:
+        if node.op != "ReadValue" or node.inputs or node not in alive or not node.outputs or node.outputs[0] is None:
+            continue
+        type = known.types.get(node.outputs[0])
+        shape = type.shape if isinstance(type, Tensor) and type.shape is not None else ()
+        stated = node.attributes.get("variable_shape")
+        text = f'`variable_shape` is "{"" if stated is None else stated.value}" and there is no initial value'
+        least = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
+        if least:
+            fault = STATE_WITHOUT_SIZE.fault(
+                f"{text}: axis {least[0][0]} begins with 0 and has to be at least {least[0][1]}",
+                help="give this layer an initial value",
+                attribute="variable_shape",
+                severity=Severity.WARNING,
+            )
+            yield Problem(fault, graph.path, node, place=node.located(stated.place) if stated else node.place)
+        elif len(shape) > 1 and not isinstance(shape[0], int):
+            found.append((node, text))
+    if found:
+        node, text = found[0]
+        others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
+        fault = STATE_WITHOUT_SIZE.fault(
+            f"{text}: the batch, axis 0, begins with 0{others}",
+            help="give this layer an initial value whose batch is that of the input",
+            attribute="variable_shape",
+        )
+        yield Problem(fault, graph.path, node, place=node.place)
+
+
+def _least(dim: MaybeDim) -> int:
+    return 0 if dim is None else max(bounds(dim)[0] or 0, 0)

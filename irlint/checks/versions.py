@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from irlint.binding.calls import MISSING_OPSET_IMPORT
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
 from irlint.model.order import graphs
@@ -20,6 +20,7 @@ MISSING_IR_VERSION = Rule(
     "The ONNX model does not say which version of the format it has.",
     why="The IR version fixes how the file is read; the ONNX checker and ONNX Runtime refuse a model without it.",
     mend="Set `ir_version`, 8 or later for a current model.",
+    refused=(refused("onnxruntime"),),
 )
 
 
@@ -97,6 +98,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     role="opset",
+    refused=(refused("onnxruntime"),),
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from irlint.dims import Dim, TooComplex, floordiv, symbol, symbols
+from irlint.dims import TooComplex, symbol, symbols
+from irlint.dims.expressions import dim_of
 from irlint.findings.statements import Relation, Requirement
 from irlint.inference.known import Demand, Known
 from irlint.model import Node
@@ -57,10 +58,10 @@ def _conjunction(tree: ast.expr) -> list[Alternatives]:
 
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternatives:
-    one = _dim(left)
+    one = dim_of(left, symbol)
     if isinstance(operator, ast.In) and isinstance(right, (ast.Tuple, ast.List)) and right.elts:
-        return tuple(Relation("==", one, _dim(each)) for each in right.elts)
-    other = _dim(right)
+        return tuple(Relation("==", one, dim_of(each, symbol)) for each in right.elts)
+    other = dim_of(right, symbol)
     match operator:
         case ast.Eq():
             return (Relation("==", one, other),)
@@ -74,25 +75,4 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Alternati
             return (Relation(">=", other, one),)
         case ast.Lt():
             return (Relation(">=", other, one + 1),)
-    raise TypeError
-
-
-def _dim(tree: ast.expr) -> Dim:
-    match tree:
-        case ast.Constant(int() as number) if not isinstance(number, bool):
-            return number
-        case ast.Name(name):
-            return symbol(name)
-        case ast.UnaryOp(ast.USub(), operand):
-            return -_dim(operand)
-        case ast.BinOp(left, ast.Add(), right):
-            return _dim(left) + _dim(right)
-        case ast.BinOp(left, ast.Sub(), right):
-            return _dim(left) - _dim(right)
-        case ast.BinOp(left, ast.Mult(), right):
-            return _dim(left) * _dim(right)
-        case ast.BinOp(left, ast.FloorDiv(), right):
-            return floordiv(_dim(left), _dim(right))
-        case ast.BinOp(left, ast.Mod(), right):
-            return _dim(left) % _dim(right)
     raise TypeError

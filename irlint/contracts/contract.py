@@ -7,6 +7,8 @@ from itertools import islice
 
 from irlint.contracts.conditions import conditions
 from irlint.contracts.implied import symbols_in, without_implied
+from irlint.contracts.joint import about, contradicting
+from irlint.contracts.residues import reduced
 from irlint.contracts.simplified import (
     decided,
     has_extremes,
@@ -17,16 +19,21 @@ from irlint.contracts.simplified import (
     within,
     without_extremes,
 )
-from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, symbol, symbols
+from irlint.contracts.sizes import ALL, Sizes, between, met, solved
+from irlint.dims import Bounds, Dim, symbol, symbols
+from irlint.dims.polynomials import atoms_of
 from irlint.findings.statements import Relation
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
 from irlint.model import Node
+from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
 #: So often equalities are put into the other demands.
 ROUNDS = 4
+
+#: What a demand on more sizes than these says of one alone is not looked for.
+MOST_TOGETHER = 4
 
 #: At most so many demands beside one are asked what they tell about it.
 MOST_BESIDE = 100
@@ -45,33 +52,8 @@ class Condition:
     when: str = ""
 
 
-@record
-class Contract:
-    """The conditions of a model, in the order of the graph.
-
-    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
-    and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0 wherever they hold.
-    ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
-    ``unknown`` are demands on sizes that no input tells.
-    """
-
-    conditions: tuple[Condition, ...]
-    sizes: Mapping[str, Sizes]
-    satisfiable: bool
-    impossible: tuple[Demand, ...]
-    unknown: tuple[Demand, ...]
-    values: Mapping[str, Dim] = NOTHING
-    facts: tuple[Dim, ...] = ()
-
-    def returned(self, a: Dim) -> Dim:
-        """A size of an output, where the conditions hold."""
-        bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
-        bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
-        return within(a, {**bounded, **self.values}, self.facts) if self.satisfiable else a
-
-
 @record(eq=False)
-class _Open:
+class Open:
     """A demand that is not proven, with what is left of its relations."""
 
     demand: Demand
@@ -82,21 +64,57 @@ class _Open:
         return symbols_in(self.relations)
 
 
+@record
+class Contract:
+    """The conditions of a model, in the order of the graph.
+
+    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
+    and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0 wherever they hold.
+    ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
+    ``unknown`` are demands on sizes that no input tells, ``makers`` those that limit one size, each with the sizes that it leaves,
+    ``equal`` those for which a symbol is another one, and ``joint`` those that hold always and are about several sizes together.
+    """
+
+    conditions: tuple[Condition, ...]
+    sizes: Mapping[str, Sizes]
+    satisfiable: bool
+    impossible: tuple[Demand, ...]
+    unknown: tuple[Demand, ...]
+    values: Mapping[str, Dim] = NOTHING
+    facts: tuple[Dim, ...] = ()
+    makers: Mapping[str, Sequence[tuple[Demand, Sizes]]] = NOTHING
+    equal: Mapping[str, Demand] = NOTHING
+    joint: tuple[Open, ...] = ()
+
+    def returned(self, a: Dim) -> Dim:
+        """A size of an output, where the conditions hold."""
+        bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
+        bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
+        return reduced(within(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
+
+
 def contract_of(known: Known) -> Contract:
     """What the operators of a model demand, taken together."""
     graph = known.model.graph
-    inputs: dict[str, None] = {}
-    for value in graph.inputs if graph is not None else ():
-        inputs.update(dict.fromkeys(sorted(names_in([known.types.get(value)]))))
-    always = _Group(inputs)
+    given = [known.types.get(value) for value in graph.inputs] if graph is not None else []
+    limits = _limits(given)
+    always = Group(limits)
     always.add(demand for demand in known.requires if not demand.when)
+    demands: Sequence[Demand] = known.requires
+    if graph is not None and not always.impossible and any(demand.when for demand in demands):
+        from irlint.contracts.branches import demanded_by_both
+
+        demands = demanded_by_both(demands, graph, lambda: Group(limits, always.values))
+        if demands is not known.requires:
+            always = Group(limits)
+            always.add(demand for demand in demands if not demand.when)
     found = always.conditions()
-    for when in dict.fromkeys(demand.when for demand in known.requires if demand.when):
-        group = _Group(inputs, always.values)
-        group.add(demand for demand in known.requires if demand.when == when)
+    for when in dict.fromkeys(demand.when for demand in demands if demand.when):
+        group = Group(limits, always.values)
+        group.add(demand for demand in demands if demand.when == when)
         stated = {each.text for each in found if not each.when}
         found += [each for each in group.conditions(when) if each.text not in stated]
-    places = {id(demand): at for at, demand in enumerate(known.requires)}
+    places = {id(demand): at for at, demand in enumerate(demands)}
     found.sort(key=lambda each: places[id(each.demand)])
     return Contract(
         tuple(found),
@@ -106,21 +124,39 @@ def contract_of(known: Known) -> Contract:
         tuple(always.unknown),
         always.values,
         tuple(always.facts()),
+        always.makers,
+        always.same,
+        (*always.raw, *always.joint),
     )
 
 
-class _Group:
-    """The demands that hold together."""
+def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
+    """The least and the greatest size of each symbol in the shapes of inputs, in their order."""
+    found: dict[str, Bounds] = {}
+    for each in given:
+        names = sorted(names_in([each]))
+        shape = each.shape if isinstance(each, Tensor) else None
+        atoms = {atom.name: atom for dim in shape or () if dim is not None for atom in atoms_of(dim) if not atom.parts}
+        for name in names:
+            atom = atoms.get(name)
+            found.setdefault(name, (1, None) if atom is None else (max(atom.low or 1, 1), atom.high))
+    return found
 
-    def __init__(self, inputs: Iterable[str], values: Mapping[str, Dim] | None = None) -> None:
-        self.inputs = {name: at for at, name in enumerate(inputs)}
+
+class Group:
+    """The demands that hold together; ``limits`` are the least and the greatest size of the symbols of inputs."""
+
+    def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
+        self.limits = limits
+        self.inputs = {name: at for at, name in enumerate(limits)}
         #: What a symbol is, where that is one number or another symbol.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
         self.makers: dict[str, list[tuple[Demand, Sizes]]] = {}
         self.equal: list[tuple[str, Demand]] = []
-        self.joint: list[_Open] = []
-        self.raw: list[_Open] = []
+        self.same: dict[str, Demand] = {}
+        self.joint: list[Open] = []
+        self.raw: list[Open] = []
         self.impossible: list[Demand] = []
         #: The nodes that demand each alternative of relations, of which only the first demand is looked at.
         self.nodes: dict[object, set[Node]] = {}
@@ -138,29 +174,72 @@ class _Group:
             if symbols_in(relations) - self.inputs.keys():
                 self.unknown.append(demand)
             else:
-                waiting.append(_Open(demand, relations))
+                waiting.append(Open(demand, relations))
         for _ in range(ROUNDS):
-            before = dict(self.values), self.joint
-            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
-            self.joint = waiting
-            if (self.values, [each.relations for each in waiting]) == (
-                before[0],
-                [each.relations for each in before[1]],
-            ):
+            self._settle(waiting)
+            self._fix()
+            waiting = self.joint
+            if all(self.values.keys().isdisjoint(each.names) for each in self.joint):
                 break
         self._shorten()
+        if not self.impossible and any(len(each.names) > 1 for each in self.joint):
+            together = [*self.raw, *self.joint]
+            places = contradicting([each.relations for each in together], self._bounds())
+            behind = [each for at in places for each in self._with_others(together[at].demand)]
+            self.impossible += {id(each): each for each in behind}.values()
+
+    def _settle(self, waiting: list[Open]) -> None:
+        """Puts what symbols are into the demands, until that changes nothing."""
+        for _ in range(ROUNDS):
+            before = dict(self.values), [each.relations for each in self.joint]
+            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
+            self.joint = waiting
+            if before == (self.values, [each.relations for each in waiting]):
+                break
+
+    def _fix(self) -> None:
+        """Narrows the sizes of which demands on several leave one alone, or none."""
+        limits = self._bounds()
+        for each in self.joint[:MOST_BESIDE]:
+            for name in sorted(each.names) if len(each.relations) == 1 and len(each.names) <= MOST_TOGETHER else ():
+                relation = about(each.relations[0], name, limits)
+                sizes = solved([relation]) if relation is not None else None
+                together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
+                if sizes is not None and together is not None and (together.is_empty or together.single is not None):
+                    self._narrow(name, each.demand, sizes, together)
+
+    def _bounds(self) -> dict[str, Bounds]:
+        """The least and the greatest size that each symbol can have."""
+        found = dict(self.limits)
+        for name, sizes in self.sizes.items():
+            low, high = found.get(name, (1, None))
+            ends = [each for each in (high, sizes.greatest) if each is not None]
+            found[name] = max(low or 1, sizes.least), min(ends, default=None)
+        return found
+
+    def _with_others(self, demand: Demand) -> list[Demand]:
+        """A demand behind those that have limited its sizes, or made them equal to others."""
+        names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
+        equal: list[Demand] = []
+        for name in list(names):
+            while name in self.same:
+                equal.append(self.same[name])
+                name = str(self.values[name])
+                names[name] = None
+        limiting = [each for name in names for each, _ in self.makers.get(name, ())]
+        return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
         """Leaves of the demands on several sizes those that do not follow from others."""
-        first: dict[object, _Open] = {}
+        first: dict[object, Open] = {}
         for each in self.joint:
             first.setdefault(key_of(each.relations), each)
         shortest = without_implied([each.relations for each in first.values()])
         self.joint = [
-            _Open(each.demand, relations) for each, relations in zip(first.values(), shortest) if relations is not None
+            Open(each.demand, relations) for each, relations in zip(first.values(), shortest) if relations is not None
         ]
 
-    def _reduced(self, each: _Open) -> _Open | None:
+    def _reduced(self, each: Open) -> Open | None:
         """What is left of a demand; None where it is proven, or cannot hold."""
         left: list[Relation] = []
         for relation in each.relations:
@@ -172,11 +251,11 @@ class _Group:
             if holds is None and relation not in left:
                 left.append(relation)
         if not left:
-            self._contradicted(each.names, each.demand)
+            self._contradicted(each.demand)
             return None
-        return _Open(each.demand, tuple(left))
+        return Open(each.demand, tuple(left))
 
-    def _facts_about(self, relation: Relation, apart: _Open) -> list[Dim]:
+    def _facts_about(self, relation: Relation, apart: Open) -> list[Dim]:
         """Of the facts that other demands say those that may tell which part a "min" or "max" of a relation is."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
@@ -184,11 +263,16 @@ class _Group:
         beside = (each for each in self.joint if each.demand is not apart.demand and not names.isdisjoint(each.names))
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
 
+    def demands(self) -> list[Demand]:
+        """The demands that say something."""
+        single = [demand for makers in self.makers.values() for demand, _ in makers]
+        return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
+
     def facts(self) -> list[Dim]:
         """What the demands say is at least 0."""
         return [fact for each in self.joint for fact in _facts_of(each)]
 
-    def _taken(self, each: _Open) -> bool:
+    def _taken(self, each: Open) -> bool:
         """Whether a demand says what one size is, or can be."""
         names = each.names
         if len(names) == 1:
@@ -207,8 +291,10 @@ class _Group:
     def _narrow(self, name: str, demand: Demand, sizes: Sizes, together: Sizes) -> None:
         if sizes.is_full:
             return
-        if together.is_empty:
-            self._contradicted({name}, demand)
+        low, high = self.limits.get(name, (1, None))
+        within_limits = met(together, between(low or 1, high))
+        if together.is_empty or (within_limits is not None and within_limits.is_empty):
+            self._contradicted(demand)
             return
         self.makers.setdefault(name, []).append((demand, sizes))
         self.sizes[name] = together
@@ -216,16 +302,15 @@ class _Group:
         if single is not None:
             self.values[name] = single
 
-    def _contradicted(self, names: Iterable[str], demand: Demand) -> None:
+    def _contradicted(self, demand: Demand) -> None:
         """Notes a demand that nothing fulfils beside those that were there before."""
-        if not self.impossible:
-            self.impossible += [each for name in sorted(names) for each, _ in self.makers.get(name, [])]
-        self.impossible.append(demand)
+        more = [demand] if self.impossible else self._with_others(demand)
+        self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 
     def _count(self, demands: Iterable[Demand]) -> int:
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
-    def _equated(self, each: _Open) -> bool:
+    def _equated(self, each: Open) -> bool:
         """Whether two symbols are demanded to be equal: then the later one stands for the first from here on."""
         (relation,) = each.relations
         names = sorted(each.names)
@@ -234,6 +319,7 @@ class _Group:
         kept, gone = sorted((relation.left, relation.right), key=lambda side: self.inputs[str(side)])
         self.equal.append((f"{kept!s} == {gone!s}", each.demand))
         self.values[str(gone)] = kept
+        self.same[str(gone)] = each.demand
         if str(gone) in self.sizes:
             sizes = self.sizes.pop(str(gone))
             makers = self.makers.pop(str(gone), [])
@@ -265,7 +351,7 @@ class _Group:
         return [Condition(text, each[0], self._count(each), when) for text, each in demands.items()]
 
 
-def _facts_of(each: _Open) -> list[Dim]:
+def _facts_of(each: Open) -> list[Dim]:
     """What a demand says is at least 0."""
     if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
         return []

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
 
 from irlint.contracts.contract import Contract
+from irlint.contracts.derived import Dependence, dependence, joint, ones
+from irlint.contracts.fitting import FARTHEST, points
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
-from irlint.records import record
-
-#: Where a size has no upper end and a tool wants one, it is so many times the least.
-OPEN_RANGE = 16
-
-#: So many sizes are tried before none are said to go together.
-MAX_TRIES = 4096
-
-#: So far below what is wanted a size that goes with the others is looked for.
-MAX_STEPS = 2048
-
-#: A larger size is not looked at one by one.
-FARTHEST = 100_000
-
+from irlint.records import NOTHING, record, replaced
 
 #: The names of inputs, and their shapes, None where not even the number of axes is known.
 Inputs = tuple[tuple[str, "Shape | None"], ...]
@@ -45,7 +35,7 @@ class Free:
 
     ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals, itself for
     most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together with those of the other symbols.
-    ``said`` is what holds for it alone.
+    ``said`` is what holds for it alone, and ``ones`` the greatest size at which a size inside the model is 0 or 1.
     """
 
     name: str
@@ -56,11 +46,12 @@ class Free:
     usual: int
     greatest: int
     said: tuple[str, ...] = ()
+    ones: int = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no upper end."""
-        return self.sizes.greatest is None
+        """Whether it has no upper end that a tool can be given as one."""
+        return self.sizes.greatest is None or self.sizes.greatest > FARTHEST
 
     @property
     def fixed(self) -> int | None:
@@ -74,7 +65,7 @@ class Profile:
 
     ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols, ``together`` other
     conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` say where given shapes are
-    not those that the file declares.
+    not those that the file declares. ``dependence`` is what the conditions on several symbols make of them.
     """
 
     path: str
@@ -85,12 +76,21 @@ class Profile:
     together: tuple[str, ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    dependence: Dependence = Dependence(NOTHING, frozenset())
 
 
-def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[str, str], *, named: bool) -> Profile:
+def profile_of(
+    path: str,
+    inputs: Inputs,
+    contract: Contract,
+    labels: Mapping[str, str],
+    *,
+    named: bool,
+    computed: Iterable[Dim] = (),
+) -> Profile:
     """The profile of a model with these inputs; ``labels`` are what the file calls a size, "" for one without a name.
 
-    Raises ValueError where no sizes fit.
+    ``computed`` are sizes inside the model. Raises ValueError where no sizes fit.
     """
     if not contract.satisfiable:
         demands = " and ".join(each.requirement.condition for each in contract.impossible)
@@ -107,18 +107,24 @@ def profile_of(path: str, inputs: Inputs, contract: Contract, labels: Mapping[st
     def completed(sizes: Mapping[str, int]) -> dict[str, int]:
         return {name: value if isinstance(value, int) else sizes[leaders[name]] for name, value in values.items()}
 
-    points = _points(roots, contract.sizes, texts, completed)
+    found = points(roots, contract.sizes, texts, completed, [relations for _, relations in joint(contract)])
+    depends = dependence(contract)
+    multiples = {name: each.dim for name, each in depends.multiples.items()}
+    smallest = ones(computed, {**contract.values, **multiples})
     free = {}
     for name in names:
         value = values[name]
         sizes = contract.sizes.get(leaders[name], ALL) if not isinstance(value, int) else _only(value)
         said = tuple(alone.get(leaders[name], ()))
-        least, usual, greatest = (point[name] for point in points)
-        free[name] = Free(name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said)
+        least, usual, greatest = (point[name] for point in found)
+        free[name] = Free(
+            name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said, smallest.get(name, 0)
+        )
     branches = tuple((each.when, each.text) for each in contract.conditions if each.when)
     equal = tuple(text for text in together if _is_equality(text, leaders))
-    others = tuple(text for text in together if text not in equal)
-    return Profile(path, inputs, named, free, equal, others, branches)
+    fixed = {name for name in names if isinstance(values[name], int)}
+    others = tuple(text for text in together if text not in equal and not _names(text) <= fixed)
+    return Profile(path, inputs, named, free, equal, others, branches, dependence=depends)
 
 
 def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
@@ -142,12 +148,17 @@ def _only(size: int) -> Sizes:
     return Sizes(1, (((size, size),),))
 
 
+def _names(text: str) -> set[str]:
+    """The symbols in a condition."""
+    return set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+
+
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
     """The conditions on one symbol each, by its name, and the others."""
     alone: dict[str, list[str]] = {}
     together = []
     for text in texts:
-        names = set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+        names = _names(text)
         if len(names) == 1:
             alone.setdefault(names.pop(), []).append(text)
         else:
@@ -155,91 +166,11 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
     return alone, together
 
 
-Completed = Callable[[Mapping[str, int]], dict[str, int]]
-
-
-def _points(
-    roots: Sequence[str], sizes: Mapping[str, Sizes], texts: Sequence[str], completed: Completed
-) -> list[dict[str, int]]:
-    """The least sizes that go together, usual ones, and the greatest; raises ValueError where none are found."""
-    codes = [compile(text, "condition", "eval") for text in texts]
-
-    def hold(point: Mapping[str, int]) -> bool:
-        known = completed(point)
-        return all(eval(code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known) for code in codes)
-
-    least = _least(roots, sizes, hold)
-    if least is None:
-        raise ValueError(f"no sizes were found that fit: {' and '.join(texts)}")
-    ends = {}
-    for name in roots:
-        own = sizes.get(name, ALL)
-        greatest = own.greatest
-        ends[name] = OPEN_RANGE * least[name] if greatest is None else greatest
-    greatest_point = _grown(least, ends, sizes, hold)
-    middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
-    usual = _grown(least, middle, sizes, hold)
-    return [completed(point) for point in (least, usual, greatest_point)]
-
-
-Hold = Callable[[Mapping[str, int]], bool]
-
-
-def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
-    """The sizes with the least sum, of those that are near the least of each."""
-    point = {name: sizes[name].least if name in sizes else 1 for name in roots}
-    if hold(point):
-        return point
-    candidates = {name: _first(sizes.get(name, ALL), MAX_TRIES) for name in roots}
-    tries = 0
-    for extra in range(MAX_TRIES):
-        for steps in _shared(extra, len(roots)):
-            tries += 1
-            if tries > MAX_TRIES:
-                return None
-            if all(step < len(candidates[name]) for name, step in zip(roots, steps)):
-                point = {name: candidates[name][step] for name, step in zip(roots, steps)}
-                if hold(point):
-                    return point
-    return None
-
-
-def _first(sizes: Sizes, count: int) -> list[int]:
-    found: list[int] = []
-    for size in sizes.elements(min(FARTHEST, sizes.greatest or FARTHEST)):
-        found.append(size)
-        if len(found) == count:
-            break
-    return found
-
-
-def _shared(total: int, places: int) -> list[tuple[int, ...]]:
-    """Each way to share ``total`` steps among so many places."""
-    if places <= 1:
-        return [(total,)] if places or not total else []
-    return [(first, *rest) for first in range(total + 1) for rest in _shared(total - first, places - 1)]
-
-
-def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
-    """The sizes that go together and are reached by doubling each in turn, none past its end."""
-    point = dict(start)
-    factor = 2
-    while True:
-        before = dict(point)
-        for name, end in ends.items():
-            own = sizes.get(name, ALL)
-            target = min(end, factor * start[name])
-            for size in range(target, max(point[name], target - MAX_STEPS), -1):
-                if size in own and hold({**point, name: size}):
-                    point[name] = size
-                    break
-        if point == before and all(factor * start[name] >= end for name, end in ends.items()):
-            return point
-        factor *= 2
-
-
 def progression(sizes: Sizes) -> Progression:
     """The most sizes of a set that follow each other by one step; of equal ones those with the smallest step."""
+    if sizes.greatest is not None and sizes.greatest > FARTHEST:
+        found = progression(_without_far_ends(sizes))
+        return found if found.last is not None else replaced(found, last=_last(found, sizes))
     steps = [step for step in range(1, sizes.modulus + 1) if sizes.modulus % step == 0]
     for step in steps:
         for residue in range(step):
@@ -259,6 +190,26 @@ def progression(sizes: Sizes) -> Progression:
         best = max(best, (length[last], -step, last))
     count, negated, last = best
     return _judged(last + (count - 1) * negated, -negated if count > 1 else 1, last, sizes)
+
+
+def _without_far_ends(sizes: Sizes) -> Sizes:
+    """The sizes, and all behind those that are not looked at one by one."""
+    far = FARTHEST // sizes.modulus
+    classes = [
+        tuple((low, None if high is not None and high >= far else high) for low, high in each) for each in sizes.classes
+    ]
+    return Sizes(sizes.modulus, tuple(classes))
+
+
+def _last(found: Progression, sizes: Sizes) -> int:
+    """The greatest size of a progression up to which all of it are in the set."""
+    ends = [
+        residue + sizes.modulus * each[-1][1]
+        for residue, each in enumerate(sizes.classes)
+        if each and each[-1][1] is not None and (residue - found.first) % gcd(found.step, sizes.modulus) == 0
+    ]
+    least = min(ends)
+    return least - (least - found.first) % found.step
 
 
 def _judged(first: int, step: int, last: int | None, sizes: Sizes) -> Progression:

@@ -6,9 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
 
-from irlint.dims import Dim, TooComplex, at_least, divisible, floordiv, same, substituted, symbol, symbols
+from irlint.dims import Dim, Expr, TooComplex, at_least, divisible, floordiv, same, substituted, symbol, symbols
 from irlint.dims.extremes import extreme
-from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, atoms_of, canonical, lone_atom, terms_of, without
+from irlint.dims.polynomials import (
+    Atom,
+    Monomial,
+    Terms,
+    atom_dim,
+    atoms_of,
+    canonical,
+    divided,
+    lone_atom,
+    terms_of,
+    without,
+)
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
@@ -32,16 +43,59 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """A relation without the symbols that every term of both sides has as a factor, and their common number."""
-    left, right = terms_of(relation.left), terms_of(relation.right)
-    common = _common([*left, *right])
-    if common:
-        left, right = _divided(left, common), _divided(right, common)
+    """A relation between sizes of at least 1 without what both sides share: terms, factors that every term has, and multiples of a divisor."""
+    relation = _of_the_rest(relation) if relation.kind == "%" else _without_shared_terms(relation)
+    reduced = without_common_factors(relation)
+    left, right = terms_of(reduced.left), terms_of(reduced.right)
     number = gcd(*left.values(), *right.values())
     if number > 1:
         left = {monomial: factor // number for monomial, factor in left.items()}
         right = {monomial: factor // number for monomial, factor in right.items()}
-    return replaced(relation, left=canonical(left), right=canonical(right)) if common or number > 1 else relation
+    return replaced(relation, left=canonical(left), right=canonical(right)) if number > 1 else reduced
+
+
+def without_common_factors(relation: Relation) -> Relation:
+    """A relation between sizes of at least 1 without the sizes that are factors of every term of both sides."""
+    left, right = terms_of(relation.left), terms_of(relation.right)
+    common = _common([*left, *right])
+    if not common:
+        return relation
+    return replaced(relation, left=canonical(_divided(left, common)), right=canonical(_divided(right, common)))
+
+
+def _without_shared_terms(relation: Relation) -> Relation:
+    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term, and that subtracts no size from another, stays as it is."""
+    left, right = terms_of(relation.left), terms_of(relation.right)
+    shared = any(monomial and monomial in right for monomial in left)
+    subtracts = any(factor < 0 for terms in (left, right) for monomial, factor in terms.items() if monomial)
+    if not shared and not (subtracts and left.keys() - {()} and right.keys() - {()}):
+        return relation
+    try:
+        difference = terms_of(relation.left - relation.right)
+    except TooComplex:
+        return relation
+    constant = difference.get((), 0)
+    positive = {monomial: factor for monomial, factor in difference.items() if monomial and factor > 0}
+    negative = {monomial: -factor for monomial, factor in difference.items() if monomial and factor < 0}
+    if positive and constant:
+        negative[()] = -constant
+    one = canonical(positive) if positive else constant
+    return replaced(relation, left=one, right=canonical(negative))
+
+
+def _of_the_rest(relation: Relation) -> Relation:
+    """A dividend without the multiples of its divisor: ``(4*N) % (N + 1)`` as ``4 % (N + 1)``."""
+    if not isinstance(relation.left, Expr) or not isinstance(relation.right, Expr):
+        return relation
+    try:
+        whole, rest = divided(relation.left, relation.right)
+    except TooComplex:
+        return relation
+    if rest == 0:
+        return Relation(">=", relation.right, 1)
+    if whole == 0 or (isinstance(rest, Expr) and len(rest.terms) >= len(relation.left.terms)):
+        return relation
+    return replaced(relation, left=abs(rest) if isinstance(rest, int) else rest)
 
 
 def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
@@ -123,13 +177,13 @@ def _compared(relation: Relation) -> Relation | None:
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
-    """The symbols that all monomials have as factors."""
+    """The sizes of at least 1 that all monomials have as factors."""
     if not monomials:
         return ()
     first, *others = monomials
     found: list[Atom] = []
     for atom in first:
-        if atom.parts:
+        if atom.parts and (atom.low is None or atom.low < 1):
             continue
         wanted = (*found, atom)
         if all(without(other, tuple(wanted)) is not None for other in others):
@@ -162,7 +216,19 @@ def decided(relation: Relation) -> bool | None:
         return same(left, right)
     if relation.kind == ">=":
         return at_least(left, right)
-    return divisible(left, right) if isinstance(right, int) else None
+    if isinstance(right, int):
+        return divisible(left, right) if right else False
+    return _decided_by_a_divisor(left, right)
+
+
+def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
+    """Whether a divisor that is no number divides ``left`` for all sizes, or for none."""
+    if left == 0:
+        return True if at_least(right, 1) else None
+    if divisible(left, gcd(*right.terms.values())) is False:
+        return False
+    least = at_least(left, 1) is True
+    return False if least and at_least(right, left + 1) is True else None
 
 
 def text_of(relation: Relation) -> str:

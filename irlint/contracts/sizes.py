@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import lcm
 
 from irlint.contracts.piecewise import Finer, Interval, Unsolvable, pieces_of, where
-from irlint.dims import TooComplex
+from irlint.dims import Expr, TooComplex, at_least, evaluated, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.records import record
 
@@ -94,6 +94,8 @@ def solved(relations: Iterable[Relation]) -> Sizes | None:
 
 
 def _of_relation(relation: Relation) -> Sizes | None:
+    if relation.kind == "%" and isinstance(relation.left, int) and isinstance(relation.right, Expr):
+        return _dividing(relation.left, relation.right)
     try:
         if relation.kind == "%":
             difference = relation.left % relation.right
@@ -115,6 +117,21 @@ def _of_relation(relation: Relation) -> Sizes | None:
         else:
             return met(ALL, Sizes(modulus, tuple(map(tuple, classes))))
     return None
+
+
+def _dividing(number: int, divisor: Expr) -> Sizes | None:
+    """The sizes for which a divisor, at least as large as the size, divides a number."""
+    if number == 0:
+        return _of_relation(Relation(">=", divisor, 1))
+    (name,) = symbols(divisor)
+    if abs(number) > MAX_MODULUS or at_least(divisor, symbol(name, 1)) is not True:
+        return None
+    try:
+        divisors = [evaluated(divisor, {name: size}) for size in range(1, abs(number) + 1)]
+    except (TooComplex, ZeroDivisionError):
+        return None
+    sizes = [size for size, each in enumerate(divisors, 1) if each and number % each == 0]
+    return Sizes(1, (tuple(_either([(size, size) for size in sizes], [])),))
 
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:

@@ -18,13 +18,16 @@ MAX_ATOM_DEPTH = 64
 MAX_COEFFICIENT = 2**1024
 MAX_REMEMBERED = 20_000
 
+#: The kind of a symbol for a size that data decide, which may be 0 in any run; sizes of inputs are at least 1.
+BY_DATA = "data"
+
 
 class TooComplex(Exception):
     """An expression past the size that is worth reasoning about."""
 
 
 class Atom:
-    """A symbol, or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one object."""
+    """A symbol ("" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one object."""
 
     __slots__ = ("degree", "depth", "high", "key", "kind", "low", "name", "parts", "size")
 
@@ -43,7 +46,7 @@ class Atom:
     def __reduce__(self) -> tuple[object, ...]:
         if self.parts:
             return operation, (self.kind, self.parts)
-        return _symbol, (self.name, self.low, self.high)
+        return _symbol, (self.name, self.low, self.high, self.kind)
 
     def __str__(self) -> str:
         if self.kind == "//":
@@ -143,9 +146,12 @@ Bounds = tuple[int | None, int | None]
 _interned: dict[tuple[object, ...], Atom] = {}
 
 
-def symbol(name: str, lower: int = 0, upper: int | None = None) -> Dim:
-    """The size called `name`, a Python identifier; a number where the bounds leave only one."""
-    return lower if lower == upper else Expr({(_symbol(name, lower, upper),): 1})
+def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
+    """The size called `name`, a Python identifier; a number where the bounds leave only one.
+
+    One that is not decided `by_data` is the size of an input.
+    """
+    return lower if lower == upper else Expr({(_symbol(name, lower, upper, BY_DATA if by_data else ""),): 1})
 
 
 def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
@@ -173,9 +179,9 @@ def floordiv(a: Dim, b: Dim) -> Dim:
     return _floor_by_int(a, b) if b > 0 else _floor_by_int(-a, -b)
 
 
-def _symbol(name: str, low: int, high: int | None) -> Atom:
-    key = (name, low, high)
-    return _interned.get(key) or _interned.setdefault(key, Atom("", name, (), (low, high)))
+def _symbol(name: str, low: int, high: int | None, kind: str = "") -> Atom:
+    key = (name, low, high, kind)
+    return _interned.get(key) or _interned.setdefault(key, Atom(kind, name, (), (low, high)))
 
 
 def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:

@@ -6,7 +6,18 @@ from functools import lru_cache
 from math import gcd, lcm
 
 from irlint.dims.limits import bounds, branches, branching_atom
-from irlint.dims.polynomials import MAX_REMEMBERED, Atom, Dim, Expr, atoms_of, factors_of, mapped, symbol
+from irlint.dims.polynomials import (
+    BY_DATA,
+    MAX_REMEMBERED,
+    Atom,
+    Dim,
+    Expr,
+    MaybeDim,
+    atoms_of,
+    factors_of,
+    mapped,
+    symbol,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,3 +88,8 @@ def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
 def raised(atom: Atom) -> Dim:
     """The symbol, at least 1."""
     return symbol(atom.name, max(atom.low or 0, 1), atom.high)
+
+
+def fed(a: MaybeDim) -> MaybeDim:
+    """`a` with the sizes of inputs taken to be at least 1; raises TooComplex."""
+    return None if a is None else mapped(a, lambda atom: None if atom.kind == BY_DATA else raised(atom), {})

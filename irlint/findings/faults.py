@@ -45,6 +45,12 @@ def _severity(value: str, rank: int) -> Severity:
 
 Severity.ERROR, Severity.WARNING, Severity.NOTE = _severity("error", 2), _severity("warning", 1), _severity("note", 0)
 
+
+def milder(one: Severity, other: Severity) -> Severity:
+    """The one of two severities that is less bad."""
+    return one if one.rank <= other.rank else other
+
+
 #: Every severity, the worst first.
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
@@ -67,7 +73,37 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection"]
+Role = Literal[
+    "", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection", "declaration", "given", "size"
+]
+
+#: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a body that
+#: a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime takes away what constants
+#: do before it makes kernels, or if the runtime knows the sizes then (``dead if sized``); the body
+#: of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused constant``).
+Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
+
+#: What a runtime does with a model before it runs it.
+Stage = Literal["load", "compile"]
+
+#: The families whose rules are about what an operator makes of its inputs: no runtime asks that of a function that nothing calls.
+OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
+
+
+@record
+class Refusal:
+    """That a runtime refuses a model which breaks a rule when it loads it, and where.
+
+    A runtime is called as its module in ``targets``: OpenVINO reads ONNX models by another front end than IRs.
+    """
+
+    runtime: str
+    where: tuple[Where, ...]
+
+
+def refused(runtime: str, *where: Where) -> Refusal:
+    """The refusal of a runtime, in live code unless another place is named."""
+    return Refusal(runtime, where or ("live",))
 
 
 @record
@@ -79,8 +115,14 @@ class Rule:
 
     ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
     value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
-    the names, inputs and attributes of its nodes. An ``absence`` and an ``undefined`` name
-    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant.
+    the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes that it misleads. An
+    ``absence`` and an ``undefined`` name
+    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. What is
+    ``given`` beside the file is reported first. From a ``size`` whose name stands for two, what is demanded of the inputs.
+
+    ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the model, and
+    where; ``uncalled`` tells whether a breach in a function that nothing calls counts (None: as the family of the rule does).
+    ``inference.levels`` turns these into the level of a finding.
     """
 
     code: str
@@ -92,6 +134,8 @@ class Rule:
     bad: str = ""
     good: str = ""
     role: Role = ""
+    refused: tuple[Refusal, ...] = ()
+    uncalled: bool | None = None
 
     def __post_init__(self) -> None:
         if self.code in RULES:
@@ -105,6 +149,15 @@ class Rule:
     def family(self) -> str:
         """What the rule is about, of ``FAMILIES``."""
         return FAMILIES[int(self.code[3])]
+
+    @property
+    def counts_uncalled(self) -> bool:
+        """Whether a breach counts in a function that nothing calls."""
+        return self.family not in OF_OPERATORS if self.uncalled is None else self.uncalled
+
+    def is_refused(self, runtime: str, where: Where = "live") -> bool:
+        """Whether a runtime refuses a breach there when it loads a model."""
+        return any(each.runtime == runtime and where in each.where for each in self.refused)
 
     @property
     def advice(self) -> str:
@@ -146,7 +199,8 @@ class Fault(Exception):
     input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
     ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document it stands, where no
-    attribute tells that.
+    attribute tells that. ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which
+    it does only for nodes whose elements somebody needs.
     """
 
     def __init__(
@@ -164,6 +218,7 @@ class Fault(Exception):
         role: Role | None = None,
         loses: int = 0,
         place: Any = None,
+        stage: Stage = "load",
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -179,10 +234,15 @@ class Fault(Exception):
         self.role = rule.role if role is None else role
         self.loses = loses
         self.place = place
+        self.stage = stage
 
     def changed(self, **details: Any) -> Fault:
         """The same fault with other values for some of its fields."""
         return Fault(**{**self.__dict__, **details})
+
+    def at_most(self, severity: Severity) -> Fault:
+        """The fault, no worse than a severity."""
+        return self if self.severity.rank <= severity.rank else self.lowered(severity)
 
     def lowered(self, severity: Severity) -> Fault:
         """The same fault as a finding of another severity."""

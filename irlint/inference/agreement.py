@@ -100,8 +100,13 @@ def _least(name: str, left: Dim, right: Dim) -> int:
 NO_TERMS = Terms()
 
 
-def clashes(inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TERMS) -> list[str]:
-    """Where the two shapes cannot both hold, or a size is declared as that of an input and is another; as texts."""
+def clashes(
+    inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TERMS, *, returned: bool = False
+) -> list[str]:
+    """Where the two shapes cannot both hold, or a size is declared as that of an input and is another; as texts.
+
+    Of what the model is declared to have ``returned``, a number is another size than that of an input, even if the two have to be equal.
+    """
     if inferred is None or declared is None or inferred == declared:
         return []
     if len(inferred) != len(declared):
@@ -113,7 +118,7 @@ def clashes(inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TE
         if isinstance(b, int) and (same(a, b) is False or _because(a, b, terms.least))
     ]
     if not found and any(isinstance(b, Expr) for _, _, b in pairs):
-        found = [f"axis {axis} is {b} against {a}" for axis, a, b in pairs if _of_another_input(a, b, terms)]
+        found = [f"axis {axis} is {b} against {a}" for axis, a, b in pairs if _of_another_input(a, b, terms, returned)]
     return found or _together(pairs)
 
 
@@ -167,10 +172,10 @@ def _name(dim: Dim) -> str:
     return next(iter(names)) if len(names) == 1 and str(dim) in names else ""
 
 
-def _of_another_input(a: Dim, b: Dim, terms: Terms) -> bool:
+def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
     """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the same, or what
     ``b`` and another axis of its input have been joined to."""
-    if _name(b) not in terms.inputs or frozenset((a, b)) in terms.equal:
+    if _name(b) not in terms.inputs or (frozenset((a, b)) in terms.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):
         names = {_name(part) for part in broadcast_parts(a)}

@@ -14,7 +14,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.dims import same, symbol
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
@@ -34,7 +34,7 @@ MANY = 64
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     """The problems, each that follows from another with its root as ``because``.
 
-    A root is as bad as the worst that follows from it.
+    A root is as bad as the worst that follows from it; what follows from a size that is fixed is no worse than that.
     """
     facts = _Facts(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
@@ -50,12 +50,26 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         problems, roots = at_the_break(problems, roots, known)
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
-        worst[root] = max(worst[root], problems[at].fault.severity, key=lambda severity: severity.rank)
+        if problems[root].sizes and not problems[at].is_error:
+            worst[at] = min(worst[at], worst[root], key=_rank)
+        else:
+            worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
     for at in dict.fromkeys(roots.values()):
-        if told[at].fault.rule.family == DECLARED and known.format.declared_shapes_hold:
+        if told[at].fault.rule.family == DECLARED and (known.format.declared_shapes_hold or told[at].node is None):
             told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
-    return [replaced(each, because=told[roots[at]]) if at in roots else each for at, each in enumerate(told)]
+    return [
+        replaced(each, fault=_of_severity(each.fault, worst[at]), because=told[roots[at]]) if at in roots else each
+        for at, each in enumerate(told)
+    ]
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
+
+
+def _of_severity(fault: Fault, severity: Severity) -> Fault:
+    return fault if fault.severity is severity else fault.lowered(severity)
 
 
 def _root(at: int, causes: dict[int, int]) -> int:
@@ -79,7 +93,12 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
-    if error is None or error.node is None or problem.fault.rule.code != "IRL601":
+    if error is None or error.node is None:
+        return problem
+    if problem.node is None:
+        help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"
+        return replaced(problem, fault=problem.fault.changed(help=help))
+    if problem.fault.role != "declaration":
         return problem
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
     stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
@@ -116,6 +135,8 @@ class _Facts:
         self.doubts: dict[Value, Problem] = {}
         #: What layers give whose id another layer has as well.
         self.ambiguous: dict[Value, Problem] = {}
+        #: What fixes the size that each symbol of an input stands for.
+        self.fixed: dict[str, Problem] = {}
         #: What is declared with another number of axes than its node gives, of which errors may follow.
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
@@ -126,6 +147,12 @@ class _Facts:
             self.ambiguous = named_twice(problems, known)
         if not known.format.declared_shapes_hold:
             _doubts(known, self.own, self.doubts)
+        #: What follows from a node that cannot work with a constant as it is stored.
+        self.stored: Mapping[int, Problem] = {}
+        if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
+            from irlint.inference.shared_values import unlike_declared
+
+            self.stored = unlike_declared(problems, known)
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
@@ -146,6 +173,8 @@ class _Facts:
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
         if domain is not None:
             self.imports.setdefault((_importer(graph), domain), problem)
+        for name, _ in problem.sizes:
+            self.fixed.setdefault(name, problem)
         if problem.is_error:
             for value in problem.disputes:
                 self.doubts.setdefault(value, problem)
@@ -161,6 +190,8 @@ class _Facts:
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
         fault, node = problem.fault, problem.node
+        if id(problem) in self.stored:
+            return self.stored[id(problem)]
         if fault.role == "absence":
             return self._of_absence(problem)
         if fault.role == "undefined":
@@ -224,7 +255,7 @@ class _Facts:
             return attribute
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_user(problem, node)
+            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -259,6 +290,13 @@ class _Facts:
                     kept.append(each)
             self.kinds[node] = kept
         return self.kinds[node]
+
+    def _of_a_size(self, problem: Problem, node: Node) -> Problem | None:
+        if not self.fixed or problem.sizes or problem.is_error:
+            return None
+        from irlint.inference.fixed_sizes import fixing
+
+        return fixing(problem, node, self.fixed, self.known)
 
     def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
         """The refused element type of a node that would take what the file declares."""
@@ -318,7 +356,7 @@ class _Facts:
         if axes is not None:
             return axes
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
-        if doubt is None or doubt.node is node:
+        if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
         # Of two declarations, the one that follows is told when they are compared with each other.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:

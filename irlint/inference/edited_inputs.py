@@ -41,7 +41,7 @@ def _port_of_an_input(problem: Problem, known: Known) -> tuple[Port, Value, Node
         or graph is None
         or problem.graph
         or problem.value is not None
-        or problem.fault.rule.code != "IRL601"
+        or problem.fault.role != "declaration"
     ):
         return None
     for port, value in zip(node.input_ports, node.inputs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, same, symbol, symbols, unused_name
+from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Node, Value
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
@@ -53,7 +53,7 @@ class Holes:
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
             self._counts[stem] = count = self._counts.get(stem, -1) + 1
-            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper)
+            self.sizes[place] = symbol(f"{stem}_{count}", lower, upper, by_data=True)
         return self.sizes[place]
 
     def settled(
@@ -128,7 +128,18 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
     """The numbers that describe contents of which none is kept."""
-    match known.extent:
+    return () if known.extent is None else _numbers(known.extent)
+
+
+def _numbers(extent: object) -> tuple[Dim, ...]:
+    from irlint.model.descriptions import Columns, Ratio, Ratios
+
+    match extent:
+        case Columns(columns, ends):
+            return tuple(number for each in (*columns, ends) for number in _numbers(each))
+        case Ratios(entries):
+            numerators = (each.numerator if isinstance(each, Ratio) else each for each in entries)
+            return tuple(each for each in numerators if isinstance(each, Expr))
         case Ramp(first, steps):
             return (first, *steps)
         case Ends(least, most):
@@ -156,23 +167,11 @@ def identifier(text: str) -> str:
     return f"d{name}" if name[:1].isdigit() else name or "_"
 
 
-def constant_type(tensor: Tensor, declared: Type | None) -> Tensor:
-    """A constant's type; without what its declaration contradicts, and without a shape that has a size below 0."""
-    shape, dtype = tensor.shape, tensor.dtype
-    if isinstance(declared, Tensor):
-        if declared.dtype and dtype != declared.dtype:
-            dtype = None
-        if shape is not None and declared.shape is not None and not _alike(shape, declared.shape):
-            shape = None
-    if shape is not None and _falls_below_0(shape):
-        shape = None
-    return tensor if (shape, dtype) == (tensor.shape, tensor.dtype) else Tensor(dtype, shape)
+def constant_type(tensor: Tensor) -> Tensor:
+    """A constant's type: what is stored, whatever is declared of it; without a shape that has a size below 0."""
+    return Tensor(tensor.dtype) if tensor.shape is not None and _falls_below_0(tensor.shape) else tensor
 
 
 @lru_cache(1024)
 def _falls_below_0(shape: Shape) -> bool:
     return any(isinstance(dim, int) and dim < 0 for dim in shape)
-
-
-def _alike(one: Shape, other: Shape) -> bool:
-    return len(one) == len(other) and all(same(a, b) is not False for a, b in zip(one, other))

@@ -1,69 +1,83 @@
-"""What ONNX Runtime refuses when it loads a model, in bodies too that never run."""
+"""What a second walk over a model tells of the faults in code that may never run: whether a runtime sees them when it loads the model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from irlint.binding.calls import Call
-from irlint.findings.faults import Severity
-from irlint.inference.sightings import Sighting, milder
-from irlint.model import Node
+from irlint.dims import Shape
+from irlint.findings.faults import Fault, Rule
+from irlint.inference.levels import leveled, needs_sizes
+from irlint.inference.recorded import Recorded, Recorder
+from irlint.inference.walk import Frame, Walk
+from irlint.model import Model, Node, Value
 from irlint.model.tensor import Tensor, Type
-from irlint.records import replaced
+from irlint.schemas import table_text
 
-#: broadcast-mismatch, matmul-inner-mismatch, concat-shape-mismatch and split-not-divisible: what its shape inference refuses.
-#: Of what else a rule forbids, it does not look at some until the model runs.
-REFUSED_AT_LOAD = frozenset({"IRL201", "IRL320", "IRL340", "IRL342"})
-
-#: What it refuses of a node without looking at sizes: what is not as the schema says, and attributes that no kernel is made with.
-REFUSED_BY_SCHEMA = frozenset(
-    {"IRL317", "IRL326", "IRL372", "IRL373", "IRL377", "IRL390", "IRL401", "IRL402", "IRL501", "IRL503", "IRL504"}
-    | {"IRL505", "IRL507", "IRL508", "IRL509", "IRL518"}
+#: What is noted of a fault in the body of a loop with the sizes that its inputs declare.
+DECLARED_SIZES = (
+    "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
 )
 
-#: What it refuses for the sizes that it knows, whether the node ever runs or not.
-REFUSED_BY_SIZES = REFUSED_AT_LOAD | {"IRL331", "IRL332", "IRL341", "IRL345", "IRL515"}
+
+def levels(
+    faults: Sequence[Recorded], model: Model, calls: Mapping[Node, Call], overridden: Mapping[Value, Shape]
+) -> Iterator[tuple[Recorded, Fault]]:
+    """The faults of a walk, each beside the fault at the level of its place, without those that are none there."""
+    assert model.format is not None
+
+    @cache
+    def seen(*, folds: bool) -> set[tuple[Node, str]]:
+        """What is wrong for the sizes that the file declares, with or without what nodes compute."""
+        recorder = Recorder()
+        assert model.graph is not None
+        Walk(model, {}, folds=folds).graph(model.graph, Frame(), recorder)
+        return {each.of_rule for each in recorder.faults}
+
+    for each in faults:
+        call = calls.get(each.node)
+        facts = {"late": refuses_late(call), "inferred": bool(each.place) and is_inferred(each.fault, call)}
+        known = not needs_sizes(each.fault.rule, each.place, model.format, **facts) or each.of_rule in seen(folds=False)
+        given = bool(overridden and each.when) and each.of_rule not in seen(folds=True)
+        fault = leveled(each.fault, each.place, model.format, **facts, known=known, given=given)
+        if fault is not None and "as declared" in each.place:
+            fault = fault.changed(notes=(*fault.notes, DECLARED_SIZES))
+        if fault is not None:
+            yield each, fault
 
 
-def refused_at_load(code: str, call: Call | None, codes: frozenset[str] = REFUSED_AT_LOAD) -> bool:
-    """Whether the runtime, of a node, refuses what the rule of that code forbids when it loads the model."""
-    return code in codes and not (call is not None and call.operator is not None and call.operator.late)
+def row(fault: Fault, call: Call | None) -> str:
+    """The row of ``onnxruntime_loading.txt`` about such a breach at an operator of a schema; "" for any other."""
+    if call is None or call.schema is None:
+        return ""
+    name, since = f"{call.schema.domain or 'ai.onnx'}:{call.schema.name}", call.schema.since
+    return f"{fault.rule.name} {name} {since} {'-' if fault.input is None else fault.input}"
 
 
-def of_dead_body(seen: Iterable[Sighting], calls: Mapping[Node, Call], most: Severity) -> Iterator[Sighting]:
-    """What was seen in a body that never runs: no more than ``most``, but what is refused all the same."""
-    for each in seen:
-        code = each.fault.rule.code
-        if code in REFUSED_BY_SCHEMA or each.otherwise is None:
-            yield each
-        elif refused_at_load(code, calls.get(each.node), REFUSED_BY_SIZES):
-            yield replaced(each, otherwise=most)
-        else:
-            yield replaced(each, worst=milder(each.worst, most))
+@cache
+def _rows() -> frozenset[str]:
+    return frozenset(table_text("onnxruntime_loading.txt").splitlines()[1:])
 
 
-def of_stated_body(seen: Iterable[Sighting], calls: Mapping[Node, Call]) -> Iterator[Sighting]:
-    """What is refused of a body whose inputs are as it declares them, and not as the node gives them."""
-    note = "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
-    for each in seen:
-        if refused_at_load(each.fault.rule.code, calls.get(each.node)):
-            yield replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note)), otherwise=None)
+def is_inferred(fault: Fault, call: Call | None) -> bool:
+    """Whether ONNX Runtime's shape inference refuses such a breach, by what it was asked."""
+    return row(fault, call) in _rows()
 
 
-def unreckoned(known: Type | None) -> Type | None:
-    """What the runtime knows of an output: numbers in its shape, none that symbols or the contents of most nodes lead to."""
+def refuses_late(call: Call | None) -> bool:
+    """Whether the runtime does not compare the sizes of a node before it runs it."""
+    return call is not None and call.operator is not None and call.operator.late
+
+
+def refused_at_load(rule: Rule, call: Call | None, runtime: str) -> bool:
+    """Whether the runtime refuses what breaks a rule at a node for the sizes that the file declares."""
+    return rule.is_refused(runtime, "as declared") and not refuses_late(call)
+
+
+def as_loaded(known: Type | None) -> Type | None:
+    """What the runtime knows of an output when it loads the model: numbers in its shape, none that symbols or the contents of most
+    nodes lead to."""
     if not isinstance(known, Tensor) or known.shape is None:
         return Tensor(known.dtype) if isinstance(known, Tensor) else known
     return Tensor(known.dtype, tuple([dim if isinstance(dim, int) else None for dim in known.shape]))
-
-
-def as_loaded(faults: list[Sighting], seen: Iterable[Sighting]) -> list[Sighting]:
-    """The faults; of those that stand only if the runtime knows the sizes, what is ``seen`` without reckoning."""
-    known = {(each.node, each.fault.rule.code) for each in seen}
-    found = []
-    for each in faults:
-        if each.otherwise is Severity.ERROR or (each.node, each.fault.rule.code) in known:
-            found.append(each)
-        elif each.otherwise is not None:
-            found.append(replaced(each, worst=milder(each.worst, each.otherwise)))
-    return found

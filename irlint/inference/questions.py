@@ -8,7 +8,7 @@ from contextlib import suppress
 from irlint.binding.calls import Call
 from irlint.inference.answers import Answer
 from irlint.inference.known import Known
-from irlint.inference.sightings import Said
+from irlint.inference.recorded import Recorder
 from irlint.inference.walk import Frame, Walk
 from irlint.model import Attribute, Function, Node, Value
 from irlint.model.tensor import Type
@@ -29,7 +29,7 @@ def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | Non
         if call is None or call.broken or call.operator is None:
             return None
         try:
-            return walk.ask(frame, node, call, inputs, Said())
+            return walk.ask(frame, node, call, inputs, Recorder(discards=True))
         except RecursionError:
             return None
 
@@ -43,5 +43,5 @@ def types_within(
     walk = Walk(known.model, {}, known)
     given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
     with suppress(RecursionError):
-        walk.graph(function.graph, Frame(attributes, depth=1), Said(), given)
+        walk.graph(function.graph, Frame(attributes, depth=1), Recorder(discards=True), given)
     return walk.types

@@ -1,16 +1,21 @@
-"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, and what layers of one id give."""
+"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, or that is not what the file declares,
+and what layers of one id give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
+from irlint.inference.causes import differ
+from irlint.inference.holes import filled
 from irlint.inference.known import Known
-from irlint.model import Problem, Value
+from irlint.inference.questions import asked_again
+from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, Type
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 
-#: The rule about an element type that an operator does not take.
-TYPE_REFUSED = "element-type-not-allowed"
+#: The family of rules about declarations.
+DECLARED = "declarations"
 
 
 def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], known: Known) -> Problem | None:
@@ -26,7 +31,7 @@ def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], 
 def _refused(problem: Problem) -> Value | None:
     """The value whose element type a problem is about."""
     node, index = problem.node, problem.fault.input
-    if problem.fault.rule.name != TYPE_REFUSED or not problem.by_rule or node is None or index is None:
+    if problem.fault.rule is not ELEMENT_TYPE_REFUSED or not problem.by_rule or node is None or index is None:
         return None
     return node.inputs[index] if index < len(node.inputs) else None
 
@@ -42,3 +47,109 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
         for value in node.outputs
         if value is not None
     }
+
+
+def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
+    """By their identities, the problems that go away where a stored constant is as the file declares it, each with its cause.
+
+    The declaration of the constant and the errors of its users follow from the error of the first user. Declarations behind a user that
+    works follow from that of the constant, and errors behind them as well.
+    """
+    stale = _stale(problems, known)
+    if not stale:
+        return {}
+    behind = _declared_behind(problems, stale, known)
+    found = {id(problem): cause for problem, cause in behind.values()}
+    doubted = {*stale, *behind}
+    first: dict[Value, Problem] = {}
+    for problem in problems:
+        if problem.node is None or not problem.by_rule or not problem.is_error:
+            continue
+        value = next((each for each in problem.node.inputs if each in doubted), None)
+        if value is None or not _is_gone_as_declared(problem, doubted, known):
+            continue
+        if value in behind:
+            found[id(problem)] = behind[value][1]
+            continue
+        root = first.setdefault(value, problem)
+        if root is not problem:
+            found[id(problem)] = root
+    for value, root in first.items():
+        found[id(stale[value])] = root
+    return found
+
+
+def _declared_behind(
+    problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
+) -> dict[Value | None, tuple[Problem, Problem]]:
+    """The values that nodes make of ``stale`` constants and that would be as they are declared where the constants were, each with the
+    problem of its declaration and with that of the constant."""
+    found: dict[Value | None, tuple[Problem, Problem]] = {}
+    heads: dict[int, Problem] = {}
+    for problem in problems:
+        node = problem.node
+        if node is None or problem.fault.rule.family != DECLARED:
+            continue
+        port = next(
+            (at for at, each in enumerate(node.outputs) if each is not None and each.name == problem.value), None
+        )
+        cause = heads.get(id(problem.because))
+        if cause is None and problem.because is None:
+            cause = next((stale[each] for each in node.inputs if each in stale), None)
+            if cause is not None and (port is None or not _is_as_declared(node, port, stale, known)):
+                cause = None
+        if cause is not None and port is not None:
+            heads[id(problem)] = cause
+            found[node.outputs[port]] = problem, cause
+    return found
+
+
+def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known: Known) -> bool:
+    """Whether an output is what the file declares of it, where the ``stale`` inputs are so, too."""
+    answer = asked_again(known, node, _inputs_as_declared(node, stale, known))
+    value = node.outputs[port]
+    if answer is None or answer.outputs is None or port >= len(answer.outputs) or value is None:
+        return False
+    return not any(differ(answer.outputs[port], each.type) for each in value.declared)
+
+
+def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
+    """The constants of which the file declares something else than is stored, each with the problem of that."""
+    named = {
+        (each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node
+    }
+    if not named:
+        return {}
+    return {
+        value: named[graph.path, value.name]
+        for graph in graphs(known.model)
+        for value in graph.constants
+        if value.declared and (graph.path, value.name) in named
+    }
+
+
+def _is_gone_as_declared(problem: Problem, stale: Container[Value | None], known: Known) -> bool:
+    """Whether the problem of a node goes away where its ``stale`` inputs are as they are declared."""
+    assert problem.node is not None
+    answer = asked_again(known, problem.node, _inputs_as_declared(problem.node, stale, known))
+    if answer is None or answer.outputs is None:
+        return False
+    return all(each.rule is not problem.fault.rule for each in answer.faults)
+
+
+def _inputs_as_declared(node: Node, stale: Container[Value | None], known: Known) -> list[Type | None]:
+    return [
+        None if value is None else _as_declared(value, known) if value in stale else known.types.get(value)
+        for value in node.inputs
+    ]
+
+
+def _as_declared(value: Value, known: Known) -> Type | None:
+    """The declared type of a constant; with the stored contents where only the element type is another one."""
+    stored, declared = known.types.get(value), value.type
+    if not isinstance(stored, Tensor) or not isinstance(declared, Tensor):
+        return declared
+    alike = filled(Tensor(declared.dtype, declared.shape), Tensor(stored.dtype, stored.shape))
+    if isinstance(alike, Tensor) and alike.shape == stored.shape:
+        return Tensor(alike.dtype, alike.shape, stored.value, stored.extent)
+    return alike

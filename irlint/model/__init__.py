@@ -223,8 +223,9 @@ class Problem:
 
     ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt, and
     ``domain`` is the one whose import is wrong.
-    ``because`` is the problem that this one follows from, None for one that stands for itself, and ``target`` the release of a
-    runtime that it is about.
+    ``because`` is the problem that this one follows from, None for one that stands for itself, ``target`` the release of a
+    runtime that it is about, and ``sizes`` are the symbols of inputs that are fixed,
+    each with its size where that is one.
     """
 
     fault: Fault
@@ -237,6 +238,7 @@ class Problem:
     domain: str | None = None
     because: Problem | None = None
     target: str = ""
+    sizes: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def is_error(self) -> bool:

@@ -27,7 +27,7 @@ class Format:
     ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
     version, by those that the model has. ``dead_bodies_are_inferred``: the runtime works out types and shapes in bodies that never run,
     too. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
-    have a line and a column. ``runtimes`` are those that load such files, each with the module of ``targets`` that judges them;
+    have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
     ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
     """
@@ -56,6 +56,11 @@ class Format:
     runtimes: Mapping[str, str] = NOTHING
     restamps: bool = False
     weights: str = ""
+
+    @property
+    def loaded_by(self) -> str:
+        """The runtime whose refusals decide how bad a finding is, by its module in ``targets``."""
+        return next(iter(self.runtimes.values()))
 
     def operator_name(self, domain: str, op: str) -> str:
         """What an operator is called: with its domain, unless that is the format's own."""

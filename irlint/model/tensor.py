@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds
-from irlint.lazy_typing import ClassVar, Literal
+from irlint.lazy_typing import TYPE_CHECKING, ClassVar, Literal
 from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.model.descriptions import Columns, Ratios
 
 #: Contents are kept for at most so many elements.
 CONTENTS_LIMIT = 256
@@ -135,7 +138,7 @@ class Tensor:
         dtype: str | None = None,
         shape: Shape | None = None,
         value: Contents | None = None,
-        extent: Extent | Ramp | Ends | None = None,
+        extent: Extent | Ramp | Ends | Columns | Ratios | None = None,
     ) -> None:
         self.dtype = dtype
         self.shape = shape

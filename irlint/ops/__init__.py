@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from irlint.findings.faults import Fault
-from irlint.lazy_typing import Any, TypeVar
+from irlint.lazy_typing import Any, Literal, TypeVar
 from irlint.model import Attribute, Graph, Node
 from irlint.model.tensor import Type
 from irlint.ops import index
@@ -33,6 +33,10 @@ OPENVINO = "openvino"
 
 #: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
 LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+
+
+#: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are dropped.
+Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 
 @record
@@ -56,6 +60,7 @@ class Operator:
     lenient: tuple[str, ...] = ()
     any_case: tuple[str, ...] = ()
     read_if: Mapping[str, tuple[str, str]] = NOTHING
+    empty: tuple[str, ...] = ()
     kinds: Mapping[str, str] = NOTHING
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
@@ -77,15 +82,19 @@ class Operator:
     compiles: Callable[..., Fault | None] | None = None
     kin: tuple[str, ...] = ()
 
+    @property
+    def moves_data(self) -> bool:
+        """Whether it gives elements on without computing with them: specifications allow such operators any element type."""
+        return self.function.__module__.split(".")[2] in ("layout", "indexing")
+
 
 class Context:
     """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that counts and
     the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more than these gives
     the same answer for all nodes of one call; ``particular`` tells that one did ask for the node, or for what follows.
 
-    ``run(graph, inputs)`` works out the outputs of a body; ``quiet`` drops its findings, ``dead`` tells that it
-    never runs: no finding in it is more than a warning; ``maybe`` that it may never run; ``stated`` that the inputs are those that
-    the body declares. ``unknown(key, upper, lower)`` is the size that depends on data,
+    ``run(graph, inputs, runs)`` infers the outputs of a body, of which ``runs`` says whether the inputs are ever given to it.
+    ``unknown(key, upper, lower)`` is the size that depends on data,
     within its bounds: one per node and key. ``constant(index)`` asks whether an input is a constant of the model, and
     not worked out from others.
     """
@@ -168,6 +177,7 @@ def onnx(
     lenient: tuple[str, ...] = (),
     any_case: tuple[str, ...] = (),
     read_if: Mapping[str, tuple[str, str]] = NOTHING,
+    empty: tuple[str, ...] = (),
     kinds: Mapping[str, str] = NOTHING,
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING,
@@ -182,6 +192,7 @@ def onnx(
     * ``lenient``: attributes of which it takes any text that it does not know for the default.
     * ``any_case``: attributes whose texts it takes in capital and in small letters.
     * ``read_if``: attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
+    * ``empty``: attributes of which it takes an empty text for the default.
     * ``kinds``: another kind that it takes an attribute as.
     * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
       alone does not tell it; None where it refuses the node.
@@ -203,6 +214,7 @@ def onnx(
                 lenient=lenient,
                 any_case=any_case,
                 read_if=read_if,
+                empty=empty,
                 kinds=kinds,
                 taken_as=taken_as,
                 unread=unread,
@@ -245,7 +257,7 @@ def openvino(
     * ``absent``: what the library takes where an attribute is not written that the specification requires.
     * ``documented``: the default of the specification, which the library does not take: it takes ``absent``.
     * ``refused_without``: the default of the specification where the library refuses the layer without the attribute.
-    * ``needed(node)``: whether the library refuses such a layer for want of an attribute that is ``absent``.
+    * ``needed(node)``: whether the library refuses to compile such a layer for want of an attribute that is ``absent``.
     * ``legacy``: attributes that older writers put on the operation, which has not got them.
     * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
     * ``unheeded``: texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.

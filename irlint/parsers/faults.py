@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 
 _SOUND = """<net version="11">
   <layers>
@@ -68,7 +68,7 @@ DUPLICATE_ATTRIBUTE = Rule(
     Severity.ERROR,
     "A node of an ONNX model has one attribute more than once.",
     why="""Nobody can tell which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
-appeared multiple times".""",
+appeared multiple times". In a function, outside of bodies, ONNX Runtime takes the last one: there it is a warning.""",
     mend="Keep the one that is meant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",
@@ -84,6 +84,7 @@ TYPE_MISSING = Rule(
     why="""A runtime cannot allocate an input whose element type it is not told; ONNX Runtime refuses the model, and also one
 that declares a value with the element type "undefined".""",
     mend="Declare the element type.",
+    refused=(refused("onnxruntime"),),
 )
 
 DOMAIN_SPELLED_OUT = Rule(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import gcd
 
+from irlint.contracts.fixed import fixes_products
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import solved
 from irlint.dims import Dim, MaybeDim, Shape, symbol, symbols
@@ -44,13 +45,13 @@ REACH = 600
 
 
 def leaves_sizes(requirement: Requirement) -> bool:
-    """Whether what a node demands of one size leaves more than a few; whatever is about several is taken to."""
+    """Whether what a node demands of one size leaves more than a few; what is about several is taken to, but a product that is fixed."""
     if len(requirement.condition) > LONG:
         return True
     relations = [simplified(each) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return True
+        return not fixes_products(tuple(relations))
     sizes = solved(relations) if names else None
     return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
 

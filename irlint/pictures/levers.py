@@ -287,7 +287,7 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
     if problem.fault.severity is Severity.NOTE or problem.fault.role == "connection":
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
-        return True
+        return len(problem.sizes) <= 1
     if family == DECLARED:
         from irlint.inference.agreement import disagrees, terms_of
 

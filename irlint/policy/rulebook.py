@@ -19,12 +19,21 @@ def every_rule() -> tuple[Rule, ...]:
 
     for module in sorted(set(MODULES.values())):
         import_module(f"irlint.{module}")
-    return tuple(RULES[code] for code in sorted(RULES))
+    return tuple(RULES[code] for code in sorted(RULES, key=in_order))
+
+
+def in_order(code: str) -> tuple[str, int, str]:
+    """What sorts codes by family and number: a family continues with four digits."""
+    return code[:4], len(code), code
 
 
 def named(rule: Rule, name: str) -> bool:
-    """Whether ``name`` is the code of a rule, the first letters of it, or the rule's name."""
-    return bool(name) and (rule.name == name or rule.code.startswith(name.upper()))
+    """Whether ``name`` is the code of a rule, the rule's name, or the first letters of its code and no other rule's whole code."""
+    from irlint.policy.rule_index import RULES as MODULES
+
+    if not name or rule.name == name or rule.code == name.upper():
+        return bool(name)
+    return name.upper() not in MODULES and rule.code.startswith(name.upper())
 
 
 @lru_cache(maxsize=1024)

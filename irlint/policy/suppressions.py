@@ -10,6 +10,7 @@ from irlint.findings.report import Finding, Silenced
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
 from irlint.model.order import graphs
+from irlint.parsers.faults import CHECK_CRASHED, CHECK_TIMED_OUT
 from irlint.policy.globs import is_literal, matches, relative
 from irlint.records import record, replaced
 
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from irlint.model import Model, Problem
 
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
-ALWAYS = frozenset(["IRL008", "IRL010"])
+ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
 #: Of the rules that a model lists in vain so many are told.
 IDLE_SHOWN = 5
 
-#: The length of a rule's code.
-WHOLE_CODE = 6
+#: How specific the code or the name of one rule is; a prefix of codes is as specific as it is long.
+ONE_RULE = 100
 
 #: What the messages about weights files say that Git LFS has not fetched.
 POINTER = "is a Git LFS pointer"
@@ -133,8 +134,9 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
     widths: dict[str, int] = {}
     for name in names:
-        width = min(len(name), WHOLE_CODE)
-        widths |= {code: max(width, widths.get(code, 0)) for code in codes(name)}
+        for code in codes(name):
+            width = len(name) if code != name.upper() and code.startswith(name.upper()) else ONE_RULE
+            widths[code] = max(width, widths.get(code, 0))
     return widths
 
 

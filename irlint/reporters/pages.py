@@ -16,7 +16,7 @@ BESIDE = 40
 
 #: How the rules of a family can be tried.
 TRIED = {
-    "IRL2": "`irlint broadcast 1,64,56,56 64,1,1` shows what each broadcast rule makes of these shapes, or of others."
+    "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` shows what each broadcast rule makes of these shapes, or of others."
 }
 
 #: Of an example with so many lines, only what differs from the other one is repeated.
@@ -32,7 +32,7 @@ def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
         ("Bad", _example(rule.bad)),
         ("Good", _good(rule)),
         ("How to mend it", _text(rule.mend, columns)),
-        ("Try it", _text(TRIED.get(rule.code[:4], ""), columns)),
+        ("Try it", _text(TRIED.get(rule.family, ""), columns)),
     )
     parts = [f"{painted(title, 'head', color)}\n{text}" for title, text in sections if text]
     return "\n\n".join([head, _text(rule.summary, columns), *parts]) + "\n"

@@ -3,113 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from keyword import iskeyword
 
-from irlint.contracts.profiles import OPEN_RANGE, Free, Profile, Progression, progression
-from irlint.dims import Expr, MaybeDim
-from irlint.reporters.plain import safe
+from irlint.contracts.fitting import OPEN_RANGE
+from irlint.contracts.profiles import Free, Profile, progression
+from irlint.dims import Expr, MaybeDim, evaluated
+from irlint.reporters.pasted import comment, literal, pasted, word
 
 
 def rendered(profile: Profile, tool: str) -> str:
     """The text for a tool of ``FORMS``; lines that no condition needs are left out, and comments say what it cannot express."""
-    notes = (f"# {safe(note)}" for note in profile.notes)
-    return "".join(f"{line}\n" for line in (*notes, *FORMS[tool](profile)))
+    return pasted([*map(comment, profile.notes), *FORMS[tool](profile)])
 
 
 def _torch(profile: Profile) -> Iterator[str]:
-    names = {name: _identifier(name) for name in profile.symbols}
-    yield "from torch.export import Dim"
-    yield ""
-    for free in _leaders(profile):
-        if free.fixed is not None:
-            yield f"# {names[free.name]} is {free.fixed}"
-            continue
-        found = progression(free.sizes)
-        note = "" if found.whole else f"  # of {' and '.join(free.said)}"
-        if _count(found) == 1:
-            yield f"# {names[free.name]} is {found.first}{note.replace('#', 'out', 1)}"
-        else:
-            yield f"{names[free.name]} = {_dim(names[free.name], found)}{note}"
-    yield from _notes(profile, "torch")
-    yield "dynamic_shapes = {"
-    for name, shape in profile.inputs:
-        if shape is None:
-            yield f"    # {safe(name)}: nothing tells how many axes it has"
-            continue
-        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic(shape, profile, names))
-        yield f"    {_text(name)}: {{{axes}}},"
-    yield "}"
+    from irlint.reporters.exporting import lines
 
-
-def _dynamic(shape: tuple[MaybeDim, ...], profile: Profile, names: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The axes whose sizes are not fixed, with what stands for each."""
-    for axis, dim in enumerate(shape):
-        free = _free(dim, profile)
-        if free is not None and free.fixed is None and _count(progression(free.sizes)) != 1:
-            yield axis, names[free.leader]
-
-
-def _dim(name: str, found: Progression) -> str:
-    """``32*Dim("H_by_32", min=1, max=40)``; what stands under a step of torch counts from the rest."""
-    rest = found.first % found.step
-    low, high = (None if end is None else (end - rest) // found.step for end in (found.first, found.last))
-    limits = "" if low == 1 and found.step == 1 else f", min={low}"
-    limits += "" if high is None else f", max={high}"
-    if found.step == 1:
-        return f'Dim("{name}"{limits})'
-    return f'{found.step} * Dim("{name}_by_{found.step}"{limits})' + (f" + {rest}" if rest else "")
-
-
-def _count(found: Progression) -> int | None:
-    return None if found.last is None else (found.last - found.first) // found.step + 1
+    return lines(profile)
 
 
 def _onnxruntime(profile: Profile) -> Iterator[str]:
     yield "import onnxruntime"
     yield ""
     yield "options = onnxruntime.SessionOptions()"
-    choosable = next((free for free in _leaders(profile) if free.fixed is None), None)
-    if choosable is not None:
-        yield f"# the least sizes; others by options such as --assume '{choosable.name} == {choosable.usual}'"
-    yield from _notes(profile, "an override")
-    overrides = []
-    for free in profile.symbols.values():
+    frees = profile.symbols.values()
+    if any(free.fixed is None and free.label for free in frees):
+        yield comment("an override fixes a size, and each of these takes others too:")
+    for free in frees:
+        if free.fixed is None and free.label:
+            of = " and ".join(free.said) or "any size"
+            yield comment(
+                f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.least})  # of {of}"
+            )
+    for free in frees:
+        if free.fixed is not None and free.label:
+            yield f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.fixed})"
+    for free in frees:
         if not free.label:
-            yield f"# {free.name} has no name in the model, and no override can reach it"
-            continue
-        of = " and ".join(free.said) or "any size"
-        note = "" if free.fixed is not None else f"  # of {of}"
-        yield f"options.add_free_dimension_override_by_name({_text(free.label)}, {free.least}){note}"
-        overrides.append(f"-f {_word(f'{free.label}:{free.least}')}")
-    yield f"session = onnxruntime.InferenceSession({_text(profile.path)}, options)"
+            yield comment(f"{free.name} has no name in the model, and no override can reach it")
+    yield from notes(profile, "an override")
+    yield f"session = onnxruntime.InferenceSession({literal(profile.path)}, options)"
+    overrides = [f"-f {word(f'{free.label}:{free.least}')}" for free in frees if free.label]
     if overrides:
-        yield f"# onnxruntime_perf_test {' '.join(overrides)} {_word(profile.path)}"
+        yield comment(f"at the least sizes: onnxruntime_perf_test -I {' '.join(overrides)} {word(profile.path)}")
 
 
 def _openvino(profile: Profile) -> Iterator[str]:
     yield "import openvino as ov"
     yield ""
-    yield f"model = ov.Core().read_model({_text(profile.path)})"
+    yield f"model = ov.Core().read_model({literal(profile.path)})"
     yield from _gaps(profile)
-    yield from _notes(profile, "a range")
+    yield from notes(profile, "a range")
     reshaped = [
         (at, name, shape)
         for at, (name, shape) in enumerate(profile.inputs)
         if shape is not None and any(isinstance(dim, Expr) for dim in shape)
     ]
     if not reshaped:
-        yield "# every size is fixed: nothing to reshape"
+        yield comment("every size is fixed: nothing to reshape")
         return
     yield "model.reshape({"
     for at, name, shape in reshaped:
         dims = ", ".join(_range(dim, profile) for dim in shape)
-        key, note = (_text(name), "") if profile.named else (str(at), f"  # {safe(name)}")
+        key, note = (literal(name), "") if profile.named else (str(at), f"  {comment(name)}")
         yield f"    {key}: [{dims}],{note}"
     yield "})"
 
 
 def _range(dim: MaybeDim, profile: Profile) -> str:
-    free = _free(dim, profile)
+    free = free_of(dim, profile)
     if free is None:
         return str(dim) if isinstance(dim, int) else "-1"
     if free.fixed is not None:
@@ -119,31 +80,37 @@ def _range(dim: MaybeDim, profile: Profile) -> str:
 
 
 def _trtexec(profile: Profile) -> Iterator[str]:
-    for free in _leaders(profile):
+    for free in leaders(profile):
         if free.is_open:
-            yield (
-                f"# {free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times the least:"
+            yield comment(
+                f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times the least:"
                 f" --assume '{free.name} <= {free.greatest}' says it"
             )
     yield from _gaps(profile)
-    yield from _notes(profile, "a range")
-    lines = [f"trtexec --onnx={_word(profile.path)}"]
+    yield from notes(profile, "a range")
+    resized = [
+        (name, shape)
+        for name, shape in profile.inputs
+        if shape is not None and any(isinstance(dim, Expr) for dim in shape)
+    ]
+    for name, _ in resized:
+        if "'" in name:
+            yield comment(f"{name}: trtexec takes no name with a quote")
+    words = [f"trtexec --onnx={word(profile.path)}"]
     for flag, point in (("min", "least"), ("opt", "usual"), ("max", "greatest")):
-        shapes = [
-            f"{_trt_name(name)}:{_sized(shape, profile, point)}"
-            for name, shape in profile.inputs
-            if shape is not None and any(isinstance(dim, Expr) for dim in shape)
-        ]
+        shapes = [f"{_trt_name(name)}:{_sized(shape, profile, point)}" for name, shape in resized]
         if shapes:
-            lines.append(f"  --{flag}Shapes={_word(','.join(shapes))}")
-    yield " \\\n".join(lines)
+            words.append(f"  --{flag}Shapes={word(','.join(shapes))}")
+    for line in words[:-1]:
+        yield f"{line} \\"
+    yield words[-1]
 
 
 def _sized(shape: tuple[MaybeDim, ...], profile: Profile, point: str) -> str:
     sizes = []
     for dim in shape:
-        free = _free(dim, profile)
-        sizes.append(str(dim if free is None else getattr(free, point)))
+        known = {name: getattr(free, point) for name, free in profile.symbols.items()}
+        sizes.append(str(dim if dim is None else evaluated(dim, known)))
     return "x".join(sizes)
 
 
@@ -151,49 +118,35 @@ def _trt_name(name: str) -> str:
     return name if name.replace("_", "").replace(".", "").replace("/", "").isalnum() else f"'{name}'"
 
 
-def _word(text: str) -> str:
-    """A text as one word of a shell's line."""
-    from shlex import quote
-
-    if quote(text) == text or set(text) & set('"$`\\!'):
-        return quote(text)
-    return f'"{text}"'
-
-
-def _text(text: str) -> str:
-    """A text as Python writes it, in double quotes where it can be."""
-    written = repr(text)
-    return written if '"' in text or "'" in text else f'"{written[1:-1]}"'
-
-
-def _free(dim: MaybeDim, profile: Profile) -> Free | None:
+def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
+    """The symbol that a size of an input is."""
     return profile.symbols.get(str(dim)) if isinstance(dim, Expr) else None
 
 
-def _leaders(profile: Profile) -> list[Free]:
+def leaders(profile: Profile) -> list[Free]:
     """The symbols that stand for themselves."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
 def _gaps(profile: Profile) -> Iterator[str]:
     """What single sizes have to fulfil between their bounds."""
-    for free in _leaders(profile):
+    for free in leaders(profile):
         found = progression(free.sizes)
         if not found.whole or found.step > 1:
-            yield f"# {' and '.join(free.said)} has to hold, and a range takes more"
+            yield comment(f"{' and '.join(free.said)} has to hold, and a range takes more")
 
 
-def _notes(profile: Profile, tool: str) -> Iterator[str]:
+def notes(profile: Profile, tool: str) -> Iterator[str]:
     """What several sizes have to fulfil, and what a branch demands."""
-    for text in profile.together if tool == "torch" else (*profile.equal, *profile.together):
-        yield f"# {text} has to hold too, and {tool} cannot say that"
+    for text in (*profile.equal, *profile.together):
+        yield comment(f"{text} has to hold too, and {tool} cannot say that")
+    yield from of_branches(profile)
+
+
+def of_branches(profile: Profile) -> Iterator[str]:
+    """What a branch demands."""
     for when, text in profile.branches:
-        yield f"# {text} has to hold where {safe(when)} runs"
-
-
-def _identifier(name: str) -> str:
-    """A name of Python that is none of its own, nor one that the text uses."""
-    return f"{name}_" if iskeyword(name) or name in ("Dim", "dynamic_shapes") else name
+        yield comment(f"{text} has to hold where {when} runs")
 
 
 FORMS: Mapping[str, Callable[[Profile], Iterator[str]]] = {

@@ -249,7 +249,7 @@ def _name(finding: Finding, first: Finding) -> str:
     name = finding.node if finding.node is not None else finding.value or finding.graph or "the file"
     graph = f"{finding.graph or 'main graph'}: " if finding.graph not in (first.graph, name) else ""
     line = "" if finding.line is None else f" (line {finding.line})"
-    return f"{graph}{name}" + f" ({finding.op})" * (finding.op != first.op) + line
+    return f"{graph}{name}" + f" ({finding.op})" * (finding.op not in (None, first.op)) + line
 
 
 def _series(called: Sequence[str]) -> str:

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from hashlib import blake2b
 
+from irlint.inference.answers import NOT_WORKED_OUT
 from irlint.lazy_typing import Any
 from irlint.parsers.trace import Beside, Read, Trace, is_same, is_told
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 
 #: Rules about checks that came to nothing: what they say is not kept.
-FLEETING = ("IRL599",)
+FLEETING = (NOT_WORKED_OUT,)
 
 #: The modules whose records an entry may have; nothing else is made of one.
 KEPT = ("irlint.findings.faults", "irlint.findings.report", "irlint.parsers.trace", "irlint.pictures.drawing", __name__)
@@ -54,7 +55,7 @@ def _is_true(entry: Entry, path: str) -> bool:
 
 
 def _is_lasting(found: Outcome) -> bool:
-    return not any(finding.rule.code in FLEETING for finding in found.findings)
+    return not any(finding.rule in FLEETING for finding in found.findings)
 
 
 def _is_plain(trace: Trace) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.contracts.contract import Condition, Contract, contract_of
 from irlint.contracts.interface import End, inputs, outputs
-from irlint.dims import Shape, symbols
+from irlint.dims import Dim, Expr, Shape, symbols
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model.tensor import SparseTensor, Tensor, Type
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Tools that read no OpenVINO IR.
 ONNX_ONLY = ("onnxruntime", "trtexec")
+
+#: Tools that build each branch for all sizes, whether it runs or not.
+BUILDS_BRANCHES = ("trtexec",)
 
 
 def demanded(
@@ -86,11 +89,30 @@ def fitted(
     named = known.format.input_node is None or all(len(end.names) > 1 for end in ends)
     fed = tuple((end.names[0] if named else end.name, _shape(end.type)) for end in ends)
     names = {name for _, shape in fed for dim in shape or () if dim is not None for name in symbols(dim)}
-    contract = contract_of(with_assumptions(known, assumptions, names))
+    assumed = with_assumptions(known, assumptions, names)
+    contract = _built(assumed, tool) if tool in BUILDS_BRANCHES else contract_of(assumed)
     unnamed = {name: "" for name in known.symbols if name not in known.model.symbols}
     labels = {**known.model.symbols, **unnamed}
-    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named)
+    computed = _computed(known) if tool == "torch" else ()
+    found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named, computed=computed)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
+
+
+def _built(known: Known, tool: str) -> Contract:
+    """What is demanded where each branch is built; raises ValueError where only that leaves no sizes."""
+    contract = contract_of(known)
+    if not any(demand.when for demand in known.requires):
+        return contract
+    together = contract_of(replaced(known, requires=tuple(replaced(each, when="") for each in known.requires)))
+    if contract.satisfiable and not together.satisfiable:
+        demands = " and ".join(dict.fromkeys(each.requirement.condition for each in together.impossible))
+        raise ValueError(f"no sizes fit each branch, and {tool} builds all of them: {demands}")
+    return together
+
+
+def _computed(known: Known) -> dict[Dim, None]:
+    """The sizes of all values that are no numbers, each once."""
+    return dict.fromkeys(dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr))
 
 
 def _shape(given: Type | None) -> Shape | None:

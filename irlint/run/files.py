@@ -27,9 +27,6 @@ LOCAL = ("file://", "local://")
 #: The executor that is this machine's own processes.
 PROCESSES = "processes"
 
-#: The rule about files that a model needs and that are not there.
-MISSING_WEIGHTS = "IRL701"
-
 
 @record
 class Settings:
@@ -144,7 +141,9 @@ def _alone(settings: Settings) -> Settings:
     from irlint.policy.suppressions import Policy, Selection
 
     policy = settings.policy or Policy()
-    kept = (*policy.selections, Selection(ignore=frozenset([MISSING_WEIGHTS])))
+    from irlint.checks.constants import WEIGHTS_MISSING
+
+    kept = (*policy.selections, Selection(ignore=frozenset([WEIGHTS_MISSING.code])))
     return replaced(settings, policy=replaced(policy, selections=kept))
 
 

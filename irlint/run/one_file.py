@@ -20,9 +20,6 @@ from irlint.records import NOTHING, replaced
 if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
 
-#: The rule about shapes that are given and not declared, which is told before anything else.
-GIVEN_SHAPE = "IRL604"
-
 #: Of one rule in one file, the text report draws at most so many findings in full.
 DRAWN = 10
 
@@ -144,7 +141,7 @@ def _in_document_order(model: Model, found: Iterable[Problem]) -> list[Problem]:
         order.setdefault(graph.path, len(order))
 
     def key(problem: Problem) -> tuple[int, int, int, str]:
-        if problem.fault.rule.code == GIVEN_SHAPE:
+        if problem.fault.role == "given":
             return (-1, problem.node.index if problem.node is not None else -1, -1, "")
         element = problem.place.element if problem.place is not None else -1
         index = problem.node.index if problem.node is not None else -1

@@ -20,9 +20,9 @@ from irlint.targets.verdicts import (
     UNKNOWN,
     Reason,
     grouped,
-    judge,
     passes,
     reasons,
+    refuses,
     short,
     told,
     verdict,
@@ -79,9 +79,8 @@ def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
-    refuses = judge(known, runtime).REFUSES
-    told_of = [(_unsound(each, _is_refused(each, refuses)), passes(known, runtime, each)) for each in wrong]
-    broken = any(_is_refused(each, refuses) for each in wrong)
+    told_of = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
+    broken = any(refuses(known, runtime, each) for each in wrong)
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         said = verdict(mine)
@@ -96,12 +95,6 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
             if said == RUNS
             else {**entry, "reasons": [*map(_reason, *zip(*grouped(mine))), *unsound] if mine else unsound}
         )
-
-
-def _is_refused(problem: Problem, refuses: frozenset[str]) -> bool:
-    """Whether an error is one that the releases refuse a model for when they load it, of any operator or of that of its node."""
-    code = problem.fault.rule.code
-    return code in refuses or (problem.node is not None and f"{code} {problem.node.op}" in refuses)
 
 
 def _reason(reason: Reason, nodes: int) -> dict[str, Any]:

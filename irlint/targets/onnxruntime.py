@@ -21,25 +21,8 @@ from irlint.targets.verdicts import Reason, short, spans
 
 NAME = "onnxruntime"
 
-#: Whether the releases were asked themselves, and the rules whose errors they refuse a model for when they load it.
+#: Whether the releases were asked themselves.
 MEASURED = True
-REFUSES = frozenset(
-    {"IRL101", "IRL300", "IRL339", "IRL343", "IRL364", "IRL367", "IRL390", "IRL391", "IRL401", "IRL402", "IRL403"}
-    | {
-        "IRL501",
-        "IRL503",
-        "IRL504",
-        "IRL505",
-        "IRL507",
-        "IRL508",
-        "IRL509",
-        "IRL601",
-        "IRL602",
-        "IRL801",
-        "IRL802",
-        "IRL810",
-    }
-)
 
 #: An operator that is replaced by its contents, which takes no kernel.
 WITHOUT_KERNEL = "Constant"

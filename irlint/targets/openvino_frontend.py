@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from irlint.binding.calls import INPUT_COUNT, MISSING_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from irlint.inference.known import Known
 from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.model.tensor import Tensor
+from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official_versions
 from irlint.targets import openvino_forms, openvino_nodes, openvino_readings, tables
@@ -25,19 +28,16 @@ from irlint.targets.verdicts import Reason, spans
 
 NAME = "openvino"
 
-#: Whether the releases were asked themselves, and the rules whose errors they refuse a model for when they read it, some only of one
-#: operator: the front end passes over much that a model may not have.
+#: Whether the releases were asked themselves.
 MEASURED = True
-REFUSES = frozenset({"IRL336", "IRL390", "IRL402"}) | {
-    "IRL300 Concat",
-    "IRL401 BiasGelu",
-    "IRL401 DynamicQuantizeLinear",
-    "IRL503 Pad",
-    "IRL504 DepthToSpace",
-    "IRL504 SpaceToDepth",
-    "IRL503 Slice",
-    "IRL507 Slice",
-    "IRL507 Unsqueeze",
+
+#: Rules of which the front end refuses a breach only at some operators: it passes over much that a model may not have.
+REFUSED_AT = {
+    AXIS_OUT_OF_RANGE: ("Concat",),
+    ELEMENT_TYPE_REFUSED: ("BiasGelu", "DynamicQuantizeLinear"),
+    UNKNOWN_ATTRIBUTE: ("Pad", "Slice"),
+    MISSING_ATTRIBUTE: ("DepthToSpace", "SpaceToDepth"),
+    INPUT_COUNT: ("Slice", "Unsqueeze"),
 }
 
 #: Domains with one version, of which the front end has converters.

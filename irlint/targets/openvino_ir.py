@@ -20,9 +20,8 @@ from irlint.targets.verdicts import Reason, spans
 
 NAME = "openvino"
 
-#: Whether the releases were asked themselves, and the rules whose errors they refuse a model for when they read it.
+#: Whether the releases were asked themselves.
 MEASURED = True
-REFUSES: frozenset[str] = frozenset()
 
 #: Element types that IRs name otherwise.
 _NAMES = {

@@ -9,6 +9,7 @@ from irlint.findings.faults import Rule
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.model import Attribute, Node, Problem
+from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
 from irlint.schemas import official_versions
 from irlint.targets import tables
 from irlint.targets.objections import ELEMENT_TYPE_NOT_IN_RELEASE, RESTRICTED_IN_RELEASE, Objection
@@ -21,9 +22,9 @@ NAME = "openvino"
 #: Traits together by which nodes are refused, each with the releases that do so.
 Matches = tuple[tuple[tuple[str, ...], int], ...]
 
-#: Families of rules that judge attributes, counts and element types of a node: what a release does with those was asked of
-#: every operator.
-_ASKED = ("IRL401", "IRL402", "IRL5")
+#: Beside the family about operators, the rules that judge the types of a node: what a release does with a breach of these was
+#: asked of every operator.
+_ASKED = (ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER)
 
 
 def errors(known: Known) -> Mapping[Node, Set[str]]:
@@ -128,12 +129,13 @@ def _rules(name: str) -> Matches:
 
 def passes(known: Known, problem: Problem) -> int:
     """The releases that read models with such an error, as bits."""
-    code, node = problem.fault.rule.code, problem.node
-    if code == ANOTHER_OPSET.code:
+    rule, node = problem.fault.rule, problem.node
+    if rule is ANOTHER_OPSET:
         found = (1 << len(tables.releases(NAME))) - 1
         for each in known.calls:
             found &= tables.holds(NAME, f"onnx-reads {each.domain}:{each.op} node")
         return found
-    if node is None or code.startswith("IRL6"):
-        return tables.holds(NAME, f"onnx-reads {code}")
-    return tables.holds(NAME, f"onnx-reads {node.domain}:{node.op} {'node' if code.startswith(_ASKED) else code}")
+    if node is None or rule.family == "declarations":
+        return tables.holds(NAME, f"onnx-reads {rule.code}")
+    asked = "node" if rule in _ASKED or rule.family == "operators" else rule.code
+    return tables.holds(NAME, f"onnx-reads {node.domain}:{node.op} {asked}")

@@ -152,7 +152,7 @@ def _first_new(before: Known, after: Known) -> Problem | None:
             and (each.is_error or each.graph)
             and each.node is not None
             and each.node not in wrong
-            and each.fault.rule.code[:4] in ("IRL2", "IRL3")
+            and each.fault.rule.family in ("broadcasting", "shapes")
         ),
         None,
     )

@@ -21,9 +21,8 @@ from irlint.targets.verdicts import Reason, spans
 
 NAME = "tensorrt"
 
-#: The releases were not asked: their vendor's page ``docs/operators.md`` of onnx-tensorrt was. What is wrong with a model is so for them.
+#: The releases were not asked: their vendor's page ``docs/operators.md`` of onnx-tensorrt was.
 MEASURED = False
-REFUSES = frozenset({"IRL401", "IRL402", "IRL501", "IRL503", "IRL504", "IRL505", "IRL507", "IRL508", "IRL509"})
 
 #: Element types by the names that the page gives them; the list says that it takes float64 as float32.
 _NAMES = {

@@ -10,7 +10,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.model.formats import FORMATS
-from irlint.records import record
+from irlint.records import NOTHING, record
 from irlint.schemas import OFFICIAL_DOMAINS, official
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN, Objection
@@ -100,6 +100,13 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
     every = (1 << len(tables.releases(runtime))) - 1
     found = judge(known, runtime).reasons(known, every if releases is None else releases, opset)
     return [each for each in found if each.releases]
+
+
+def refuses(known: Known, runtime: str, problem: Problem) -> bool:
+    """Whether all releases of a runtime refuse a model with such an error when they load it."""
+    rule, node = problem.fault.rule, problem.node
+    at = vars(judge(known, runtime)).get("REFUSED_AT", NOTHING).get(rule, ())
+    return rule.is_refused(known.format.runtimes[runtime]) or (node is not None and node.op in at)
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:

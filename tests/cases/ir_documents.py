@@ -135,6 +135,14 @@ def variables(opset: str, data: str) -> str:
     return net([parameter(0), reading, writing, result(3)], [edge(0, 0, 1, 0), edge(1, 1, 2, 0), edge(1, 1, 3, 0)])
 
 
+def named(version, *names):
+    """A sound graph whose ports have names."""
+    text = net(LAYERS, EDGES, version)
+    for name in names:
+        text = text.replace('precision="FP32">', f'precision="FP32" names="{name}">', 1)
+    return text
+
+
 JOINED = layer(2, "Concat", "01", "2", data='<data axis="1"/>').replace(
     "<dim>3</dim></port></output>", "<dim>6</dim></port></output>"
 )
@@ -144,6 +152,8 @@ HINTS = '<rt_info><attribute name="fused_names" version="0" value="a"/></rt_info
 BASES = {
     "sound": SOUND,
     "sound10": SOUND.replace('version="11"', 'version="10"'),
+    "named10": named(10, "tx", "ty", "tz"),
+    "named11": named(11, "tx", "ty", "x"),
     "small": SMALL,
     "open": SMALL.replace(*NO_DIMS),
     "const": stored('element_type="i64" shape="2" offset="8" size="16"'),

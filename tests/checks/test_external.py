@@ -29,17 +29,76 @@ def test_what_is_fed_takes_the_place_of_an_initializer_from_ir_version_4_on(
     assert [finding.rule.code for finding in irlint.check(path).findings] == codes
 
 
-def test_a_file_of_almost_the_name_is_proposed(tmp_path: Path) -> None:
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A model whose weights, of 24 bytes, are to lie in ``model.onnx.data``, which is moved out of its folder."""
     weights = numpy_helper.from_array(np.zeros((2, 3), np.float32), "w")
     node = helper.make_node("Add", ["x", "w"], ["y"])
     ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3])] for name in "xy"]
     model = helper.make_model(helper.make_graph([node], "g", *ends, [weights]), ir_version=8)
     settings = {"save_as_external_data": True, "location": "model.onnx.data", "size_threshold": 0}
-    onnx.save(model, tmp_path / "model.onnx", **settings)
-    (tmp_path / "model.onnx.data").rename(tmp_path / "model.onnx_data")
-    (finding,) = irlint.check(tmp_path / "model.onnx", select=["IRL701"]).findings
-    beside = "put model.onnx.data beside the model"
-    assert finding.help == f"{beside}: model.onnx_data is there, give it that name if it is the same"
-    (tmp_path / "model.onnx_data").rename(tmp_path / "other.onnx_data")
-    (finding,) = irlint.check(tmp_path / "model.onnx", select=["IRL701"]).findings
-    assert finding.help == beside
+    folder = tmp_path / "model"
+    folder.mkdir()
+    onnx.save(model, folder / "model.onnx", **settings)
+    (folder / "model.onnx.data").rename(tmp_path / "moved")
+    return folder / "model.onnx"
+
+
+BESIDE = "put model.onnx.data beside the model"
+
+
+def help_of(path: Path) -> str:
+    (finding,) = irlint.check(path, select=["IRL701"]).findings
+    return finding.help
+
+
+def test_a_file_of_almost_the_name_is_proposed(outside: Path) -> None:
+    assert help_of(outside) == BESIDE
+    (outside.parent / "model.onnx_data").write_bytes(b"")
+    assert help_of(outside) == f"{BESIDE}: model.onnx_data is there, give it that name if it is the same"
+
+
+def test_a_file_of_the_size_that_is_needed_is_proposed(outside: Path) -> None:
+    needed = "is there and has just the 24 bytes that are needed, give it that name if it is the same"
+    (outside.parent / "weights.bin").write_bytes(bytes(24))
+    (outside.parent / "short.bin").write_bytes(bytes(23))
+    assert help_of(outside) == f"{BESIDE}: weights.bin {needed}"
+    (outside.parent / "copy.bin").write_bytes(bytes(24))
+    assert help_of(outside) == BESIDE
+
+
+@pytest.mark.parametrize("name", ["other.onnx.data", "other.bin", "other_data"])
+def test_the_weights_of_another_model_are_not_proposed(outside: Path, name: str) -> None:
+    (outside.parent / name).write_bytes(bytes(24))
+    (outside.parent / "other.onnx").write_bytes(b"")
+    assert help_of(outside) == BESIDE
+
+
+def test_no_link_is_proposed(outside: Path) -> None:
+    link = outside.parent / "weights.bin"
+    try:
+        link.symlink_to(outside.parent.parent / "moved")
+    except OSError:
+        pytest.skip("no symbolic links here")
+    assert help_of(outside) == BESIDE
+
+
+def test_a_folder_that_a_link_leads_to_is_not_looked_through(outside: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "w.bin").write_bytes(bytes(24))
+    try:
+        (outside.parent / "sub").symlink_to(elsewhere)
+    except OSError:
+        pytest.skip("no symbolic links here")
+    model = onnx.load(outside, load_external_data=False)
+    model.graph.initializer[0].external_data[0].value = "sub/weights.data"
+    outside.write_bytes(model.SerializeToString())
+    assert help_of(outside) == "put sub/weights.data beside the model"
+    assert irlint.check(model.SerializeToString(), select=["IRL701"]).findings == ()
+
+
+def test_a_folder_of_very_many_files_is_not_looked_through(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (outside.parent / "weights.bin").write_bytes(bytes(24))
+    monkeypatch.setattr("irlint.checks.misnamed.MOST_FILES", 1)
+    assert help_of(outside) == BESIDE

@@ -2,6 +2,14 @@
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
+#: A model of x, of whose size it computes k; its last node fails where a has not k rows. Both get one more: ONNX Runtime joins
+#: what has no elements to anything.
+_SIZED = "g (float[H,1] x) => (y) "
+_BESIDE = (
+    "one = Concat <axis = 0> (o, o) row = ConstantOfShape (one) left = Concat <axis = 0> (a, row) rows = Add (k, o) "
+    "s = Concat <axis = 0> (rows, o) right = ConstantOfShape (s) y = Concat <axis = 1> (left, right) }"
+)
+
 MODELS = {
     "frozen batch": (
         "g (float[batch,16,8] x) => (y) <int64[2] s = {1, 128}> { y = Reshape (x, s) }",
@@ -44,6 +52,26 @@ MODELS = {
         "g (bool c, float[N,3] x, float[4,3] a, float[5,3] b) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
         "else_branch = e () => (float[P,3] v) { v = Sub (x, b) }> }",
         ["N in (1, 4) if y/then_branch", "N in (1, 5) if y/else_branch"],
+    ),
+    "branches alike": (
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "else_branch = e () => (float[P,3] v) { v = Mul (a, x) }> }",
+        ["N in (1, 4)"],
+    ),
+    "branches of which one needs more": (
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "else_branch = e () => (float[P,6] v) { v = Concat <axis = 1> (x, a) }> }",
+        ["N in (1, 4)", "N == 4 if y/else_branch"],
+    ),
+    "divisors": (
+        "g (float[48] x, float[B,2] z) => (y) { s = Shape <end = 1> (z) r = Constant <value_ints = [-1, 4]> () t = Concat <axis = 0> (s, r) "
+        "y = Reshape (x, t) }",
+        ["B in (1, 2, 3, 4, 6, 12)"],
+    ),
+    "sizes less than they look": (
+        "g (float[N,3] a, float[M,3] b, float[K,3] c) => (y) { d = Concat <axis = 0> (a, b) e = Concat <axis = 0> (a, c) "
+        "y = Concat <axis = 1> (d, e) }",
+        ["M == K"],
     ),
     "class token": (
         "g (float[N,S,4] x, float[N,1,4] cls, float[1,7,4] pos) => (y) { t = Concat <axis = 1> (cls, x) y = Add (t, pos) }",
@@ -236,5 +264,51 @@ MODELS = {
     "residual frozen": (
         "g (float[N,1,H] x, float[1,1,3] w) => (y) <int64[3] s = {2, 1, 10}> { a = Conv (x, w) r = Reshape (a, s) y = Relu (r) }",
         ["H >= 3", "H*N - 2*N == 20"],
+    ),
+    "strided size": (
+        _SIZED + "<int64[1] z = {0}, int64[1] o = {1}, int64[1] e = {9223372036854775807}, int64[1] t = {2}> "
+        "{ n = Shape <end = 1> (x) m = Sub (n, o) h = Div (m, t) k = Add (h, o) a = Slice (x, z, e, z, t) " + _BESIDE,
+        [],
+    ),
+    "strided size by negation": (
+        _SIZED + "<int64[1] z = {0}, int64[1] o = {1}, int64[1] e = {9223372036854775807}, int64[1] t = {2}> "
+        "{ n = Shape <end = 1> (x) m = Neg (n) h = Div (m, t) k = Neg (h) a = Slice (x, z, e, z, t) " + _BESIDE,
+        ["H % 2 == 0"],
+    ),
+    "truncated below 0": (
+        "g (float[H,1] x, float[6,1] a) => (y) <int64[1] o = {1}, int64[1] f = {5}, int64[1] t = {3}, int64[1] p = {6}> "
+        "{ n = Shape <end = 1> (x) m = Sub (n, f) h = Div (m, t) k = Add (h, p) " + _BESIDE,
+        ["3 <= H <= 7"],
+    ),
+    "a negative divisor": (
+        "g (float[H,1] x, float[27,1] a) => (y) <int64[1] o = {1}, int64[1] t = {-2}, int64[1] p = {29}> "
+        "{ n = Shape <end = 1> (x) h = Div (n, t) k = Add (h, p) " + _BESIDE,
+        ["H in (4, 5)"],
+    ),
+    "rounded up as floats": (
+        _SIZED
+        + "<int64[1] o = {1}, float[1] f = {4.0}> { n = Shape <end = 1> (x) c = Cast <to = 1> (n) b = Div (c, f) d = Ceil (b) "
+        "g1 = Mul (d, f) k = Cast <to = 7> (g1) a = Identity (x) " + _BESIDE,
+        ["H % 4 == 0"],
+    ),
+    "rounded down as floats": (
+        _SIZED
+        + "<int64[1] o = {1}, double[1] f = {0.25}, double[1] t = {4.0}> { n = Shape <end = 1> (x) c = Cast <to = 11> (n) "
+        "b = Mul (f, c) d = Floor (b) g1 = Mul (d, t) k = Cast <to = 7> (g1) a = Identity (x) " + _BESIDE,
+        ["H % 4 == 0"],
+    ),
+    "cut off as floats": (
+        _SIZED + "<int64[1] o = {1}, float[1] f = {1.5}, int64[1] t = {3}, int64[1] u = {2}> { n = Shape <end = 1> (x) "
+        "c = Cast <to = 1> (n) b = Div (c, f) d = Cast <to = 7> (b) g1 = Mul (d, t) k = Div (g1, u) a = Identity (x) "
+        + _BESIDE,
+        ["H % 3 == 0"],
+    ),
+    "padded as in TensorFlow": (
+        "g (float[1,1,H] x, float[1,1,3] w) => (z) <float t = {2.0}, float l = {0.0}, int64[1] a = {0}> "
+        "{ n = Shape <start = 2> (x) m = Squeeze (n) f = Cast <to = 1> (m) q = Div (f, t) c = Ceil (q) "
+        "o = Constant <value_float = 1.0> () b = Sub (c, o) d = Mul (b, t) k = Constant <value_float = 3.0> () e = Add (d, k) g1 = Sub (e, f) "
+        "h = Clip (g1, l) p = Cast <to = 7> (h) u = Unsqueeze (p, a) r = Constant <value_ints = [0, 0, 0, 0, 0]> () s = Concat <axis = 0> (r, u) "
+        "v = Pad (x, s) y = Conv <strides = [2]> (v, w) z = Concat <axis = 1> (y, y) }",
+        [],
     ),
 }

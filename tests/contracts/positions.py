@@ -197,4 +197,17 @@ POSITIONS = {
         "e = Expand (q, f) y = com.microsoft.RotaryEmbedding <num_heads = 2> (x, e, c, c) }",
         ["S <= 5"],
     ),
+    "a mask of batch and position": (
+        "g (float[B,T] m, float[N,S] x) => (y) <int64[1] i = {0}, int64[1] j = {1}, int64[1] k = {-1}> { z = Constant <value_int = 0> () "
+        "o = Constant <value_int = 1> () e = Shape (x) a = Gather (e, z) b = Gather (e, o) c = Range (z, a, o) d = Range (z, b, o) "
+        "f = Unsqueeze (c, j) h = Unsqueeze (d, i) p = Expand (f, e) q = Expand (h, e) u = Unsqueeze (p, k) v = Unsqueeze (q, k) "
+        "t = Concat <axis = -1> (u, v) y = GatherND (m, t) }",
+        ["B >= N", "T >= S"],
+    ),
+    "a position beside what the data tell": (
+        "g (float[9,T] m, int64[N,S] x) => (y) <int64[1] i = {0}, int64[1] k = {-1}> { z = Constant <value_int = 0> () "
+        "o = Constant <value_int = 1> () e = Shape (x) b = Gather (e, o) d = Range (z, b, o) h = Unsqueeze (d, i) q = Expand (h, e) "
+        "u = Unsqueeze (x, k) v = Unsqueeze (q, k) t = Concat <axis = -1> (u, v) y = GatherND (m, t) }",
+        ["T >= S"],
+    ),
 }

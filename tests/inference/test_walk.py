@@ -54,6 +54,46 @@ def test_declarations_fill_holes_and_override_nothing() -> None:
     assert [shape_text(each.shape) for value, each in found.types.items() if value.name == "y"] == ["[2, 3]"]
 
 
+@pytest.mark.parametrize(
+    ("declared", "shape"),
+    [
+        ("((H - 1)//2) + 1", "[(H + 1)//2]"),
+        ("2*H", "[2*H]"),
+        ("Max(1, H - 3)", "[max(H - 3, 1)]"),
+        ("CeilToInt(IntTrueDiv(H, 2))", "[(H + 1)//2]"),
+        ("2*u0", "[d2_u0]"),
+        ("H +", "[H_2]"),
+        ("2*3", "[d2_3]"),
+    ],
+)
+def test_a_declared_expression_of_sizes_of_inputs_has_its_value(declared: str, shape: str) -> None:
+    model = onnx.parser.parse_model(HEAD + "g (float[H] x, bool[H] c) => (float[A] y) { y = Compress (x, c) }")
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = declared
+    found = inferred(read("m.onnx", model.SerializeToString()))
+    assert [shape_text(each.shape) for value, each in found.types.items() if value.name == "y"] == [shape]
+
+
+def test_an_expression_that_an_input_declares_is_a_size_of_its_own() -> None:
+    model = onnx.parser.parse_model(
+        HEAD + "g (float[P] x, float[A] m) => (float[B] y) { y = Concat <axis = 0> (x, m) }"
+    )
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "P + 1"
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "2*P + 1"
+    found = inferred(read("m.onnx", model.SerializeToString()))
+    assert not found.problems
+    assert [shape_text(each.shape) for value, each in found.types.items() if value.name == "y"] == ["[P + P_1]"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "shape"),
+    [("A,B", "[N, M]"), ("A", "[A]"), ("A,B,C", "[A, B, C]"), ("", "[...]")],
+)
+def test_squeeze_without_axes_takes_the_rank_that_is_declared(declared: str, shape: str) -> None:
+    found = known(f"g (float[N,1,M] x) => (float[{declared}] y) {{ y = Squeeze (x) }}")
+    assert found["y"] == shape
+    assert known("g (float[N,3] x) => (float[A] y) { y = Squeeze (x) }")["y"] == "[3]"
+
+
 def test_open_sizes_are_named_after_where_they_stand(tmp_path: Path) -> None:
     model = onnx.parser.parse_model(HEAD + "g (float[?,3,H] images) => (float[?,?] y) { y = Flatten (images) }")
     path = tmp_path / "m.onnx"

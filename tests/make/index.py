@@ -124,8 +124,8 @@ def _literal(table: Mapping[str, str | int]) -> str:
     return "{\n" + "".join(f'    "{name}": {json.dumps(table[name])},\n' for name in sorted(table)) + "}"
 
 
-#: Codes that a family has: its digit, and two more.
-CODES = 100
+#: Codes that a family has: its digit and two more, then three.
+CODES = 1000
 
 
 def families() -> Iterator[str]:
@@ -136,7 +136,8 @@ def families() -> Iterator[str]:
         codes = [f"{family}{number:02}" for number in range(CODES)]
         free = [code for code in codes[1:] if code not in RULES]
         used = sum(code in RULES for code in codes)
-        yield f"{family}xx: the next free code is {free[0] if free else 'none'}; {used} used, {len(free)} left"
+        short = sum(len(code) == len(codes[0]) for code in free)
+        yield f"{family}xx: the next free code is {free[0]}; {used} used, {short} of three digits left"
 
 
 #: What is written, and by what.

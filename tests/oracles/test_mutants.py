@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -14,6 +13,7 @@ import onnx.parser
 import pytest
 from make.fixtures import ROOT
 from oracles import engines
+from oracles.differences import FALSE, MISSED, NO_FAULT
 from oracles.mutations import mutants
 from oracles.onnxruntime_worker import Outcome, outcome, outcomes
 
@@ -29,25 +29,6 @@ MUTANTS = 4
 
 #: The newest versions that the runtime under test knows; models that state newer ones are taken back to these.
 NEWEST_OPSET, NEWEST_IR = 21, 10
-
-#: What ONNX Runtime alone refuses: kernels, opsets and functions that it does not have.
-NO_FAULT = re.compile("NOT_IMPLEMENTED|ValidateOpsetForDomain|is not a registered function/op|Model::Model")
-
-#: Refusals that irlint answers with a warning or not at all, as a part of ONNX Runtime's text, and why.
-MISSED = {
-    'GetAttr("hidden_size"': "the specification lets recurrent operators go without: a warning",
-    "items % ngram_size == 0": "the lists of a TfIdfVectorizer are not counted",
-    "OpNodeProtoHelper<Impl_t>::GetAttr": "the specification lets RegexFullMatch go without a pattern",
-    "Failed to construct locale": "the locales of this machine",
-}
-
-#: Errors that ONNX Runtime does without, by rule, and why.
-FALSE = {
-    "IRL361": "a size below 0 in an operator that the runtime puts together from others",
-    "IRL366": "with keep_aspect_ratio_policy=not_smaller the runtime takes the larger of several sizes",
-    "IRL324": "parameters of one element, which the runtime stretches",
-    "IRL340": "sizes that the runtime does not know before it runs, of tensors without elements",
-}
 
 
 def without_newer_versions(model: onnx.ModelProto) -> onnx.ModelProto:

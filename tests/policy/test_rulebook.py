@@ -10,7 +10,7 @@ from make import fixtures as make_fixtures
 
 import irlint
 from irlint.findings.faults import Rule
-from irlint.policy.rulebook import every_rule
+from irlint.policy.rulebook import every_rule, in_order, named
 
 RULES = every_rule()
 
@@ -108,3 +108,13 @@ def test_good_fixtures_have_no_finding(kind: str) -> None:
     report = irlint.check(make_fixtures.ROOT / kind / "good")
     assert [(finding.path, finding.message) for finding in report.findings] == []
     assert report.files
+
+
+def test_a_family_continues_with_four_digits() -> None:
+    first, later = (object.__new__(Rule) for _ in range(2))
+    first.code, first.name = "IRL310", "first"  # type: ignore[misc]
+    later.code, later.name = "IRL3100", "later"  # type: ignore[misc]
+    assert [named(each, "IRL310") for each in (first, later)] == [True, False]
+    assert [named(each, "irl3100") for each in (first, later)] == [False, True]
+    assert [named(each, "IRL31") for each in (first, later)] == [True, True]
+    assert sorted(["IRL401", "IRL3100", "IRL399"], key=in_order) == ["IRL399", "IRL3100", "IRL401"]

@@ -93,7 +93,7 @@ def test_what_is_known_of_a_model_stands_above_its_findings() -> None:
     assert names == ["Contract: what may be fed", "Targets: which releases take it", "Values 15"]
     contract, targets, values = second.findall(".//details")
     assert "H % 4 in (0, 3)" in cells(contract)
-    assert "heads float32[N, 8, 2*((H + 3)//4), 2*((W + 3)//4)]" in cells(contract)
+    assert "heads float32[N, 8, (H + 1)//2, (W + 1)//2]" in cells(contract)
     assert "✓ 1.32 runs" in cells(targets)
     assert "c1 Conv float32[N, 8, (H + 1)//2, (W + 1)//2]" in cells(values)
     assert "No findings." in text_of(second)

@@ -52,6 +52,14 @@ def detector(model: ModelProto) -> None:
     model.graph.initializer.append(helper.make_tensor("w", 1, [64, 3, 7, 7], bytes(64 * 3 * 7 * 7 * 4), raw=True))
 
 
+def tables(model: ModelProto) -> None:
+    model.graph.initializer.append(helper.make_tensor("positions", 1, [1, 77, 16], bytes(4 * 77 * 16), raw=True))
+
+
+def weights(model: ModelProto) -> None:
+    model.graph.initializer.append(helper.make_tensor("w", 1, [12288, 5], bytes(4 * 12288 * 5), raw=True))
+
+
 def awkward(model: ModelProto) -> None:
     model.graph.name = 'main\n"g"'
     model.graph.node[0].name = 'red\x1b[31m\x1b]0;title\x07\n"q" \u202e 中文'
@@ -102,7 +110,30 @@ def detector_ir(skip: int = 55, relu: int = 56, auto_broadcast: str = "auto_broa
     )
 
 
+def table_ir() -> str:
+    images, table = (-1, -1, 4), (1, 77, 4)
+    return net(
+        [
+            layer(0, "x", "Parameter", 'shape="?,?,4" element_type="f32"', [], images),
+            layer(1, "positions", "Const", 'element_type="f32" shape="1,77,4" offset="0" size="1232"', [], table),
+            layer(2, "relu", "Relu", "", [images], images),
+            layer(3, "sum", "Add", 'auto_broadcast="numpy"', [images, table], (-1, 77, 4)),
+            layer(4, "y", "Result", "", [(-1, 77, 4)], None),
+        ],
+        [(0, 0, 2, 0), (2, 1, 3, 0), (1, 0, 3, 1), (3, 2, 4, 0)],
+    )
+
+
 WEIGHTS = bytes(37632)
+TABLE = """encoder (float[batch,seq,16] words) => (float[batch,77,16] y) {
+  x = Relu (words)
+  y = Add (x, positions)
+}"""
+LAYER = """classifier (float[batch,3,H,W] image) => (float[batch,5] y) {
+  r = Relu (image)
+  f = Flatten (r)
+  y = MatMul (f, w)
+}"""
 DETECTOR = """main_graph (float[1,3,224,224] images, float[1,64,56,55] skip) => (float[1,64,56,56] y) <float[64,3,7,7] w> {
   c = Conv <pads = [3,3,3,3], strides = [4,4]> (images, w)
   r = Relu (c)
@@ -139,6 +170,9 @@ PAGES: dict[str, Files] = {
 }"""
         ),
     },
+    "onnx-fixed-size": {"m.onnx": from_text(TABLE, tables)},
+    "onnx-fixed-product": {"m.onnx": from_text(LAYER, weights)},
+    "ir-fixed-size": {"m.xml": table_ir().encode(), "m.bin": bytes(1232)},
     "onnx-repeated": {
         "m.onnx": from_text(f"g (float[2,3] x, float[4] b) => (float[2,3] y) {{\n{BLOCKS}  y = Relu (x)\n}}"),
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import MaybeDim, Shape, at_least, largest, product, same
+from irlint.dims import Expr, MaybeDim, Shape, at_least, largest, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
@@ -131,9 +131,8 @@ def _branches(
     check_arity(then_branch, "then_branch", 0, outputs=context.outputs, context=context, why=why)
     check_arity(else_branch, "else_branch", 0, outputs=context.outputs, context=context, why=why)
     chosen = truth(cond)
-    maybe = chosen is None
-    thens = context.run(then_branch, (), dead=chosen is False, maybe=maybe)
-    elses = context.run(else_branch, (), dead=chosen is True, maybe=maybe)
+    thens = context.run(then_branch, (), "maybe" if chosen is None else "always" if chosen else "never")
+    elses = context.run(else_branch, (), "maybe" if chosen is None else "never" if chosen else "always")
     check_same_types(thens, elses, "then_branch", second="else_branch")
     return thens, elses
 
@@ -166,7 +165,7 @@ def loop(
     never = truth(cond) is False or _count(m) == 0
 
     def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
-        return context.run(body, (number, *state), quiet=True)[: len(initial)]
+        return context.run(body, (number, *state), "tried")[: len(initial)]
 
     state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
     exact = (
@@ -175,12 +174,17 @@ def loop(
         else unrolled(body, initial, number, count=_count(m), context=context)
     )
     if nesting(body) <= DEEPEST_SEARCH and (never or states_sizes(body, (number, *state))):
-        context.run(body, as_declared(body, (number, *state)), stated=True)
-    runs = truth(start) and (m is None or _at_least_once(m))
-    outputs = context.run(body, (number, *state), dead=never, maybe=not runs)
+        context.run(body, as_declared(body, (number, *state)), "as declared")
+    surely = truth(start) and (m is None or _at_least_once(m))
+    lasts = False
+    if truth(start) and truth(state[0]) is None and isinstance(_count(m), Expr):
+        from irlint.ops.kernels.trips import lasts_for
+
+        lasts = lasts_for(body, number, initial, state, count=_count(m), context=context)
+    outputs = context.run(body, (number, *state), "never" if never else "always" if surely else "maybe")
     _check_carried(initial, outputs[: len(initial)])
     check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
-    trips = exact[0] if exact else _trips(m, state[0], outputs[0], never=never)
+    trips = exact[0] if exact else _count(m) if lasts else _trips(m, state[0], outputs[0], never=never)
     own = passing(state, initial)
     finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
     check_all_tensors(outputs[len(initial) :], len(initial))

@@ -9,7 +9,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
-from irlint.ops import Context, openvino
+from irlint.ops import Context, Runs, openvino
 from irlint.ops.kernels.back_edges import Iteration, check_back_edges
 from irlint.ops.kernels.bodies import (
     CONTROL_INPUT,
@@ -137,7 +137,7 @@ def _branch(
     check_as_stated(body, arguments, context)
     if runs is None or name == "then_body":
         check_outputs_mapped(entries, context.outputs, name)
-    outputs = context.run(body, arguments, maybe=runs is None)
+    outputs = context.run(body, arguments, "maybe" if runs is None else "always")
     missing = context.outputs - len(places)
     return (*(outputs[place] for place in places), *(UNKNOWN,) * missing)
 
@@ -258,11 +258,11 @@ def _iterated(
     check_as_stated(body, arguments, context)
     places = [place for place in merged if arguments[place] is not None]
 
-    def run(state: Sequence[Type | None], quiet: bool = True) -> tuple[Type | None, ...]:
+    def run(state: Sequence[Type | None], runs: Runs = "tried") -> tuple[Type | None, ...]:
         values = list(arguments)
         for place, known in zip(places, state):
             values[place] = known
-        return context.run(body, values, quiet=quiet)
+        return context.run(body, values, runs)
 
     firsts: list[tuple[Type | None, ...]] = []
 
@@ -275,11 +275,9 @@ def _iterated(
     state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
     state = tuple(a if isinstance(b, Tensor) and b.shape is None else b for a, b in zip(initial, state))
     if state != initial and nesting(body) <= DEEPEST_SEARCH:
-        run(
-            [Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], quiet=False
-        )
+        run([Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else known for known in initial], "always")
     own = passing(state, initial)
-    outputs = tuple(outside(known, own) for known in run(state, quiet=False))
+    outputs = tuple(outside(known, own) for known in run(state, "always"))
     used = read_values(body)
     return _Run(
         outputs,

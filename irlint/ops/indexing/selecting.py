@@ -14,7 +14,7 @@ from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import axis_of
-from irlint.ops.kernels.compiling import NOT_COMPILED, Layer, first_of, not_compiled, without_strings
+from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
 from irlint.ops.kernels.contents import fits, positions, strides
 from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import expect_one, expect_rank
@@ -339,10 +339,11 @@ def _stored_axis(layer: Layer) -> Fault | None:
     """What is wrong with an axis that is worked out, even of constants."""
     if len(layer.inputs) < 2 or layer.inputs[1] is None or 1 in layer.stored:
         return None
-    return NOT_COMPILED.fault(
-        "input 1 (axis) is no Const, and OpenVINO reads the layer with one alone",
+    return not_compiled(
+        "input 1 (axis) is no Const, with which alone OpenVINO infers the layer",
         help="let input 1 be a Const",
         input=1,
+        forbidden=True,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irlint.dims import Expr, MaybeDim, Shape, product, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
 from irlint.findings.wording import are, counted, either, listed
 from irlint.model import Graph, Value
@@ -44,6 +44,7 @@ g (bool c, float[2,3] x) => (float[2,3] y) {
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
 }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("openvino_frontend")),
 )
 
 BODY_TYPES = Rule(
@@ -63,6 +64,7 @@ g (bool c, float[2,3] x) => (float[2,3] y) {
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
 }""",
+    refused=(refused("onnxruntime"),),
 )
 
 SCAN_LENGTH = Rule(
@@ -201,7 +203,7 @@ def unrolled(
             return None
         if not goes_on:
             return trip, state, added
-        outputs = context.run(body, (replaced(number, value=(trip,)), *state), quiet=True)
+        outputs = context.run(body, (replaced(number, value=(trip,)), *state), "tried")
         added.append(outputs[len(state) :])
         state = outputs[: len(state)]
         if any(name.startswith("_") for name in passing(state, initial)):

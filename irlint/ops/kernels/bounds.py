@@ -27,6 +27,7 @@ from irlint.dims import (
 from irlint.dims import bounds as limits
 from irlint.dims.polynomials import Atom, terms_of
 from irlint.lazy_typing import Any, TypeVar
+from irlint.model.descriptions import Columns
 from irlint.model.tensor import FLOATS, INTEGERS, Ends, Extent, Ramp, Scalar, Tensor
 from irlint.ops.kernels import contents
 
@@ -43,6 +44,9 @@ WHOLE = frozenset({"int32", "int64"})
 
 #: The name of an entry that is any of a tensor's; no model has it, as it is no identifier.
 ENTRY = "an entry"
+
+#: A last axis that is longer is not looked at position by position.
+MOST_COLUMNS = 8
 
 # --- what is known of a tensor ----------------------------------------------------------------------------------------
 
@@ -82,6 +86,8 @@ def ends_of(x: Tensor) -> Ends | None:
     """The least and the greatest entry, None where one of them is not known."""
     if isinstance(x.extent, Ends):
         return x.extent
+    if isinstance(x.extent, Columns):
+        return x.extent.ends
     if isinstance(x.extent, Ramp):
         return _simple(_ends_of_ramp, x.extent, x.shape)
     if (
@@ -204,7 +210,8 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
     ends = ends_of(tensors[index])
     if ends is None:
         return None
-    entry = symbol(ENTRY, limits(ends.least)[0] or 0) if at_least(ends.least, 0) else symbol(ENTRY, -(1 << 62))
+    least = limits(ends.least)[0] or 0 if at_least(ends.least, 0) else -(1 << 62)
+    entry = symbol(ENTRY, least, by_data=True)
     row = [entry if place == index else _as_held(x) for place, x in enumerate(tensors)]
     try:
         found = fold(*row)
@@ -218,8 +225,8 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
     given = spread(tensors[index], shape)
     if isinstance(given, Ramp) and (factor := _factor(found, entry)) is not None:
         return Ramp(substituted(found, {ENTRY: given.first}), tuple(factor * step for step in given.steps))
-    least, most = (substituted(found, {ENTRY: end}) for end in (ends.least, ends.most))
-    return Ends(least, most) if direction >= 0 else Ends(most, least)
+    first, last = (substituted(found, {ENTRY: end}) for end in (ends.least, ends.most))
+    return Ends(first, last) if direction >= 0 else Ends(last, first)
 
 
 def _as_held(x: Tensor) -> Scalar:
@@ -267,8 +274,10 @@ def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> D
     return one if isinstance(one, Ramp) and one == other else None
 
 
-def converted(x: Tensor, dtype: str | None) -> Described:
+def converted(x: Tensor, dtype: str | None) -> Described | Columns:
     """The contents in another type, None where that may not hold them all."""
+    if isinstance(x.extent, Columns):
+        return x.extent if dtype in EXACT else None
     if not isinstance(x.extent, (Ramp, Ends)):
         return None
     if dtype in EXACT:
@@ -282,8 +291,11 @@ def converted(x: Tensor, dtype: str | None) -> Described:
 # --- moved about ------------------------------------------------------------------------------------------------------
 
 
-def rearranged(x: Tensor, shape: Shape | None) -> Described:
+def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
     """The contents under another shape, in the same order."""
+    if isinstance(x.extent, Columns) and shape and x.shape is not None and shape[-1] == x.shape[-1]:
+        columns = [ends_of(column(x, position)) for position in range(len(x.extent.columns))]
+        return Columns(tuple(columns), x.extent.ends)
     ramp = ramp_of(x)
     if ramp is None or shape is None or x.shape is None:
         return ends_of(x)
@@ -356,8 +368,20 @@ def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
     return _simple(lambda: Ramp(ramp.first + step * start, (*before, *(step * each for each in places.steps), *after)))
 
 
-def joined(tensors: Sequence[Tensor], axis: int) -> Described:
+def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
     """The contents of tensors one after the other along ``axis``."""
+    found = _joined(tensors, axis)
+    if isinstance(found, Ramp) or any(x.shape is None or axis != len(x.shape) - 1 for x in tensors):
+        return found
+    sizes = [x.shape[-1] for x in tensors if x.shape is not None]
+    if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type]
+        return found
+    columns = [column(x, position) for x, size in zip(tensors, sizes) for position in range(size)]  # type: ignore[arg-type]
+    known = tuple(ramp_of(each) or ends_of(each) for each in columns)
+    return Columns(known, found) if any(each is not None for each in known) else found
+
+
+def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
     first, *others = map(ramp_of, tensors)
     if first is not None and not any(first.steps) and all(ramp == first for ramp in others):
         return first
@@ -395,4 +419,6 @@ def column(x: Tensor, position: int) -> Tensor:
     if isinstance(x.extent, Ramp):
         *steps, last = x.extent.steps
         return Tensor(x.dtype, shape, None, Ramp(x.extent.first + last * position, tuple(steps)))
+    if isinstance(x.extent, Columns):
+        return Tensor(x.dtype, shape, None, x.extent.columns[position])
     return Tensor(x.dtype, shape, None, x.extent if length == 1 else None)

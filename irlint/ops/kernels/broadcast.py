@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted, listed
 from irlint.model.tensor import shape_text
@@ -26,6 +26,7 @@ axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H,
 g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,56,56] x, float[64,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
+    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
 )
 
 UNIDIRECTIONAL_MISMATCH = Rule(

@@ -22,12 +22,13 @@ _GOOD = """<?xml version="1.0"?>
 NOT_COMPILED = Rule(
     "IRL525",
     "layer-not-compiled",
-    Severity.ERROR,
+    Severity.WARNING,
     "OpenVINO reads the layer, and refuses to compile it for the CPU.",
     why="""Reading a model checks little more than types and shapes. The CPU plugin needs to know the rank of every tensor when
 it compiles the model, holds no tensors of some element types, and wants constants in some places: there `compile_model` fails,
-with a text that rarely tells where.""",
-    mend="Give the layer what the message names; an input's rank may also be given with `reshape` before compiling.",
+with a text that rarely tells where. Where the specification allows the layer, another device may run it, or the CPU once the
+model is reshaped: that is a warning, and an error with `--target openvino`. What the specification forbids is an error.""",
+    mend="Give the layer what the message names, or an input its rank with `reshape` before compiling.",
     bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),
     good=_GOOD,
 )
@@ -40,8 +41,8 @@ NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 class Surroundings:
     """Where what a layer gets comes from, and where what it gives goes: which inputs are ``fixed``, which follow from constants
     alone, which are ``varying``, which are worked out when the model runs, and which ``direct``, which are inputs of the model, which
-    ``stored``, which are constants themselves, and which ``shared``, which other layers use too; which outputs are ``used``, and which
-    are ``outward``, outputs of the model.
+    ``stored``, which are constants themselves, which ``shared``, which other layers use too, and which ``leaving``, which are outputs of
+    the model too; which outputs are ``used``, and which are ``outward``, outputs of the model.
     """
 
     fixed: frozenset[int]
@@ -51,6 +52,7 @@ class Surroundings:
     used: frozenset[int]
     shared: frozenset[int]
     outward: frozenset[int]
+    leaving: frozenset[int]
 
 
 @record
@@ -92,6 +94,10 @@ class Layer:
     def outward(self) -> frozenset[int]:
         return self.surroundings().outward
 
+    @property
+    def leaving(self) -> frozenset[int]:
+        return self.surroundings().leaving
+
     def dtype(self, index: int) -> str | None:
         """The element type of an input, None where it is not known."""
         known = self.inputs[index] if index < len(self.inputs) else None
@@ -110,19 +116,26 @@ def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(known.shape) else None
 
 
-def not_compiled(message: str, *, help: str, input: int | None = None, attribute: str | None = None) -> Fault:
-    """The fault of what OpenVINO reads and refuses to compile."""
-    text = f"{message}; OpenVINO reads the layer and refuses to compile it"
-    return NOT_COMPILED.fault(text, help=help, input=input, attribute=attribute)
+def not_compiled(
+    message: str, *, help: str, input: int | None = None, attribute: str | None = None, forbidden: bool = False
+) -> Fault:
+    """The fault of what OpenVINO reads and refuses to compile; ``forbidden``: the specification does not allow it either."""
+    return NOT_COMPILED.fault(
+        f"{message}; OpenVINO reads the layer and refuses to compile it",
+        help=help,
+        input=input,
+        attribute=attribute,
+        severity=Severity.ERROR if forbidden else None,
+        stage="compile",
+    )
 
 
 def never(layer: Layer) -> Fault | None:
     """What is wrong with any layer of an operation that the CPU plugin does not have, and others may."""
-    fault = not_compiled(
+    return not_compiled(
         "the CPU plugin has no implementation of the operation",
         help="write the operation with others, or take another device",
     )
-    return fault.lowered(Severity.WARNING)
 
 
 def without_strings(layer: Layer) -> Fault | None:
@@ -133,27 +146,25 @@ def without_strings(layer: Layer) -> Fault | None:
                 f"input {index} is string, and the CPU plugin takes numbers there",
                 help=f"let input {index} hold numbers",
                 input=index,
+                forbidden=True,
             )
     return None
 
 
 def laid_as_numpy(layer: Layer) -> Fault | None:
-    """What is wrong with an input that is laid along the first one as PaddlePaddle does, where the CPU plugin lays it as NumPy does; a
-    warning, as the specification has examples of it.
-    """
+    """What is wrong with an input that is laid along the first one as PaddlePaddle does, where the CPU plugin lays it as NumPy does."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
     if all(a == b or 1 in (a, b) for a, b in zip(first[::-1], second[::-1])) or not {0, 1} & layer.varying:
         return None
-    fault = not_compiled(
+    return not_compiled(
         f'attribute `auto_broadcast` is "pdpd", which the specification allows, and the CPU plugin lays {list(second)} along the last axes '
         f"of {list(first)} all the same",
         help='write auto_broadcast="numpy", and unsqueeze input 1 to the axes that are meant',
         attribute="auto_broadcast",
         input=1,
     )
-    return fault.lowered(Severity.WARNING)
 
 
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
@@ -206,6 +217,7 @@ def types_at(
                     f"input {index} is {dtype}, and {becomes} {kinds(allowed)}",
                     help=f"convert input {index} to {one_of(allowed, dtype)}",
                     input=index,
+                    forbidden=True,
                 )
         return None
 
@@ -277,6 +289,7 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
                     f"`{name}` has the entry {negative[0]}",
                     help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
                     attribute=name,
+                    forbidden=True,
                 )
         return None
 
@@ -299,6 +312,7 @@ def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | No
                         f"`{name}` has the entry {entry} for axis {axis}, whose size is known",
                         help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
                         attribute=name,
+                        forbidden=True,
                     )
         return None
 
@@ -329,6 +343,7 @@ def given_type(
             f"attribute `{attribute}` is {dtype or 'dynamic'}, of which the CPU plugin makes nothing",
             help="write an element type that the CPU plugin makes, such as f32 or i32",
             attribute=attribute,
+            forbidden=dtype is None,
         )
 
     return fault

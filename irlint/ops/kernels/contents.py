@@ -7,8 +7,12 @@ import operator
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, largest, same, smallest
+from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, elements, floordiv, guarded, largest, same, smallest
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, UNSIGNED, Contents, Extent, Scalar, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from irlint.model.descriptions import Ratio
 
 Fold = Callable[..., Scalar]
 
@@ -88,7 +92,7 @@ def folded(
         spread(x.value, x.shape, shape) if x.value is not None and x.shape is not None else (None,) * _count(shape)
         for x in tensors
     ]
-    entries = tuple(_entry(fold, row, dtype, partial=partial) for row in zip(*columns))
+    entries = tuple(entry_of(fold, row, dtype, partial=partial) for row in zip(*columns))
     return None if partial and entries and all(entry is None for entry in entries) else entries
 
 
@@ -110,7 +114,8 @@ def _count(shape: Shape) -> int:
     return math.prod(static(shape))
 
 
-def _entry(fold: Fold, row: Sequence[Scalar], dtype: str | None, *, partial: bool) -> Scalar:
+def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, partial: bool = False) -> Scalar:
+    """What ``fold`` gives for entries, as ``dtype`` holds it; None where it is not known."""
     if None in row and not partial:
         return None
     try:
@@ -202,9 +207,11 @@ def _whole(entry: Scalar) -> MaybeDim:
 def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
     """Division as ONNX does it: towards zero for whole numbers."""
     if isinstance(a, float) or isinstance(b, float):
-        return _float_quotient(a, b)
+        return real_quotient(a, b)
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return floordiv(a, b) if at_least(a, 0) and at_least(b, 1) else None  # type: ignore[arg-type]
+        from irlint.ops.kernels.quotients import truncated
+
+        return truncated(a, b)  # type: ignore[arg-type]
     assert a is not None and b is not None
     magnitude = abs(a) // abs(b)
     return magnitude if (a < 0) == (b < 0) else -magnitude
@@ -213,12 +220,13 @@ def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
 def floored_quotient(a: Scalar, b: Scalar) -> Scalar:
     """Division as OpenVINO does it by default: towards minus infinity for whole numbers."""
     if isinstance(a, float) or isinstance(b, float):
-        return _float_quotient(a, b)
+        return real_quotient(a, b)
     assert a is not None and b is not None
     return floordiv(a, b) if isinstance(b, int) or at_least(b, 1) else None
 
 
-def _float_quotient(a: Scalar, b: Scalar) -> Scalar:
+def real_quotient(a: Scalar, b: Scalar) -> Scalar:
+    """Division of floating-point numbers."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         return a if not isinstance(b, Expr) and b == 1 else None
     assert a is not None and b is not None
@@ -228,14 +236,14 @@ def _float_quotient(a: Scalar, b: Scalar) -> Scalar:
 def floored_remainder(a: Scalar, b: Scalar) -> Scalar:
     """The remainder with the sign of the divisor (ONNX Mod with fmod=0, OpenVINO FloorMod)."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return a % b if at_least(a, 0) and at_least(b, 1) else None  # type: ignore[operator, arg-type]
+        return a % b if at_least(b, 1) else None  # type: ignore[operator, arg-type]
     return a % b  # type: ignore[operator]
 
 
 def truncated_remainder(a: Scalar, b: Scalar) -> Scalar:
     """The remainder with the sign of the dividend (ONNX Mod with fmod=1, OpenVINO Mod)."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return floored_remainder(a, b)
+        return floored_remainder(a, b) if at_least(a, 0) else None  # type: ignore[arg-type]
     if isinstance(a, float) or isinstance(b, float):
         return math.fmod(a, b)  # type: ignore[arg-type]
     return a - b * truncated_quotient(a, b)  # type: ignore[operator, arg-type]
@@ -283,9 +291,11 @@ def unequal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def not_less(a: Scalar, b: Scalar) -> Scalar:
-    """a >= b."""
+    """a >= b, where sizes of inputs are at least 1."""
     if isinstance(a, Expr) or isinstance(b, Expr):
-        return at_least(_whole(a), _whole(b))
+        from irlint.dims.proofs import fed
+
+        return at_least(guarded(fed, _whole(a)), guarded(fed, _whole(b)))
     return a >= b  # type: ignore[operator]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, same
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import are, counted, either
 from irlint.model.tensor import Tensor, shape_text
@@ -21,6 +21,7 @@ Runtimes refuse any other when they load the model.""",
 g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import reaches, reckoning, warn
 from irlint.findings.wording import are, counted
 from irlint.lazy_typing import Literal
@@ -50,6 +50,7 @@ g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
 }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
+    refused=(refused("onnxruntime", "dead"),),
 )
 
 PADDING_NOT_PORTABLE = Rule(

@@ -17,7 +17,6 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Floats, Ints, result_axis
 from irlint.ops.kernels.compiling import (
     NEVER_HELD,
-    NOT_COMPILED,
     Layer,
     first_of,
     given_type,
@@ -148,10 +147,11 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
     if not isinstance(given, Tensor):
         return None
     if _is_empty(layer.attributes["shape"]):
-        return NOT_COMPILED.fault(
+        return not_compiled(
             f'no size lies in an interval of "{layer.attributes["shape"]}": OpenVINO takes no tensor for the input',
             help="write the smaller end first",
             attribute="shape",
+            forbidden=True,
         )
     if given.shape is None:
         return not_compiled(
@@ -166,6 +166,7 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
         f"the input is of {given.dtype or 'a dynamic'} type, of which the CPU plugin takes no input",
         help="write an element type that it takes, such as f32",
         attribute="element_type",
+        forbidden=given.dtype is None,
     )
 
 
@@ -335,6 +336,7 @@ def _sized_batch(layer: Layer) -> Fault | None:
         f"input 3 (batch_shape) is {list(value)}, and all inputs are constants: -1 is no size",
         help="write the sizes of the batch",
         input=3,
+        forbidden=True,
     )
 
 
@@ -422,6 +424,7 @@ def _compiled_classes(layer: Layer) -> Fault | None:
         f"input 0 (indices) is {dtype}, of which the CPU plugin makes no classes",
         help="convert the indices to int32 or int64",
         input=0,
+        forbidden=True,
     )
 
 

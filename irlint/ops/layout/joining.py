@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, same, symbols, total
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, divides, reaches, reckon, reckoning, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text, size_text
@@ -32,6 +32,7 @@ number of axes. Runtimes refuse the model when they load it, or stop at the node
 g (float[1,64,40,40] x, float[1,32,20,20] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
+    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
 )
 
 SPLIT_SUM = Rule(
@@ -45,6 +46,7 @@ SPLIT_SUM = Rule(
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, b = Split <axis = 0> (x, split) }""",
+    refused=(refused("onnxruntime", "dead if sized"),),
 )
 
 SPLIT_UNEVEN = Rule(
@@ -58,6 +60,7 @@ SPLIT_UNEVEN = Rule(
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c) { a, b, c = Split <axis = 0> (x) }""",
+    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
 )
 
 SPLIT_COUNT = Rule(
@@ -71,6 +74,7 @@ SPLIT_COUNT = Rule(
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, b = Split <axis = 0> (x, split) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 
@@ -180,11 +184,13 @@ def _count(dims: Shape) -> int:
 def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:
     shape = concatenated([x.shape for x in inputs], axis)
     value = joined_contents(inputs, shape, axis)
-    if value is not None or shape is None or any(x.value is None and x.extent is None for x in inputs):
-        return Tensor(common_type(inputs), shape, value)
+    dtype = common_type(inputs)
+    missing = sum(x.value is None and x.extent is None for x in inputs)
+    if value is not None or shape is None or missing == len(inputs) or (missing and dtype not in INTEGERS):
+        return Tensor(dtype, shape, value)
     from irlint.ops.kernels import bounds
 
-    return Tensor(common_type(inputs), shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
+    return Tensor(dtype, shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
 
 
 @onnx("Concat", since=4)

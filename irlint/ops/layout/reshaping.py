@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import Relation, divides, reckoning, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
@@ -43,6 +43,7 @@ RESHAPE_TARGET = Rule(
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Reshape (x, shape) }""",
+    refused=(refused("onnxruntime", "dead if sized"),),
 )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
+from irlint.model import Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
-from irlint.ops import onnx, openvino
+from irlint.ops import Context, onnx, openvino
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
 from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
 from irlint.ops.kernels.contents import rearranged
@@ -29,6 +30,7 @@ what follows sees one axis too many: there it is a warning.""",
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axes) }""",
+    refused=(refused("onnxruntime", "dead if sized"),),
 )
 
 
@@ -43,12 +45,34 @@ def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
     if shape is None:
         return None
     if axes is None:
-        ones = [same(dim, 1) for dim in shape]
+        ones = _ones(shape)
         return None if None in ones else tuple(dim for dim, one in zip(shape, ones) if not one)
     for axis in axes:
         if not agree(shape[axis], 1, f"axis {axis} is removed"):
             raise _not_one(shape, axis)
     return tuple(dim for axis, dim in enumerate(shape) if axis not in axes)
+
+
+def _ones(shape: Shape) -> list[bool | None]:
+    """Whether each size is 1; None where that is not known."""
+    return [same(dim, 1) for dim in shape]
+
+
+def _declared_rank(node: Node) -> int | None:
+    """The rank that the file declares of the output, None where it declares none; of 0 axes it may state nothing."""
+    declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
+    types = [each.type for each in declared]
+    return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
+
+
+def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
+    """What is left of a shape without its axes of size 1 where that has ``rank`` axes: all that may be wider, or that surely are."""
+    wide = len(shape) - ones.count(True)
+    if rank is None or not ones.count(False) <= rank <= wide:
+        return None
+    if rank == wide:
+        return tuple(dim for dim, one in zip(shape, ones) if not one)
+    return tuple(dim for dim, one in zip(shape, ones) if one is False) if rank == ones.count(False) else (None,) * rank
 
 
 def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
@@ -62,8 +86,13 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
     )
 
 
-def _squeeze(x: Tensor, axes: Sequence[int] | None) -> Tensor:
-    """``x`` without ``axes``; by an empty list ONNX means none of them, and ONNX Runtime takes it for all."""
+def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
+    """``x`` without ``axes``; by an empty list ONNX means none of them, and ONNX Runtime takes it for all.
+
+    Without a list the ``context`` tells the rank that the file declares.
+    """
+    if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
+        return Tensor(x.dtype, _of_rank(x.shape, ones, _declared_rank(context.node)))
     if x.shape is None or (axes is not None and not axes and not all(same(dim, 1) is False for dim in x.shape)):
         return Tensor(x.dtype)
     places = None if axes is None else axes_of(axes, len(x.shape), repeats=True)
@@ -87,23 +116,23 @@ def _expect_from_front(axes: Sequence[int] | None) -> None:
 
 
 @onnx("Squeeze", since=1)
-def squeeze_from_front(data: Tensor, *, axes: Ints | None = None) -> Tensor:
+def squeeze_from_front(data: Tensor, *, axes: Ints | None = None, context: Context | None = None) -> Tensor:
     """ONNX Squeeze-1."""
     _expect_from_front(axes)
-    return _squeeze(data, axes)
+    return _squeeze(data, axes, context)
 
 
 @onnx("Squeeze", since=11)
-def squeeze_by_attribute(data: Tensor, *, axes: Ints | None = None) -> Tensor:
+def squeeze_by_attribute(data: Tensor, *, axes: Ints | None = None, context: Context | None = None) -> Tensor:
     """ONNX Squeeze-11."""
-    return _squeeze(data, axes)
+    return _squeeze(data, axes, context)
 
 
 @onnx("Squeeze", since=13)
-def squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
+def squeeze(data: Tensor, axes: Tensor | None = None, *, context: Context | None = None) -> Tensor:
     """ONNX Squeeze-13 and later."""
     if axes is None:
-        return _squeeze(data, None)
+        return _squeeze(data, None, context)
     expect_list_of_axes(axes)
     listed = whole(axes)
     if listed is not None:

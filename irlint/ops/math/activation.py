@@ -368,6 +368,7 @@ def _without_truths(layer: Layer) -> Fault | None:
         "input 0 is bool, and the reductions that the operation is worked out with take numbers",
         help="convert input 0 to f32",
         input=0,
+        forbidden=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -48,6 +48,7 @@ and numbers exists in few places. Runtimes refuse any other.""",
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int32[2,3] y) { y = BitCast <to = 6> (x) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 
@@ -65,6 +66,7 @@ y = Cast <to = 10> (c) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {1000.0}> ()
 y = Cast <to = 10> (c) }""",
+    uncalled=False,
 )
 
 #: Past these numbers a floating-point type has only infinity; those of 8 bits are cut off by `saturate`.
@@ -100,8 +102,9 @@ def retyped(x: Tensor, dtype: str | None) -> Tensor:
     """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
     if x.extent is not None:
         from irlint.ops.kernels import bounds
+        from irlint.ops.kernels.quotients import cut_off
 
-        return Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
+        return cut_off(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
         return Tensor(dtype, x.shape)
     return Tensor(dtype, x.shape, tuple(converted(entry, dtype) for entry in x.value))
@@ -222,6 +225,7 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
             "attribute `destination_type` is dynamic, and OpenVINO converts to no such type",
             help="write the type that the values are to have",
             attribute="destination_type",
+            stage="compile",
         )
     if x.dtype is not None and not _is_converted(x.dtype, destination_type):
         raise NOT_CONVERTIBLE.fault(

@@ -224,6 +224,7 @@ def _letters_once(layer: Layer) -> Fault | None:
         + ("" if "->" in equation else f", since without -> it is {''.join(output)}"),
         help="write each letter once after ->",
         attribute="equation",
+        forbidden=True,
     )
 
 

@@ -188,7 +188,7 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
             f"CPU plugin for a size where all sizes of input 0 are known, {shape_text(data.shape)}",
             help="write the size of the axis instead of -1",
             input=2,
-        ).lowered(Severity.WARNING)
+        )
     if 2 not in layer.varying:
         return None
     return not_compiled(

@@ -234,7 +234,7 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
         "CPU plugin wants fewer",
         help="write keep_dims as true, or remove the layer, which reduces nothing",
         input=1,
-    ).lowered(Severity.WARNING)
+    )
 
 
 @openvino("ReduceMax", fold=LARGEST, lists=(1,), compiles=_compiled_reduction, spare_inputs=True)
@@ -336,6 +336,7 @@ def _compiled_axis(layer: Layer) -> Fault | None:
         f"input 1 (axis) is {shape_text(axis.shape)}, where a scalar stands for the axis",
         help="make input 1 a scalar",
         input=1,
+        forbidden=True,
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from irlint.dims import Shape
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
 from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attributes import numbered_type
+from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.compiling import Layer, not_compiled
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, REAL, common_type, expect_type
@@ -24,8 +25,9 @@ RANDOM_RANGE_EMPTY = Rule(
     "random-range-empty",
     Severity.ERROR,
     "The range from which random numbers are drawn is empty.",
-    why="OpenVINO refuses a RandomUniform whose minval is not below its maxval.",
-    mend="Make maxval greater than minval.",
+    why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`, ONNX Runtime
+loads the model and ends the process when the node runs; it takes two equal bounds.""",
+    mend="Make maxval greater than minval, in ONNX `high` greater than `low`.",
     bad="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="low" type="Parameter" version="opset1"><data shape="7" element_type="f32"/><output><port id="0" precision="FP32"><dim>7</dim></port></output></layer>
@@ -62,6 +64,7 @@ def random_normal(
     context: Context,
 ) -> Tensor:
     """ONNX RandomNormal."""
+    _warn_of_scale(scale)
     return Tensor(numbered_type(dtype, context), _stated(shape))
 
 
@@ -76,6 +79,7 @@ def random_uniform(
     context: Context,
 ) -> Tensor:
     """ONNX RandomUniform."""
+    _check_bounds(low, high)
     return Tensor(numbered_type(dtype, context), _stated(shape))
 
 
@@ -94,6 +98,7 @@ def random_normal_like(
     context: Context,
 ) -> Tensor:
     """ONNX RandomNormalLike."""
+    _warn_of_scale(scale)
     return _random_like(input, dtype, context)
 
 
@@ -108,7 +113,30 @@ def random_uniform_like(
     context: Context,
 ) -> Tensor:
     """ONNX RandomUniformLike."""
+    _check_bounds(low, high)
     return _random_like(input, dtype, context)
+
+
+def _check_bounds(low: float, high: float) -> None:
+    """Raises a fault where no number lies between the bounds, as where one is not a number."""
+    if not low <= high:
+        raise RANDOM_RANGE_EMPTY.fault(
+            f"`low` is {low} and `high` is {high}: there is nothing in between",
+            help="make `high` greater than `low`; their defaults are 1 and 0",
+            attribute="low",
+        )
+
+
+def _warn_of_scale(scale: float) -> None:
+    if not scale > 0:
+        warn(
+            ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"attribute `scale` is {scale}, the standard deviation: ONNX Runtime ends the process unless it is above 0",
+                help="write a number above 0",
+                attribute="scale",
+                severity=Severity.WARNING,
+            )
+        )
 
 
 def _random_like(input: Tensor, dtype: int | None, context: Context) -> Tensor:
@@ -145,6 +173,7 @@ def _compiled_uniform(layer: Layer) -> Fault | None:
         f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is no size of a tensor",
         help="write the size",
         input=0,
+        forbidden=True,
     )
 
 

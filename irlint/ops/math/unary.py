@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable
 
-from irlint.dims import Expr
+from irlint.dims import Dim, Expr
 from irlint.lazy_typing import Any, Literal
 from irlint.model.tensor import Scalar, Tensor
 from irlint.ops import onnx, openvino
@@ -21,9 +21,14 @@ def _absolute(x: Any) -> Scalar:
     return x if isinstance(x, Expr) and contents.not_less(x, 0) else abs(x)
 
 
-def _whole(rounded: Callable[[Any], int]) -> Fold:
+def _whole(rounded: Callable[[Any], Dim]) -> Fold:
     """Rounding, which leaves whole numbers as they are."""
-    return lambda x: x if isinstance(x, (int, Expr)) else float(rounded(x))
+
+    def fold(x: Any) -> Scalar:
+        whole = x if isinstance(x, (int, Expr)) else rounded(x)
+        return whole if whole is x or isinstance(whole, Expr) else float(whole)
+
+    return fold
 
 
 def _real(function: Callable[[Any], float]) -> Fold:
@@ -64,6 +69,12 @@ def _positive_part(x: Scalar) -> Scalar:
 @openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
+    if fold is not None and x.extent is not None:
+        from irlint.ops.kernels.quotients import rounded
+
+        found = rounded(x, fold)
+        if found is not None:
+            return found
     return computed(fold, (x,), x.shape, dtype=x.dtype)
 
 

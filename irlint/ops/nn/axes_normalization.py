@@ -107,7 +107,10 @@ def _compiled_size(layer: Layer) -> Fault | None:
     if size >= 0:
         return None
     return not_compiled(
-        f"attribute `size` is {size}", help="write an odd number of neighbours, such as 5", attribute="size"
+        f"attribute `size` is {size}",
+        help="write an odd number of neighbours, such as 5",
+        attribute="size",
+        forbidden=True,
     )
 
 
@@ -153,6 +156,7 @@ def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
             f"input 1 (axes) is {axes.dtype}, and the reductions that the layer becomes take whole numbers",
             help="let input 1 be of int64",
             input=1,
+            forbidden=True,
         )
 
     return refused
@@ -207,6 +211,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
         f"input 1 (axes) lists {outside[0]}, and input 0 has the axes {-rank} to {rank - 1}",
         help="list axes of input 0",
         input=1,
+        forbidden=True,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import Shape, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
@@ -31,6 +31,7 @@ g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y)
 { y = BatchNormalization (x, s, b, m, v) }""",
+    refused=(refused("onnxruntime", "dead"),),
 )
 
 
@@ -48,6 +49,7 @@ g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <floa
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, 0.5}>
 { y = BatchNormalization (x, s, b, m, v) }""",
+    uncalled=False,
 )
 
 

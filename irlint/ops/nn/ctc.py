@@ -56,6 +56,7 @@ def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
                     f"input {index} is {dtype}, and the CPU plugin takes {names}",
                     help=f"convert input {index} to {one_of(types, dtype)}",
                     input=index,
+                    forbidden=True,
                 )
         return None
 

@@ -96,6 +96,7 @@ def _compiled_target(layer: Layer) -> Fault | None:
         f"input 1 (output_shape) is {shape_text(target.shape)}, where the CPU plugin takes a list",
         help="make input 1 a list, with an entry for each spatial axis",
         input=1,
+        forbidden=True,
     )
 
 
@@ -112,7 +113,7 @@ def _compiled_indices(layer: Layer) -> Fault | None:
         "attribute `index_element_type` is i64, as it is by default: the CPU plugin gives int32 alone",
         help="write i32",
         attribute="index_element_type",
-    ).lowered(Severity.WARNING)
+    )
 
 
 @openvino("AdaptiveMaxPool", since=8, compiles=first_of(readable_constants(1), _compiled_target, _compiled_indices))

@@ -215,6 +215,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
         f"the data are {types[0]}, scale {types[1]} and bias {types[2]}, and they have to be of one element type",
         help=f"convert scale and bias to {types[0]}",
         input=1 if types[1] != types[0] else 2,
+        forbidden=True,
     )
 
 

@@ -208,6 +208,7 @@ def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault 
             f"`hidden_size` is {cell.hidden_size} and the weights say {r.shape[-1]}",
             help=f'write hidden_size="{r.shape[-1]}"',
             attribute="hidden_size",
+            forbidden=True,
         )
 
     return refused

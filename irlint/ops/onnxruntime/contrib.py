@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import MaybeDim, floordiv, product, same
+from irlint.dims import MaybeDim, ceildiv, floordiv, product, same
 from irlint.findings.statements import agree, divides, reaches
 from irlint.lazy_typing import Literal
 from irlint.model import Graph
@@ -410,16 +410,20 @@ without_rule(
 # --- channels in blocks -----------------------------------------------------------------------------------------------
 
 
+#: How many channels MLAS puts into a block: the most common vectors hold so many floats.
+_BLOCKS = (8, 16)
+
+
 @onnx("ReorderInput", domain=NCHWC)
 def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderInput: channels are rounded up to the machine's block, of at most 16."""
+    """com.microsoft.nchwc ReorderInput: channels are rounded up to the block of the machine's vector unit."""
     x = X.shape
     if x is None or len(x) < 2:
         return Tensor(X.dtype)
     first = 1 if channels_last else 2
     channels = x[channel_axis(len(x), first)]
-    whole = isinstance(channels, int) and channels % 16 == 0
-    return Tensor(X.dtype, arranged(x[0], channels if whole else None, spatial(x, first)))
+    rounded = {block * ceildiv(channels, block) for block in _BLOCKS} if isinstance(channels, int) else {None}
+    return Tensor(X.dtype, arranged(x[0], rounded.pop() if len(rounded) == 1 else None, spatial(x, first)))
 
 
 @onnx("ReorderOutput", domain=NCHWC)

@@ -25,6 +25,7 @@ def _enough_levels(layer: Layer) -> Fault | None:
         f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
         help="use the number of quantization levels, such as 256",
         attribute="levels",
+        forbidden=True,
     )
 
 
@@ -34,9 +35,14 @@ _PRECISE = frozenset({15, 16, 255, 256})
 
 
 def _fused_type(layer: Layer) -> Fault | None:
-    """What is wrong with a layer whose limits are constants; in other numbers of levels it stays as it is."""
+    """What is wrong with an input of the model that is quantized, where the limits are constants; in other numbers of levels, and
+    but for int32 in other ranks, the layer stays as it is."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
     if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
+        return None
+    data = layer.inputs[0]
+    has_rank = dtype == "int32" or (isinstance(data, Tensor) and data.rank in (2, 3, 4, 5))
+    if not has_rank or 0 not in layer.direct:
         return None
     return not_compiled(
         f"input 0 is {dtype} and the limits are constants; the CPU plugin quantizes no {dtype} in {levels} levels",
@@ -64,25 +70,47 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     )
 
 
-#: The number of levels of which the CPU plugin takes a layer away that scales nothing.
+#: The number of levels of which the CPU plugin removes a layer that scales nothing.
 _STRIPPED = 65536
 
-#: The element types of limits by which the CPU plugin takes a layer away that scales nothing.
+#: The element types of limits by which the CPU plugin removes a layer that scales nothing.
 _STRIPPED_TYPES = frozenset({"float32", "float16", "bfloat16"})
+
+#: Limits that differ by no more are equal to the plugin.
+_TOLERANCE = 2**-20
 
 
 def _stripped(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin takes away where nothing but an input and an output of the model is left."""
-    if layer.attributes["levels"] != _STRIPPED or not {layer.dtype(index) for index in range(1, 5)} <= _STRIPPED_TYPES:
+    """What is wrong with a layer that the CPU plugin removes: it does not compute with float16, and nothing stays between two inputs
+    and outputs of the model."""
+    types = {layer.dtype(index) for index in range(1, 5)}
+    if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
         return None
-    limits = [each.value if isinstance(each, Tensor) else None for each in layer.inputs[1:5]]
-    if None in limits or limits[:2] != limits[2:] or 0 not in layer.direct or 0 not in layer.outward:
+    if not (_are_equal(layer, 1, 3) and _are_equal(layer, 2, 4)):
         return None
+    text = f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin removes such a layer"
+    help = f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}"
+    if types == {"float16"} and {1, 2, 3, 4} <= layer.fixed:
+        return not_compiled(f"{text}, with numbers that float16 does not have", help=help, attribute="levels")
+    if 0 not in layer.outward or not (0 in layer.direct or 0 in layer.leaving):
+        return None
+    between = "an input" if 0 in layer.direct else "an output"
     return not_compiled(
-        f"attribute `levels` is {_STRIPPED} and the limits of input and output are alike; the CPU plugin takes such a layer away, which it "
-        "cannot between an input and an output of the model",
-        help=f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}",
-        attribute="levels",
+        f"{text}, which it cannot between {between} and an output of the model", help=help, attribute="levels"
+    )
+
+
+def _are_equal(layer: Layer, one: int, other: int) -> bool:
+    """Whether two limits are known and equal, broadcast together."""
+    left, right = (layer.inputs[index] for index in (one, other))
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.value is None or right.value is None:
+        return False
+    if len(left.value) != len(right.value) and 1 not in (len(left.value), len(right.value)):
+        return False
+    count = max(len(left.value), len(right.value))
+    pairs = zip(left.value * (count // len(left.value) or 1), right.value * (count // len(right.value) or 1))
+    return all(
+        isinstance(a, (int, float)) and isinstance(b, (int, float)) and abs(a - b) <= _TOLERANCE for a, b in pairs
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape, same
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context
@@ -28,6 +28,7 @@ a negative one turns the signs, the others spread to everything. Runtimes comput
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.5}> { y = DequantizeLinear (x, s) }""",
+    uncalled=False,
 )
 
 ZERO_POINT_LEFT_OUT = Rule(
@@ -42,6 +43,7 @@ refuses the model when it loads it. Only at the end of the inputs may one be mis
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, z, b, s, z, s, z) }""",
+    refused=(refused("onnxruntime", "dead"),),
 )
 
 

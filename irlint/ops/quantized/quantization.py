@@ -58,6 +58,7 @@ subtract another number.""",
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLinear (x, s, z) }""",
+    uncalled=False,
 )
 
 

@@ -31,6 +31,7 @@ where it runs the node.""",
 g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, m, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {0.5}> { y = NonMaxSuppression (b, s, m, i) }""",
+    uncalled=False,
 )
 
 BOXES_MISMATCH = Rule(

@@ -41,6 +41,7 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
         f"input 1 has {counted(count, 'entry', 'entries')} and `axes` names {counted(axes, 'axis', 'axes')}",
         help="give input 1 an entry for each of the axes",
         input=1,
+        forbidden=True,
     )
 
 
@@ -49,12 +50,12 @@ def _compiled_mode(layer: Layer) -> Fault | None:
     mode = layer.attributes["mode"]
     if mode in ("nearest", "linear", "linear_onnx", "cubic"):
         return None
-    fault = not_compiled(
+    return not_compiled(
         f'attribute `mode` is "{mode}", and the CPU plugin takes "nearest", "linear", "linear_onnx" and "cubic"',
         help="write one of these modes",
         attribute="mode",
+        forbidden=mode != "area",
     )
-    return fault.lowered(Severity.WARNING) if mode == "area" else fault
 
 
 @openvino(

@@ -143,6 +143,7 @@ def _compiled_variance(layer: Layer) -> Fault | None:
         f"`variance` has {counted(count, 'entry', 'entries')}, and it takes 1 or 4",
         help="write one number for all coordinates, or one for each of the four",
         attribute="variance",
+        forbidden=True,
     )
 
 
@@ -157,6 +158,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
             "there are `fixed_size` and ratios, and no `density`, of which OpenVINO reads an entry for each size",
             help="write `density` with an entry for each `fixed_size`",
             attribute="fixed_size",
+            forbidden=True,
         )
     least = len(given["min_size"])
     room = priors_of_cell(
@@ -175,6 +177,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
         f"`density` leaves room for {room} boxes in each cell, and `min_size` makes {made}",
         help="remove `density`, which belongs to `fixed_size`",
         attribute="density",
+        forbidden=True,
     )
 
 

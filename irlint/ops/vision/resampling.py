@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, floordiv, same
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule, Severity, refused
 from irlint.findings.statements import reckoning, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -59,6 +59,7 @@ out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, "", "", sizes) }""",
+    refused=(refused("onnxruntime"),),
 )
 
 #: Rational scales are tried on sizes up to this one.
@@ -192,12 +193,16 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         )
 
 
-def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float) -> Tensor:
+def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:
     """ONNX Resize and Upsample by one scale for each axis."""
     if x.shape is None:
         return Tensor(x.dtype)
     factors = _entries(scales, len(x.shape), index, what="scales")
     _expect_scales(factors, least, index)
+    if mode != "nearest":
+        from irlint.ops.kernels.resized_axes import by_scales, warn_of_mode
+
+        warn_of_mode(x, mode, by_scales(factors))
     return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
 
 
@@ -218,10 +223,10 @@ def _absent(tensor: Tensor | None) -> bool | None:
 @holds(scales=FACTORS)
 def resize_10(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Resize-10."""
-    return _scaled_up(X, scales, 1, least=0)
+    return _scaled_up(X, scales, 1, least=0, mode=mode)
 
 
-@onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")})
+@onnx("Resize", since=11, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
 @holds(scales=FACTORS)
 def resize_11(
     X: Tensor,
@@ -239,10 +244,10 @@ def resize_11(
     """ONNX Resize-11 and 13."""
     _warn_of_unread(mode, exclude_outside, 0)
     _expect_roi(X, roi, None, mode=coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes=None, policy="stretch")
+    return _resized(X, scales, sizes, mode=mode)
 
 
-@onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")})
+@onnx("Resize", since=18, read_if={"nearest_mode": ("mode", "nearest")}, empty=("nearest_mode",))
 @holds(scales=FACTORS)
 def resize_18(
     X: Tensor,
@@ -264,7 +269,16 @@ def resize_18(
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
-    return _resized(X, scales, sizes, axes=axes, policy=keep_aspect_ratio_policy, has_axes=True)
+    return _resized(
+        X,
+        scales,
+        sizes,
+        mode=mode,
+        axes=axes,
+        policy=keep_aspect_ratio_policy,
+        has_axes=True,
+        antialias=bool(antialias),
+    )
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
@@ -293,9 +307,11 @@ def _resized(
     scales: Tensor | None,
     sizes: Tensor | None,
     *,
-    axes: Ints | None,
-    policy: str,
+    mode: str,
+    axes: Ints | None = None,
+    policy: str = "stretch",
     has_axes: bool = False,
+    antialias: bool = False,
 ) -> Tensor:
     _expect_one_target(scales, sizes, policy)
     if sizes is not None and sizes.value is None:
@@ -305,6 +321,7 @@ def _resized(
     places = tuple(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape))
     dims = [x.shape[place] for place in places]
     targets: Sequence[MaybeDim] = [None] * len(places)
+    factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
         stated = _sizes(_entries(sizes, len(places), 3, what="sizes", has_axes=has_axes), dims)
@@ -321,6 +338,11 @@ def _resized(
             from irlint.ops.kernels import formulas
 
             formulas.scaled(places, dims, factors=factors, dims=targets)
+    if mode != "nearest":
+        from irlint.ops.kernels.resized_axes import by_scales, by_sizes, warn_of_mode
+
+        changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
+        warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
 
 
@@ -369,10 +391,10 @@ def upsample_1(X: Tensor, *, height_scale: float, width_scale: float, mode: Upsa
 @onnx("Upsample", since=7)
 def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-7."""
-    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1)
+    return _scaled_up(X, Tensor("float32", (len(scales),), tuple(scales)), None, least=1, mode=mode)
 
 
 @onnx("Upsample", since=9, until=9)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-9, which opset 10 took away."""
-    return _scaled_up(X, scales, 1, least=1)
+    return _scaled_up(X, scales, 1, least=1, mode=mode)

@@ -18,11 +18,11 @@ from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import types as onnx_types
 from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
 from irlint.parsers.onnx.protobuf import Damage
-from irlint.parsers.onnx.symbols import identifiers
+from irlint.parsers.onnx.symbols import expressions, identifiers
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Set
     from mmap import mmap
 
     from irlint.model.tensor import Type
@@ -112,7 +112,7 @@ def _model(path: str, data: Buffer) -> Model:
     opsets = {onnx_messages.standard(domain): number for domain, number in imports}
     if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
-    types, flaws, negative, symbols = _types(reader.types)
+    types, flaws, negative, symbols = _types(reader.types, {raw for _, raw in graph.inputs})
     linker = _Linker(types, flaws, negative)
     if len(metadata) < len(found.get(_METADATA, ())):
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
@@ -146,10 +146,13 @@ def _converted(data: Buffer) -> bool:
     return feeds > 2 and feeds == raw.count(b"\r\n")
 
 
-def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[bytes, str], dict[str, str]]:
+def _types(
+    collected: Iterable[bytes], inputs: Set[bytes]
+) -> tuple[Types, dict[bytes, str], dict[bytes, str], dict[str, str]]:
     """Each TypeProto's type, or the fault in it; what types lack; their sizes below 0; and the texts behind the symbols that have
-    another name."""
+    another name. ``inputs`` are the types of the model's inputs."""
     texts: dict[str, None] = {}
+    fed: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
     flaws: dict[bytes, str] = {}
     negative: dict[bytes, str] = {}
@@ -157,13 +160,18 @@ def _types(collected: Iterable[bytes]) -> tuple[Types, dict[bytes, str], dict[by
     def noted(name: str) -> None:
         texts[name] = None
 
+    def noted_of_input(name: str) -> None:
+        texts[name] = fed[name] = None
+
     for raw in collected:
         try:
-            types[raw] = onnx_types.type_of(raw, noted)
+            types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted)
         except Damage as damage:
             types[raw] = onnx_messages.damaged("the type", damage)
-    names = identifiers(texts)
-    sizes = {name: symbol(identifier) for name, identifier in names.items()}
+    sizes = expressions(texts, fed)
+    names = identifiers(text for text in texts if text not in sizes)
+    for text, identifier in names.items():
+        sizes[text] = symbol(identifier, by_data=text not in fed)
     for raw, known in types.items():
         if isinstance(known, Fault):
             continue

@@ -181,13 +181,14 @@ class Reader:
         graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
         graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
-        graph.nodes = [self._node(start, end, 4, "function") for start, end in found.get(7 << 3 | 2, ())]
+        graph.nodes = [self._node(start, end, _FUNCTION_DEPTH, "function") for start, end in found.get(7 << 3 | 2, ())]
         faults: list[Fault] = []
-        stated: list[tuple[str, Attribute | None]] = [(text(data, span), None) for span in found.get(6 << 3 | 2, ())]
-        stated += [self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
-        attributes = dict(stated)
-        if len(attributes) < len(stated):
-            names = [name for name, _ in stated]
+        names = [text(data, span) for span in found.get(6 << 3 | 2, ())]
+        stated = [self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
+        names += [name for name, _ in stated]
+        # Of two defaults the first counts.
+        attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
+        if len(attributes) < len(names):
             faults += [same_attribute(name) for name in attributes if names.count(name) > 1]
         graph.faults += [("", fault) for fault in faults]
         return FunctionRecord(
@@ -244,6 +245,7 @@ class Reader:
         faults: list[Fault] = []
         twice: list[str] = []
         op, domain = last_text(data, found, 4), last_text(data, found, 7)
+        in_function = where == "function" and depth == _FUNCTION_DEPTH
         for begin, stop in found.get(5 << 3 | 2, ()):
             try:
                 name, attribute = self._attribute(begin, stop, depth, faults, op, where)
@@ -255,11 +257,13 @@ class Reader:
                 name = _CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
                 twice.append(name)
-                continue
+                if not in_function or op == "Constant":
+                    continue
             if name:
                 attributes[name] = attribute
                 linked = linked or attribute.kind in LINKED
-        faults += [repeated(name, where == "main" and op == "Constant") for name in dict.fromkeys(twice)]
+        tolerated = in_function or (where == "main" and op == "Constant")
+        faults += [repeated(name, tolerated) for name in dict.fromkeys(twice)]
         if not (linked or faults):
             self._keep(op, found.get(5 << 3 | 2, ()), attributes)
         return NodeRecord(
@@ -438,6 +442,9 @@ class Reader:
         return onnx_tensors.sparse_constant(self.data, merged(self.data, spans), self.files)[1] if spans else None
 
 
+#: How deep the nodes of a function stand, those in its bodies apart.
+_FUNCTION_DEPTH = 4
+
 #: The other name of the empty domain.
 STANDARD = "ai.onnx"
 
@@ -453,8 +460,8 @@ def damaged(where: str, damage: Damage, **details: Any) -> Fault:
 
 
 def repeated(name: str, tolerated: bool) -> Fault:
-    """The fault of an attribute that a node has more than once; of a Constant of the main graph, ONNX Runtime reads the
-    first one only."""
+    """The fault of an attribute that a node has more than once; ONNX Runtime reads the first one of a Constant,
+    and the last one of another node of a function."""
     return DUPLICATE_ATTRIBUTE.fault(
         f"attribute `{name}` is given more than once",
         help=f"keep one `{name}`",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from irlint.dims import unused_name
+from irlint.dims import Expr, symbol, unused_name
 from irlint.lazy_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    from irlint.dims import Dim
 
 #: A text of more characters is no identifier that is used, and of one only the first ones make one.
 LONGEST = 200
@@ -30,6 +32,18 @@ def identifiers(texts: Iterable[str]) -> dict[str, str]:
         if text not in given:
             given[text] = unused_name(_identifier(text), taken, numbers)
     return given
+
+
+def expressions(texts: Iterable[str], fed: Collection[str]) -> dict[str, Dim]:
+    """The size of each text that is an expression over names of ``fed``, the sizes of inputs; one of these stands for itself."""
+    given = [text for text in texts if text not in fed and not text.isidentifier() and any(map(str.isalpha, text))]
+    sizes = {text: symbol(text) for text in fed if _plain(text)} if given else {}
+    if not sizes:
+        return {}
+    from irlint.dims.expressions import read
+
+    found = {text: read(text, sizes) for text in given}
+    return {text: size for text, size in found.items() if isinstance(size, Expr)}
 
 
 def _identifier(text: str) -> str:

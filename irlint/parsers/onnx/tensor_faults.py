@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from irlint.dims import elements
-from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
@@ -24,6 +24,7 @@ TENSOR_TYPE = Rule(
     why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor that
 states none, 0 or another number, whether or not something uses the tensor.""",
     mend="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
+    refused=(refused("onnxruntime", "unused constant"),),
 )
 
 STORED_TWICE = Rule(
@@ -66,6 +67,7 @@ SPARSE_TENSOR = Rule(
 each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It does not care for
 their order, and takes smaller integers; the ONNX checker refuses these.""",
     mend="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+    refused=(refused("onnxruntime", "unused constant"),),
 )
 
 #: The fields of TensorProto that hold elements, by their numbers.
@@ -166,13 +168,15 @@ def sparse_faults(
     if index.tensor.dtype != "int64":
         text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
         faults.append(_sparse_fault(text, Severity.WARNING))
+    unsized = None
     if not dims or 0 in dims:
         text = f"the dims of the sparse tensor are {list(dims)}; the format wants one axis or more, and sizes of at least 1"
-        return (*faults, _sparse_fault(text, Severity.WARNING))
-    found = _numbers(data, indices, index) if count <= _LOOKED_AT else None
-    if found is not None and (fault := _index_fault(found, len(index.tensor.shape), dims)) is not None:
-        faults.append(fault)
-    return tuple(faults)
+        unsized = _sparse_fault(text, Severity.WARNING)
+    found = _numbers(data, indices, index) if count <= _LOOKED_AT and 0 not in dims else None
+    fault = None if found is None else _index_fault(found, len(index.tensor.shape), dims)
+    if unsized is not None and (fault is None or fault.severity is not Severity.ERROR):
+        fault = unsized
+    return (*faults, fault) if fault is not None else tuple(faults)
 
 
 def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
@@ -188,7 +192,7 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
         return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
     if index is None:
         return "the sparse tensor has no indices"
-    if not dims and shape[0]:
+    if not dims and shape[0] and len(index.tensor.shape or ()) != 1:
         return "the sparse tensor has no dims"
     if text := _elements_text("values", values) or _elements_text("indices", index):
         return text
@@ -227,7 +231,7 @@ def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | No
 
 def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
     """The fault of the first index that is out of range, else of the first that does not follow the one before it."""
-    limits = (elements(dims),) if rank < 2 else dims
+    limits = dims if rank > 1 and dims else (elements(dims),)
     width = len(limits)
     rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]
     for position, row in enumerate(rows):

@@ -191,8 +191,8 @@ def test_sizes_that_a_loop_changes_stay_inside() -> None:
     assert not known.problems
     assert built.graph is not None
     grown, stack = (known.types[value] for value in built.graph.outputs)
-    assert grown == Tensor("float32", (symbol("A"), 2))
-    assert stack == Tensor("float32", (symbol("C"), N, 2))
+    assert grown == Tensor("float32", (symbol("A", by_data=True), 2))
+    assert stack == Tensor("float32", (symbol("C", by_data=True), N, 2))
 
 
 def test_trip_count_of_a_shape() -> None:
@@ -209,6 +209,48 @@ def test_trip_count_of_a_shape() -> None:
     known = inferred(built)
     assert built.graph is not None
     assert known.types[built.graph.outputs[0]] == Tensor("float32", (N,))
+
+
+COUNTING = """g (float[N,2] x, int64 free) => (int64 last, float[C] s) <int64 zero = {{0}}, int64 one = {{1}}, int64 k = {{{first}}}> {{
+  d = Shape (x) n = Gather (d, zero) t = Less (zero, {start})
+  last, s = Loop (n, t, k) <body = b (int64 i, bool c, int64 a) => (bool co, int64 ao, float so) {{
+    step = Constant <value_int = {step}> () ao = Add (a, step) f = Cast <to = 1> (ao) e = Cast <to = 1> ({end})
+    q = Less (f, e) r = Less (i, n) co = And (q, r) so = Constant <value_float = 1.0> () }}>
+}}"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("first", "step", "start", "end", "trips"),
+    [
+        (0, 1, "n", "n", "N"),
+        (-3, 1, "n", "n", "N"),
+        (0, 0, "n", "n", "N"),
+        (0, -1, "n", "n", None),
+        (1, 1, "n", "n", None),
+        (0, 2, "n", "n", None),
+        (0, 1, "free", "n", None),
+        (0, 1, "n", "free", None),
+    ],
+)
+def test_a_loop_that_counts_up_to_its_trip_count(
+    first: int, step: int, start: str, end: str, trips: str | None
+) -> None:
+    import onnxruntime
+
+    written = model(COUNTING.format(first=first, step=step, start=start, end=end))
+    built = onnx_parser.read("model.onnx", written.SerializeToString())
+    known = inferred(built)
+    assert not known.problems
+    assert built.graph is not None
+    found = known.types[built.graph.outputs[1]]
+    assert isinstance(found, Tensor)
+    assert found.shape == (symbol("N") if trips else symbol("C", by_data=True),)
+    session = onnxruntime.InferenceSession(written.SerializeToString(), providers=["CPUExecutionProvider"])
+    ran = [
+        len(session.run(None, {"x": np.zeros((size, 2), np.float32), "free": np.array(3)})[1]) for size in range(1, 9)
+    ]
+    assert trips is None or ran == list(range(1, 9))
 
 
 def test_deeply_nested_loops_end() -> None:

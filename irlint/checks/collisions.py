@@ -1,0 +1,120 @@
+"""Inputs and outputs of an IR of version 10 whose names are those of other tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from irlint.binding.calls import Call
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.answers import Answer
+from irlint.inference.known import Known
+from irlint.inference.questions import questions
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.tensor import Type
+
+_GOOD = """<net version="10">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="2,3" element_type="f32"/>
+      <output><port id="0" precision="FP32" names="x"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="1" name="op" type="ReLU" version="opset1">
+      <input><port id="0"><dim>2</dim><dim>3</dim></port></input>
+      <output><port id="1" precision="FP32" names="y"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    <layer id="2" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>2</dim><dim>3</dim></port></input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+  </edges>
+</net>
+"""
+
+TENSOR_NAME_COLLISION = Rule(
+    "IRL128",
+    "tensor-name-collision",
+    Severity.ERROR,
+    "In an IR of version 10, an input or an output has the name of another tensor.",
+    why="""OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR of version 10, and refuses
+the model where another input or output has such a name. A tensor that already has a name cannot leave the model twice either.""",
+    mend="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
+    bad=_GOOD.replace('names="x"', 'names="a"').replace('names="y"', 'names="x"'),
+    good=_GOOD,
+)
+
+#: What asks a layer's rule.
+Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
+
+#: A value with the layer that makes it.
+Made = dict[Value, tuple[Node, int]]
+
+
+def problems(known: Known) -> Iterator[Problem]:
+    """The first collision of the main graph, none where one tensor name stands twice, as OpenVINO renames one of the two."""
+    graph = known.model.graph
+    assert graph is not None
+    makers: Made = {
+        value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
+    }
+    names = [name for node in graph.nodes for port in node.output_ports for name in port.names]
+    if len(set(names)) < len(names):
+        return
+    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
+    for node in graph.nodes:
+        value = node.inputs[0] if node.op == known.format.output_node and node.inputs else None
+        if value is None:
+            continue
+        taken = next((name for name in _names(makers, value) if name in owners), None)
+        if taken is not None:
+            yield _left_twice(graph, node, taken)
+            return
+        owners.update((name, value) for name in _names(makers, value))
+    yield from _added(known, graph, makers, owners)
+
+
+def _names(makers: Made, value: Value) -> tuple[str, ...]:
+    """The tensor names of a value."""
+    node, port = makers.get(value, (None, 0))
+    return node.output_ports[port].names if node is not None and port < len(node.output_ports) else ()
+
+
+def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
+    fault = TENSOR_NAME_COLLISION.fault(
+        f'the tensor "{name}" leaves the model here and is an input or another output already',
+        help=f'remove "{name}" from the `names` of the port, or put a layer in between',
+    )
+    return Problem(fault, graph.path, node, place=node.place)
+
+
+def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Iterator[Problem]:
+    """The first layer whose name is the tensor name of another input or output."""
+    ask = questions(known)
+    results = [node.inputs[0] for node in graph.nodes if node.op == known.format.output_node and node.inputs]
+    for value in (*results, *graph.inputs):
+        node, port = makers.get(value, (None, 0)) if value is not None else (None, 0)
+        name = None if node is None else _output_name(known, ask, node, port)
+        if value is None or node is None or not name:
+            continue
+        owner = owners.setdefault(name, value)
+        if owner is value:
+            continue
+        other = makers[owner][0]
+        fault = TENSOR_NAME_COLLISION.fault(
+            f'the layer {node.id} is named "{name}", and so is another input or output, which layer {other.id} makes',
+            help="give one of the two another name, or write the IR again as version 11",
+        )
+        yield Problem(fault, graph.path, node, place=node.place)
+        return
+
+
+def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
+    """The name that OpenVINO adds for an output of a layer, None where that is not known."""
+    if not node.name or node.op == known.format.input_node:
+        return node.name
+    answer = ask(node, [None if value is None else known.types.get(value) for value in node.inputs], None)
+    if answer is None or answer.outputs is None:
+        return None
+    return node.name if len(answer.outputs) == 1 else f"{node.name}.{port}"

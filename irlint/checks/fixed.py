@@ -1,0 +1,300 @@
+"""What the contract of a model fixes of the sizes that its inputs declare dynamic, as problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.checks.frozen import FROZEN_SIZE, NO_SIZES_FIT
+from irlint.contracts.contract import Contract, contract_of
+from irlint.contracts.fixed import Fixed, fixed_sizes
+from irlint.contracts.simplified import without_common_factors
+from irlint.dims import Bounds, Dim, Expr, bounds, symbols
+from irlint.findings.faults import Severity
+from irlint.findings.statements import Relation
+from irlint.findings.wording import listed
+from irlint.inference.known import Demand, Known
+from irlint.inference.origins import Makers, inputs_of, trail
+from irlint.inference.questions import asked_again
+from irlint.model import Graph, Node, Problem
+from irlint.model.tensor import Tensor, Type
+from irlint.records import record, replaced
+
+#: Of a demand with a longer condition only the reason is given.
+LONG = 120
+
+#: Of demands on one size so many are listed.
+MOST = 3
+
+#: The element types of weights begin so.
+FLOATING = ("float", "bfloat")
+
+Marks = tuple[tuple[int, int], ...]
+
+
+@record
+class Place:
+    """Where an input has a size that is a symbol of its own: ``text`` is what the file calls it, "" where it has no name."""
+
+    input: str
+    axis: int
+    text: str
+    limits: Bounds
+
+
+def problems(known: Known) -> list[Problem]:
+    """One problem for each size and each product that is fixed, or one where no sizes work."""
+    graph = known.model.graph
+    assert graph is not None
+    places = _places(graph, known)
+    if not places:
+        return []
+    contract = contract_of(known)
+    if not contract.satisfiable:
+        return [] if _takes_nothing(graph, known) else _unsatisfiable(contract, places, known)
+    found: dict[str, Problem] = {}
+    makers = Makers(known)
+    for each in fixed_sizes(contract, {name: place.limits for name, place in places.items()}):
+        if all(name in places for name in each.names):
+            problem = _fixed(each, places, makers)
+            found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
+    return list(found.values())
+
+
+def _places(graph: Graph, known: Known) -> dict[str, Place]:
+    """The first input and axis of each size that is a symbol of its own."""
+    makers = {node.outputs[0]: node.name for node in graph.nodes if node.op == known.format.input_node and node.outputs}
+    found: dict[str, Place] = {}
+    for value in graph.inputs:
+        given = known.types.get(value)
+        for axis, dim in enumerate(given.shape or ()) if isinstance(given, Tensor) else ():
+            name = f"{dim!s}"
+            if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
+                text = known.symbols.get(name, name)
+                low, high = bounds(dim)
+                place = Place(
+                    makers.get(value) or value.name, axis, "" if "[" in text else text, (max(low or 1, 1), high)
+                )
+                found[name] = place
+    return found
+
+
+def _takes_nothing(graph: Graph, known: Known) -> bool:
+    """Whether an input is declared to have no elements: then others may have none, too."""
+    given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
+    return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
+
+
+# --- sizes that are fixed ---------------------------------------------------------------------------------------------
+
+
+def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
+    known, demand = makers.known, each.demands[0]
+    if len(each.names) == 1:
+        dynamic = f"{_called(each.names, places)} is dynamic, but only {each.size} works"
+        declare = f"declare {each.size}"
+    else:
+        dynamic = f"{_called(each.names, places)} are dynamic, but only sizes with {each.condition} work"
+        declare = f"declare sizes with {each.condition}"
+    marks = _marks(demand, each.names, known)
+    fault = FROZEN_SIZE.fault(
+        f"{dynamic} (and {each.one})" if each.one else dynamic,
+        help=_help(each, declare, demand.node, makers),
+        marks=marks,
+        aligned="right" if _are_aligned(marks, demand.node, known) else "left",
+        remark=_remark(each, demand, marks),
+        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
+        severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
+    )
+    sizes = tuple((name, each.size) for name in each.names)
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
+
+
+def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
+    """```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
+    inputs: dict[str, list[Place]] = {}
+    for name in names:
+        inputs.setdefault(places[name].input, []).append(places[name])
+    return listed([f"{_sizes(own)} of `{given}`" for given, own in inputs.items()])
+
+
+def _sizes(places: Sequence[Place]) -> str:
+    if any(place.text for place in places):
+        return listed([f"`{place.text}`" if place.text else f"axis {place.axis}" for place in places])
+    return f"{'axis' if len(places) == 1 else 'axes'} {listed([str(place.axis) for place in places])}"
+
+
+def _needed(demand: Demand, *, here: bool) -> str:
+    """What a node needs, and why."""
+    condition, why = demand.requirement.condition, demand.requirement.why
+    who = "this node" if here else f"{demand.node.op} {demand.node.label!r}"
+    return f"{who} needs {condition}: {why}" if len(condition) <= LONG else f"{who} needs it: {why}"
+
+
+def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
+    if len({index for index, _ in marks}) < 2:
+        return f"only {each.condition or each.size} works" if marks else ""
+    return "have to be equal" if len(demand.requirement.any_of) == 1 else "have to be equal, or one of them 1"
+
+
+def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
+    """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes that are fixed."""
+    types = inputs_of(demand.node, known)
+    for relation in demand.requirement.any_of:
+        pairs = _pairs(relation, types) if relation.kind == "==" else []
+        aligned = [pair for pair in pairs if len({axis - _rank(types[index]) for index, axis in pair}) == 1]
+        chosen = aligned or (pairs if len(pairs) == 1 else [])
+        if chosen:
+            return tuple(dict.fromkeys(mark for pair in chosen for mark in sorted(pair)))
+    return tuple(
+        (index, axis)
+        for index, axis, dim in _axes(types)
+        if isinstance(dim, Expr) and not symbols(dim).isdisjoint(names)
+    )
+
+
+def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The axes of two inputs that have the two sizes of a relation."""
+    left, right = (
+        [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
+    )
+    return [(one, other) for one in left for other in right if one[0] != other[0]]
+
+
+def _axes(types: Sequence[Type | None]) -> Iterator[tuple[int, int, Dim | None]]:
+    for index, each in enumerate(types):
+        for axis, dim in enumerate(each.shape or () if isinstance(each, Tensor) else ()):
+            yield index, axis, dim
+
+
+def _rank(known: Type | None) -> int:
+    return len(known.shape or ()) if isinstance(known, Tensor) else 0
+
+
+def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
+    types = inputs_of(node, known)
+    ends: dict[int, set[int]] = {}
+    for index, axis in marks:
+        ends.setdefault(index, set()).add(axis - _rank(types[index]))
+    return len(ends) > 1 and len({frozenset(each) for each in ends.values()}) == 1
+
+
+def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
+    """Whether a weight fixes the size, in a file that declares every axis of every input dynamic."""
+    known = makers.known
+    graph = known.model.graph
+    given = (
+        [known.types.get(value) for value in graph.inputs if value not in graph.constants] if graph is not None else []
+    )
+    if any(isinstance(dim, int) for each in given if isinstance(each, Tensor) for dim in each.shape or ()):
+        return False
+    types = inputs_of(demand.node, known)
+    fixing = [(index, axis) for index, axis in marks if isinstance(_dim(types[index], axis), int)]
+    if fixing:
+        return all(_is_weight(index, axis, demand.node, makers) for index, axis in fixing)
+    return any(_is_weight(index, 0, demand.node, makers) for index, each in enumerate(types) if _rank(each))
+
+
+def _dim(known: Type | None, axis: int) -> Dim | None:
+    return known.shape[axis] if isinstance(known, Tensor) and known.shape is not None else None
+
+
+def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
+    """Whether the size of an axis of an input is that of a constant of floating-point numbers."""
+    value = node.inputs[index]
+    known = makers.known.types.get(value) if value is not None else None
+    if value is None or not isinstance(known, Tensor) or not (known.dtype or "").startswith(FLOATING):
+        return False
+    found = trail(value, axis, makers)
+    return found is not None and makers.is_constant(found.value)
+
+
+# --- helps ------------------------------------------------------------------------------------------------------------
+
+
+def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
+    """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
+    known, size = makers.known, each.size
+    inputs = inputs_of(node, known)
+    types = [given if isinstance(given, Tensor) else None for given in inputs]
+    output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
+    rank = len(output.shape) if isinstance(output, Tensor) and output.shape is not None else None
+    if any(given is not None and given.value is not None and len(given.value) == rank for given in types[1:]):
+        return f"let this node follow the input (-1, or its Shape, in a target), or {declare}"
+    if size is None:
+        return f"pool to a fixed size before this node, or {declare}"
+    axes = [(axis, index) for index, axis, dim in _axes(types) if dim == size]
+    if "axis" in node.attributes and len(axes) == 1:
+        (at, index) = axes[0]
+        return f"{size} is axis {at} of input {index}: if that one is meant, correct `axis`; or {declare}"
+    fitting = [f"input {index}" for index in range(len(types)) if _fits_transposed(index, node, inputs, known)]
+    if fitting:
+        return f"with the last two axes of {' or of '.join(fitting)} exchanged it works for every size; or {declare}"
+    fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
+    if len(fixing) == 1:
+        (index,) = fixing
+        value = node.inputs[index]
+        what = f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
+        return _of_a_constant(what, declare, each.demands[0])
+    return f"correct what leads here, so that it works for every size, or {declare}"
+
+
+def _of_a_constant(what: str, declare: str, demand: Demand) -> str:
+    """What to do about a constant that fixes a size: a table or a mask can have another one, where it is broadcast."""
+    if len(demand.requirement.any_of) > 1:
+        return f"cut or compute {what} to the size that is fed, or {declare}"
+    return f"{declare}, which {what} fixes"
+
+
+def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
+    """Whether a node takes every size with the last two axes of an input exchanged."""
+    given = inputs[index]
+    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2:
+        return False
+    shape = (*given.shape[:-2], given.shape[-1], given.shape[-2])
+    answer = asked_again(known, node, [*inputs[:index], Tensor(given.dtype, shape), *inputs[index + 1 :]])
+    return answer is not None and answer.outputs is not None and not answer.requirements and not answer.faults
+
+
+# --- sizes that nothing fits ------------------------------------------------------------------------------------------
+
+
+def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
+    """The problem of what no sizes fulfill; it follows from an error of a node that demands a part of it."""
+    demands = contract.impossible
+    names = {
+        name
+        for each in demands
+        for relation in each.requirement.any_of
+        for name in (*symbols(relation.left), *symbols(relation.right))
+    }
+    if not names or not names <= places.keys():
+        return []
+    last = demands[-1]
+    ordered = [name for name in places if name in names]
+    before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
+    others = listed(before) if before else ""
+    named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
+    sizes = "size" if len(ordered) == 1 else "sizes"
+    works = "works" if len(ordered) == 1 else "work"
+    fault = NO_SIZES_FIT.fault(
+        f"no {sizes} of {_called(ordered, places)} {works}: this node needs {_text(last)}{f', and {others}' * bool(others)}",
+        help=f"correct the one that needs what is not intended: {named}"
+        if others
+        else "correct this node, or what leads here",
+        marks=_marks(last, ordered, known),
+        aligned="left",
+        remark="no sizes work",
+        notes=tuple(_needed(each, here=each is last) for each in demands),
+    )
+    nodes = {each.node for each in demands}
+    root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
+    return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
+
+
+def _text(demand: Demand) -> str:
+    """A condition, and what it is where nothing but numbers is left without the sizes that are factors of both sides."""
+    relations = [without_common_factors(each) for each in demand.requirement.any_of]
+    condition = demand.requirement.condition
+    if any(symbols(each.left) or symbols(each.right) for each in relations):
+        return condition
+    return f"{condition}, which is {' or '.join(map(str, relations))}"

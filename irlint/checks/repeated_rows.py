@@ -1,0 +1,99 @@
+"""Nodes that repeat the names of others: graphs that were merged without a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from irlint.checks.names import DUPLICATE_NAME, DUPLICATE_NODE
+from irlint.findings.wording import counted
+from irlint.model import Graph, Node, Problem, Value
+from irlint.records import record, replaced
+
+#: So many nodes in a row that repeat others are a graph that was merged.
+LEAST = 3
+
+#: So many rows are named.
+SHOWN = 2
+
+
+@record
+class Row:
+    """Nodes from ``first`` to ``last``, that repeat as many ``before``."""
+
+    first: int
+    last: int
+    before: int
+
+    def __str__(self) -> str:
+        return f"nodes {self.first} to {self.last} repeat nodes {self.before} to {self.before + self.last - self.first}"
+
+
+def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
+    """The problems of doubled names of a graph; where rows of nodes repeat others, all behind one that names the rows."""
+    rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST]
+    if not rows:
+        return list(doubled)
+    repeated = {node for row in rows for node in graph.nodes[row.first : row.last + 1]}
+    first = graph.nodes[rows[0].first]
+    rule = (
+        DUPLICATE_NAME
+        if any(each.fault.rule is DUPLICATE_NAME and each.node is first for each in doubled)
+        else DUPLICATE_NODE
+    )
+    what = "their outputs have the same names" if rule is DUPLICATE_NAME else "they have the same names"
+    more = f", and {counted(len(rows) - SHOWN, 'more row')} of nodes repeat others" * (len(rows) > SHOWN)
+    fault = rule.fault(
+        f"{'; '.join(map(str, rows[:SHOWN]))}{more}: {what}",
+        help=f"remove nodes {rows[0].first} to {rows[0].last} if they are a copy, or merge the graphs with a prefix for the names of one "
+        "(onnx.compose.add_prefix)",
+    )
+    root = Problem(fault, graph.path, first, place=first.place, disputes=_doubled_values(graph))
+    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in doubled)]
+
+
+def _follows(problem: Problem, repeated: set[Node]) -> bool:
+    return problem.node is None or problem.node in repeated
+
+
+def _rows(graph: Graph) -> Iterator[Row]:
+    """The longest rows of nodes that repeat as many nodes before them, in one order."""
+    makers: dict[str, int] = {}
+    named: dict[str, int] = {}
+    row: Row | None = None
+    for at, node in enumerate(graph.nodes):
+        before = _repeated(node, graph, makers, named)
+        if row is not None and before == row.before + at - row.first and row.last == at - 1:
+            row = Row(row.first, at, row.before)
+        else:
+            if row is not None:
+                yield row
+            row = Row(at, at, before) if before is not None else None
+        for value in node.outputs:
+            if value is not None:
+                makers.setdefault(value.name, at)
+        if node.name:
+            named.setdefault(node.name, at)
+    if row is not None:
+        yield row
+
+
+def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
+    """The first node of the same operator that has the names of the outputs of ``node``, or its name."""
+    given = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
+    before = next((each for each in given if each is not None), None)
+    if before is None:
+        before = named.get(node.name)
+    if before is None or (graph.nodes[before].domain, graph.nodes[before].op) != (node.domain, node.op):
+        return None
+    return before
+
+
+def _doubled_values(graph: Graph) -> tuple[Value, ...]:
+    """The values of a graph whose names others have as well."""
+    made = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
+    every = list(dict.fromkeys((*graph.inputs, *graph.constants, *made)))
+    counts: dict[str, int] = {}
+    for value in every:
+        counts[value.name] = counts.get(value.name, 0) + 1
+    return tuple(value for value in every if counts[value.name] > 1)

@@ -1,0 +1,238 @@
+"""Names of sizes that a file gives to two different sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+
+from irlint.checks.declared import SHAPE_CONTRADICTED
+from irlint.dims import Dim, Expr, TooComplex, same, substituted, symbol, symbols
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import Relation
+from irlint.inference.holes import names_in
+from irlint.inference.known import Demand, Known
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.tensor import Tensor
+from irlint.records import NOTHING, record, replaced
+
+#: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
+LEAST = 2
+
+#: So many sizes of one name are compared with each other.
+MOST_SIZES = 16
+
+_REUSE = "ONNX Runtime reuses buffers of sizes that have one name; where the sizes differ, it may fail at run time"
+
+
+@record
+class Place:
+    """An axis of a value of which the file declares a size by a name, the size that it has, and the node that makes the value."""
+
+    value: Value
+    axis: int
+    size: Dim
+    node: Node | None
+
+
+def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
+    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main graph that stand for two sizes each, of
+    values that are not ``found`` to be declared wrongly already."""
+    graph = known.model.graph
+    if graph is None:
+        return []
+    places = _places(graph, known)
+    wrong = _behind(found, graph, known)
+    of_inputs = list(_of_inputs(graph, places, wrong, known))
+    if of_inputs:
+        return of_inputs
+    clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known)) is not None]
+    return [_of_clashes(clashes, known)] if clashes else []
+
+
+def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
+    """The places of each name."""
+    replaced = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
+    found: dict[str, list[Place]] = {}
+    values: list[tuple[Value, Node | None]] = [(value, None) for value in (*graph.inputs, *graph.constants)]
+    values += [(value, node) for node in graph.nodes for value in node.outputs if value is not None and value.declared]
+    for value, node in dict(values).items():
+        given = known.types.get(value)
+        if value in replaced or not isinstance(given, Tensor) or given.shape is None:
+            continue
+        for declaration in value.declared:
+            declared = declaration.type
+            if not isinstance(declared, Tensor) or declared.shape is None or len(declared.shape) != len(given.shape):
+                continue
+            for axis, (dim, size) in enumerate(zip(declared.shape, given.shape)):
+                if isinstance(dim, Expr) and str(dim) in symbols(dim) and size is not None:
+                    found.setdefault(str(dim), []).append(Place(value, axis, size, node))
+    return found
+
+
+def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
+    """The values that are found to be declared wrongly, and those that nodes make of them."""
+    wrong = {(each.node, each.value) for each in found}
+    values: set[Value | None] = set()
+    for node in known.order(graph).nodes:
+        if not values.isdisjoint(node.inputs):
+            values.update(node.outputs)
+        values.update(each for each in node.outputs if each is not None and (node, each.name) in wrong)
+    return values
+
+
+def _clash(places: Sequence[Place], wrong: Collection[Value | None], known: Known) -> tuple[Place, Place] | None:
+    """The first place of a name, and the first other one where it is another size for certain."""
+    first: dict[Dim, Place] = {}
+    for place in places:
+        if place.value not in wrong:
+            first.setdefault(place.size, place)
+    sizes, inputs = list(first)[:MOST_SIZES], _inputs(known)
+    for at, one in enumerate(sizes):
+        for other in sizes[at + 1 :]:
+            of_a_constant = first[one].value is first[other].value and first[one].node is None
+            if not of_a_constant and _differ(one, other, inputs) and not _demanded(one, other, known):
+                return first[one], first[other]
+    return None
+
+
+def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
+    """Whether two sizes differ for all sizes from LEAST on of ``inputs``, and for all sizes that data decide."""
+    names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other)) if name in inputs}
+    try:
+        return same(substituted(one, names), substituted(other, names)) is False
+    except TooComplex:
+        return False
+
+
+def _demanded(one: Dim, other: Dim, known: Known) -> bool:
+    """Whether an operator demands two sizes to be equal, perhaps among other possibilities."""
+    return any(
+        {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
+    )
+
+
+def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
+    one, other = clashes[0]
+    more = len(clashes) - 1
+    also = f", and {more} other name{'s' * (more > 1)} of the graph {'stand' if more > 1 else 'stands'} for two" * bool(
+        more
+    )
+    fault = SHAPE_CONTRADICTED.fault(
+        f"{_called(one, known)!r} stands for two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and axis "
+        f"{other.axis} of {other.value.name!r} is {other.size}{also}",
+        help=f"give axis {other.axis} of {other.value.name!r} a name of its own, or remove the declaration",
+        notes=(_REUSE,),
+        severity=Severity.WARNING,
+        role="size",
+    )
+    node = other.node
+    return Problem(fault, "", node, other.value.name, node.place if node is not None else None)
+
+
+def _called(place: Place, known: Known) -> str:
+    """The name that the file gives to the size at a place."""
+    for declaration in place.value.declared:
+        shape = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+        if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
+            name = str(shape[place.axis])
+            return known.symbols.get(name, name)
+    return ""
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def _of_inputs(
+    graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
+) -> Iterator[Problem]:
+    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from LEAST on never fulfils
+    and several sizes do."""
+    name = _shared(graph, places)
+    if name is None:
+        return
+    demands = (each for each in known.requires if _fails_for_one(each, name) and not set(each.node.inputs) & set(wrong))
+    demand = next(demands, None)
+    if demand is None or not _works_apart(demand.node, graph, known):
+        return
+    own = [place for place in places[name] if place.value in graph.inputs]
+    fault = _of_a_demand(name, own, demand, known)
+    yield Problem(fault, demand.graph, demand.node, place=demand.node.place)
+
+
+def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
+    """The only name of sizes of the inputs, where it stands for several axes."""
+    inputs = set(graph.inputs)
+    axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
+    named = [name for name, each in axes.items() if each]
+    return named[0] if len(named) == 1 and len(axes[named[0]]) > 1 else None
+
+
+def _names(demand: Demand) -> frozenset[str]:
+    relations = demand.requirement.any_of
+    return frozenset().union(*[symbols(each.left) | symbols(each.right) for each in relations])
+
+
+def _fails_for_one(demand: Demand, name: str) -> bool:
+    """Whether a demand is about the size of one name alone, and no size from LEAST on fulfils it."""
+    return not demand.when and _names(demand) == {name} and _fails_for_any(demand, (name,))
+
+
+def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
+    return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
+
+
+def _works_apart(node: Node, graph: Graph, known: Known) -> bool:
+    """Whether a node demands something of sizes of inputs that have names of their own, and they can fulfil it."""
+    apart = _apart(graph, known)
+    inputs = _inputs(apart)
+    return any(each.node is node and not _fails_for_any(each, inputs) for each in apart.requires)
+
+
+def _inputs(known: Known) -> frozenset[str]:
+    """The names of sizes of the inputs."""
+    graph = known.model.graph
+    return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
+
+
+def _apart(graph: Graph, known: Known) -> Known:
+    """What is known where each axis of each input has a size of its own."""
+    from irlint.inference.walk import Walk
+
+    shapes = {
+        value: tuple(
+            symbol(f"_apart_{at}_{axis}", 1) if isinstance(dim, Expr) else dim for axis, dim in enumerate(given.shape)
+        )
+        for at, value in enumerate(graph.inputs)
+        if isinstance(given := known.types.get(value), Tensor) and given.shape and value not in graph.constants
+    }
+    return replaced(Walk(known.model, shapes).known(graph), overridden=NOTHING)
+
+
+def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
+    """The problems; what is wrong with the sizes of inputs only because all have one name is a warning that follows from that of the
+    name."""
+    from irlint.checks import frozen
+
+    graph = known.model.graph
+    sizes = [each for each in found if each.fault.rule in (frozen.FROZEN_SIZE, frozen.NO_SIZES_FIT)]
+    root = next(each for each in found if each.fault.role == "size")
+    if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
+        return list(found)
+    apart = {(each.node, each.fault.rule) for each in frozen.problems(_apart(graph, known))}
+    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in apart}
+    return [
+        replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
+        for each in found
+    ]
+
+
+def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
+    axes = [f"axis {place.axis} of {place.value.name!r}" for place in places]
+    listed = f"{', '.join(axes[:3])}{f' and {len(axes) - 3} more' if len(axes) > 3 else ''}"
+    relation: Relation = demand.requirement.any_of[0]
+    return SHAPE_CONTRADICTED.fault(
+        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({listed}): here {relation} is needed",
+        help="give axes that may differ in size names of their own",
+        notes=(_REUSE,),
+        severity=Severity.WARNING,
+        role="size",
+    )

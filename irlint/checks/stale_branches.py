@@ -1,0 +1,32 @@
+"""Stale shapes in the bodies of nodes that choose one of several: exporters write the shapes of one run into all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.model import Problem
+from irlint.model.order import graphs
+from irlint.records import replaced
+
+
+def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) -> list[Problem]:
+    """The problems that are ``found``; of those that are ``stale`` shapes in such bodies only the first, with the number of the others."""
+    choices = [
+        f"{body.path}/"
+        for graph in graphs(known.model)
+        for node in graph.nodes
+        if len(node.bodies) > 1
+        for _, body in node.bodies
+    ]
+    stale = [each for each in stale if f"{each.graph}/".startswith(tuple(choices))]
+    if len(stale) < 2:
+        return list(found)
+    first, others = stale[0], {id(each) for each in stale[1:]}
+    more = counted(len(others), "other declaration is", "other declarations are")
+    message = f"{first.fault.message}; {more} stale, too, in the bodies among which nodes of the model choose"
+    root = replaced(first, fault=first.fault.changed(message=message))
+    moved = {id(first), *others}
+    kept = [root if each is first else each for each in found if id(each) not in others]
+    return [replaced(each, because=root) if id(each.because) in moved else each for each in kept]

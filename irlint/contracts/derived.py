@@ -1,0 +1,162 @@
+"""Sizes of inputs that follow from one other size, such as ``M == 2*H``, and sizes that depend on each other in another form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from irlint.contracts.contract import Contract
+from irlint.contracts.implied import symbols_in
+from irlint.contracts.simplified import decided, replaced_in, simplified
+from irlint.contracts.sizes import Sizes, met, solved
+from irlint.dims import Dim, TooComplex, substituted, symbol, symbols
+from irlint.dims.polynomials import terms_of
+from irlint.findings.statements import Relation
+from irlint.records import record
+
+#: Of so many computed sizes it is asked where they are 0 or 1.
+MOST_COMPUTED = 400
+
+
+@record
+class Multiple:
+    """A size that is ``factor*root + rest``, by the condition ``text``."""
+
+    root: str
+    factor: int
+    rest: int
+    text: str = ""
+
+    @property
+    def dim(self) -> Dim:
+        """The size as an expression."""
+        return symbol(self.root, 1) * self.factor + self.rest
+
+
+@record
+class Dependence:
+    """``multiples`` are the sizes that follow from one other size each, ``tied`` those that depend on others in another form."""
+
+    multiples: Mapping[str, Multiple]
+    tied: frozenset[str]
+
+    def of(self, root: str) -> list[Multiple]:
+        """The sizes that follow from this one."""
+        return [each for each in self.multiples.values() if each.root == root]
+
+
+def dependence(contract: Contract) -> Dependence:
+    """Which sizes depend on others where the conditions hold that hold always."""
+    multiples: dict[str, Multiple] = {}
+    tied: set[str] = set()
+    for text, relations in joint(contract):
+        names = symbols_in(relations)
+        found = _multiple(relations[0], text) if len(relations) == 1 else None
+        if found is not None:
+            name, multiple = found
+            roots = {each.root for each in multiples.values()}
+            if name not in multiples and name not in roots and multiple.root not in multiples:
+                multiples[name] = multiple
+                continue
+        if len(relations) > 1 or relations[0].kind == "==":
+            tied |= names
+    linked = True
+    while linked:
+        linked = False
+        for name, each in list(multiples.items()):
+            if name in tied or each.root in tied:
+                tied |= {name, each.root}
+                del multiples[name]
+                linked = True
+    return Dependence(multiples, frozenset(tied))
+
+
+def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
+    """The conditions on several sizes with their texts, and with values in the place of what has one."""
+    found = []
+    for condition in contract.conditions:
+        if condition.when:
+            continue
+        reduced = [simplified(replaced_in(each, contract.values)) for each in condition.demand.requirement.any_of]
+        left = tuple(dict.fromkeys(each for each in reduced if decided(each) is not False))
+        if any(decided(each) for each in left) or len(symbols_in(left)) < 2:
+            continue
+        found.append((condition.text, left))
+    return found
+
+
+def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
+    """The size that a relation makes a multiple of another one, with a rest; None where it does not."""
+    if relation.kind != "==":
+        return None
+    terms = terms_of(relation.left - relation.right)
+    rest = terms.get((), 0)
+    linear = [(monomial[0].name, factor) for monomial, factor in terms.items() if len(monomial) == 1]
+    if len(linear) != 2 or len(terms) != 2 + bool(rest) or not all(name for name, _ in linear):
+        return None
+    choices = []
+    for (name, own), (root, other) in (linear, linear[::-1]):
+        if abs(own) == 1 and own * other < 0:
+            choices.append((name, Multiple(root, abs(other), -own * rest, text)))
+    return max(choices, key=lambda each: (each[1].rest >= 0, each[0]), default=None)
+
+
+def multiple_of(a: Dim) -> Multiple | None:
+    """What a size is of one other size, where it grows with it; None where it is anything else."""
+    terms = terms_of(a)
+    rest = terms.get((), 0)
+    if len(terms) != 1 + bool(rest):
+        return None
+    ((monomial, factor),) = ((monomial, factor) for monomial, factor in terms.items() if monomial)
+    return Multiple(monomial[0].name, factor, rest) if len(monomial) == 1 and monomial[0].name and factor > 0 else None
+
+
+def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
+    """The sizes of a root for which those that follow from it are among theirs; None where that is too complex, or none is left."""
+    found: Sizes | None = sizes
+    for multiple, own in multiples:
+        found = None if found is None else met(found, _roots(multiple, own))
+    return None if found is None or found.is_empty else found
+
+
+def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
+    """The roots of a set of multiples: for those of one class, ``first + factor*k`` are the places in the class of the set."""
+    classes = []
+    for residue in range(sizes.modulus):
+        first, own = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
+        intervals = []
+        for low, high in sizes.classes[own]:
+            least = max(0, -((first - low) // multiple.factor))
+            last = None if high is None else (high - first) // multiple.factor
+            if last is None or least <= last:
+                intervals.append((least, last))
+        classes.append(tuple(intervals))
+    return Sizes(sizes.modulus, tuple(classes))
+
+
+def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
+    """The greatest size of each symbol at which a computed size that depends on it alone is 0 or 1; ``values`` replace symbols."""
+    found: dict[str, int] = {}
+    for dim in _alone(computed, values):
+        (name,) = symbols(dim)
+        sizes = solved([Relation(">=", 1, dim)])
+        greatest = None if sizes is None or sizes.is_empty else sizes.greatest
+        if greatest is not None:
+            found[name] = max(found.get(name, 0), greatest)
+    return found
+
+
+def _alone(computed: Iterable[Dim], values: Mapping[str, Dim]) -> Sequence[Dim]:
+    """The sizes that depend on one symbol, each once."""
+    found: dict[Dim, None] = {}
+    for dim in computed:
+        try:
+            replaced = dim
+            for _ in range(len(values)):
+                before, replaced = replaced, substituted(replaced, {**values})
+                if before == replaced:
+                    break
+        except (TooComplex, ZeroDivisionError):
+            continue
+        if len(symbols(replaced)) == 1 and len(found) < MOST_COMPUTED:
+            found[replaced] = None
+    return list(found)

@@ -1,0 +1,164 @@
+"""The sizes of inputs that a model declares dynamic, and of which its contract leaves one, one beside 1, or one product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.contracts.contract import Contract
+from irlint.contracts.implied import Alternatives
+from irlint.contracts.simplified import decided, replaced_in
+from irlint.contracts.sizes import Sizes, between, met
+from irlint.dims import Bounds, Dim, Expr, quotient, symbol, symbols
+from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
+from irlint.findings.statements import Relation
+from irlint.inference.known import Demand
+from irlint.records import record
+
+#: A size, and 1 beside it.
+MOST = 2
+
+
+@record
+class Fixed:
+    """The symbols ``names``, of which only ``size`` works, or only sizes with ``condition``, as the ``demands`` say, the first of them first.
+
+    ``one`` is what works as well by broadcasting, "" for nothing; ``same_as`` the symbol that ``names`` has to be equal to.
+    """
+
+    names: tuple[str, ...]
+    demands: tuple[Demand, ...]
+    size: int | None = None
+    condition: str = ""
+    one: str = ""
+    same_as: str = ""
+
+
+def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
+    """What the contract fixes of the symbols that have ``limits``, each symbol alone before the products."""
+    found: list[Fixed] = []
+    for name, sizes in contract.sizes.items():
+        each = _single(name, sizes, contract, limits.get(name, (1, None)))
+        if each is not None:
+            found.append(each)
+            found += [
+                Fixed((other,), (demand,), each.size, "", each.one, name)
+                for other, demand in contract.equal.items()
+                if _is(other, name, contract)
+            ]
+    for joint in contract.joint:
+        relations = _possible(joint.relations, contract)
+        product = fixed_product(relations)
+        if product is not None and joint.names <= limits.keys():
+            names = tuple(sorted(joint.names, key=list(limits).index))
+            one = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
+            found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
+    return found
+
+
+def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
+    """The alternatives that hold for some sizes, as far as single sizes are limited."""
+    if len(relations) == 1:
+        return relations
+    known: dict[str, Dim] = {name: symbol(name, each.least, each.greatest) for name, each in contract.sizes.items()}
+    return tuple(each for each in relations if decided(replaced_in(each, known)) is not False)
+
+
+def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
+    """What fixes one symbol: one size that is left, or two of which the other is 1, by broadcasting."""
+    possible = met(sizes, between(limits[0] or 1, limits[1]))
+    listed = possible.few(MOST) if possible is not None and not possible.is_empty else []
+    if not listed or (len(listed) == MOST and listed[0] != 1):
+        return None
+    makers = contract.makers[name]
+    few = [demand for demand, own in makers if listed[-1] in own.few(MOST)]
+    if len(listed) == 1:
+        return Fixed((name,), _first(few, makers), listed[0])
+    stretching = [demand for demand in few if _stretches(demand)]
+    if not stretching:
+        return None
+    return Fixed((name,), _first(stretching, makers), listed[-1], "", "1, by broadcasting")
+
+
+def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
+    """The demands that fix a size before the others that limit it."""
+    found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
+    return tuple(found.values())
+
+
+def _stretches(demand: Demand) -> bool:
+    """Whether a demand leaves a choice between a size and 1."""
+    return any(each.kind == "==" and 1 in (each.left, each.right) for each in demand.requirement.any_of[1:])
+
+
+def _is(name: str, other: str, contract: Contract) -> bool:
+    """Whether a symbol has to be equal to another one."""
+    while isinstance(value := contract.values.get(name), Expr):
+        name = f"{value!s}"
+        if name == other:
+            return True
+    return False
+
+
+def fixed_product(relations: Alternatives) -> Relation | None:
+    """The product of several sizes with a number, beside which only a product of 1 may work; None where nothing like that is said."""
+    if any(each.kind != "==" for each in relations):
+        return None
+    sides = [_sides(each) for each in relations]
+    found = [each for each in sides if each is not None and each.right != 1]
+    if len(found) != 1 or None in sides or any(each is not None and each.left != found[0].left for each in sides):
+        return None
+    return found[0] if _is_product(found[0].left) else None
+
+
+def fixes_products(relations: Alternatives) -> bool:
+    """Whether each alternative says of a product of several sizes which number it is."""
+    sides = [_sides(each) if each.kind == "==" else None for each in relations]
+    return all(each is not None and _is_product(each.left) for each in sides)
+
+
+def _sides(relation: Relation) -> Relation | None:
+    """The relation with its number on the right side."""
+    left, right = relation.left, relation.right
+    if isinstance(left, int):
+        left, right = right, left
+    return Relation("==", left, right) if isinstance(left, Expr) and isinstance(right, int) else None
+
+
+def product_text(dim: Dim, number: Dim) -> str:
+    """A product and the number that it has to be, by its factors: ``(H - 2)*(W - 2) == 64``."""
+    factors, shift = _factors(dim)
+    if shift is None or not isinstance(number, int):
+        return f"{dim!s} == {number!s}"
+    texts = [f"{each!s}" for each in factors]
+    return f"{'*'.join(text if text.isidentifier() else f'({text})' for text in texts)} == {number + shift}"
+
+
+def _is_product(dim: Dim) -> bool:
+    """Whether a polynomial is, but for a number, the product of several others, with more than one symbol in all."""
+    factors, _ = _factors(dim)
+    return sum(bool(symbols(each)) for each in factors) > 1 and len(symbols(dim)) > 1
+
+
+def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
+    """The factors of a polynomial and the number that their product is greater by, None where the factors are not exact."""
+    shared: list[Dim] = []
+    rest = dim
+    for atom in dict.fromkeys(atoms_of(dim)):
+        left = quotient(rest, atom_dim(atom))
+        if left is not None and all(atom in monomial for monomial in terms_of(rest)):
+            shared.append(atom_dim(atom))
+            rest = left
+    if shared:
+        return ([*shared, rest] if rest != 1 else shared), 0
+    return _linear_factors(dim)
+
+
+def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
+    """The factors of ``a*x*y + b*x + c*y + d``, which with another number than d is a product of two sums."""
+    terms = terms_of(dim)
+    pair = next((monomial for monomial in terms if len(monomial) == MOST), None)
+    if pair is None or pair[0] is pair[1] or not terms.keys() <= {pair, pair[:1], pair[1:], ()}:
+        return [dim], 0
+    first, second = terms.get(pair[:1], 0), terms.get(pair[1:], 0)
+    factors = [atom_dim(pair[0]) + second, atom_dim(pair[1]) + first]
+    return factors, first * second - terms.get((), 0) if terms[pair] == 1 else None

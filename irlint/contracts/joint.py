@@ -1,0 +1,308 @@
+"""Whether conditions on several sizes contradict each other: linear inequalities over sizes and their products, by elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import gcd
+
+from irlint.contracts.implied import Alternatives, related, symbols_in
+from irlint.contracts.simplified import decided, simplified
+from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluated, substituted, symbol, symbols
+from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
+from irlint.findings.statements import Relation
+
+#: Of more conditions that share sizes none is proven to contradict another.
+MOST_CONDITIONS = 24
+
+#: So many combinations of alternatives are looked at, and conditions with more alternatives in all are left out.
+MOST_CASES = 64
+
+#: An elimination with more inequalities than this proves nothing.
+MOST_INEQUALITIES = 100
+
+#: So many inequalities are made, and relations looked at, for conditions that share sizes.
+MOST_WORK = 4000
+
+
+def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
+    """The places of conditions that no sizes fulfil together; none where that is not proven.
+
+    ``limits`` are the least and the greatest size of symbols, which are at least 1.
+    """
+    places = related([symbols_in(each) for each in conditions])
+    seen: set[int] = set()
+    for start in range(len(conditions)):
+        if start in seen:
+            continue
+        found = _connected(start, places)
+        seen.update(found)
+        if len(found) <= MOST_CONDITIONS and _fail([conditions[at] for at in found], limits):
+            return _fewest(found, conditions, limits)
+    return []
+
+
+def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
+    """What a relation says of one size at least, whatever the others are within their limits; None where that is nothing."""
+    for fact in _facts(relation):
+        most: Dim = 0
+        for monomial, factor in terms_of(fact).items():
+            term: Dim | None = factor
+            for atom in monomial:
+                if atom.parts:
+                    return None
+                low, high = limits.get(atom.name, (1, None))
+                size = atom_dim(atom) if atom.name == name else low if factor < 0 else high
+                term = None if term is None or size is None else term * size
+            if term is None:
+                break
+            most = most + term
+        else:
+            least = limits.get(name, (1, None))[0] or 1
+            if symbols(most) == {name} and evaluated(most, {name: least + 1}) < 0:
+                return Relation(">=", most, 0)
+    return None
+
+
+def _connected(start: int, places: Callable[[int], list[int]]) -> list[int]:
+    """The conditions that share sizes with one, also by way of others."""
+    found, waiting = {start}, [start]
+    while waiting:
+        for at in places(waiting.pop()):
+            if at not in found:
+                found.add(at)
+                waiting.append(at)
+    return sorted(found)
+
+
+def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
+    """Those of the conditions without which the others hold for some sizes, as far as that is known."""
+    for at in list(reversed(found)):
+        fewer = [each for each in found if each != at]
+        if fewer and _fail([conditions[each] for each in fewer], limits):
+            found = fewer
+    return found
+
+
+def _fail(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
+    """Whether the conditions fail together for all sizes."""
+    names = symbols_in([relation for each in conditions for relation in each])
+    known = {name: _limited(name, limits.get(name, (1, None))) for name in names}
+    work = _Work(MOST_WORK)
+    try:
+        return all(_fails(case, known, work) for case in _cases(conditions))
+    except (TooComplex, ZeroDivisionError):
+        return False
+
+
+def _limited(name: str, limits: Bounds) -> Dim:
+    return symbol(name, limits[0] or 1, limits[1])
+
+
+class _Work:
+    """How much may still be done for one proof."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, amount: int) -> None:
+        """Raises TooComplex where nothing is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise TooComplex("a proof about sizes")
+
+
+def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
+    """One relation of each condition; those with most alternatives are left out where there are too many cases."""
+    chosen: list[Alternatives] = []
+    count = 1
+    for each in sorted(conditions, key=len):
+        if count * len(each) > MOST_CASES:
+            break
+        count *= len(each)
+        chosen.append(each)
+    cases: list[tuple[Relation, ...]] = [()]
+    for each in chosen:
+        cases = [(*case, relation) for case in cases for relation in each]
+    return iter(cases)
+
+
+def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
+    """Whether the relations fail together for all sizes, each symbol being what is ``known`` of it."""
+    left: list[Relation] = []
+    work.spend(len(relations))
+    for each in relations:
+        each = simplified(Relation(each.kind, substituted(each.left, known), substituted(each.right, known)))
+        holds = decided(each)
+        if holds is False:
+            return True
+        if holds is None:
+            left.append(each)
+    narrower = {**known}
+    for each in left:
+        narrower.update(_narrowed(each, narrower))
+    if narrower != known:
+        return _fails(left, narrower, work)
+    for each in left:
+        solution = _solved(each)
+        if solution is not None:
+            name, size = solution
+            # What the symbol is lies within the bounds of the symbol.
+            low, high = bounds(known[name])
+            limited = [Relation(">=", size, low)] if low is not None else []
+            limited += [Relation(">=", high, size)] if high is not None else []
+            rest = [other for other in left if other is not each]
+            return _fails([*rest, *limited], {**known, name: size}, work)
+    facts = [fact for each in left for fact in _facts(each)]
+    return bool(facts) and _eliminated([*facts, *_facts_about(facts)], work)
+
+
+def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
+    """A symbol with the bound that an inequality about it alone says."""
+    difference = relation.left - relation.right
+    terms = terms_of(difference)
+    (monomial, *others) = [each for each in terms if each] or [()]
+    if relation.kind != ">=" or others or len(monomial) != 1 or monomial[0].parts:
+        return {}
+    name, factor, constant = monomial[0].name, terms[monomial], terms.get((), 0)
+    low, high = bounds(known[name])
+    limit = -(constant // factor) if factor > 0 else constant // -factor
+    if factor > 0:
+        low = limit if low is None else max(low, limit)
+    else:
+        high = limit if high is None else min(high, limit)
+    return {} if high is not None and low is not None and low > high else {name: symbol(name, low or 0, high)}
+
+
+def _solved(relation: Relation) -> tuple[str, Dim] | None:
+    """A symbol and what it is by an equality in which it stands once, alone."""
+    if relation.kind != "==":
+        return None
+    difference = relation.left - relation.right
+    terms = terms_of(difference)
+    for monomial, factor in terms.items():
+        if len(monomial) == 1 and abs(factor) == 1 and not monomial[0].parts:
+            name = monomial[0].name
+            rest = canonical({other: each for other, each in terms.items() if other != monomial})
+            if name not in symbols(rest):
+                return name, -factor * rest
+    return None
+
+
+def _facts(relation: Relation) -> list[Dim]:
+    """What is at least 0 where a relation holds."""
+    difference = relation.left - relation.right
+    if relation.kind == ">=":
+        return [difference]
+    if relation.kind == "==":
+        return [difference, -difference]
+    multiple = at_least(relation.left, 1) is True and at_least(relation.right, 1) is True
+    return [difference] if multiple else []
+
+
+def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
+    """What is at least 0 because of the bounds of sizes, and of what products, quotients, minima and maxima are."""
+    found: list[Dim] = []
+    seen: set[Monomial] = set()
+    waiting = [monomial for fact in facts for monomial in terms_of(fact)]
+    while waiting and len(found) < MOST_INEQUALITIES:
+        monomial = waiting.pop()
+        if monomial in seen or not monomial:
+            continue
+        seen.add(monomial)
+        more = _of_monomial(monomial)
+        waiting += [each for fact in more for each in terms_of(fact)]
+        found += more
+    return found
+
+
+def _of_monomial(monomial: Monomial) -> list[Dim]:
+    dim = Expr({monomial: 1})
+    low, high = bounds(dim)
+    found: list[Dim] = [] if low is None else [dim - low]
+    found += [] if high is None else [high - dim]
+    if len(monomial) == 2:
+        one, other = (_above(atom) for atom in monomial)
+        found += [] if one is None or other is None else [one * other]
+    elif len(monomial) == 1 and monomial[0].parts:
+        found += _of_operation(monomial[0], dim)
+    return [fact for fact in found if not isinstance(fact, int)]
+
+
+def _above(atom: Atom) -> Dim | None:
+    """How far an atom is above its lower bound."""
+    return None if atom.low is None else atom_dim(atom) - atom.low
+
+
+def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
+    if atom.kind == "//":
+        numerator, divisor = atom.parts
+        if not isinstance(divisor, int):
+            return []
+        return [numerator - divisor * dim, divisor * dim + (divisor - 1) - numerator]
+    return [part - dim if atom.kind == "min" else dim - part for part in atom.parts]
+
+
+def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
+    """Whether whole numbers in the place of monomials leave one of the facts below 0: Fourier-Motzkin elimination."""
+    rows = {row for fact in facts if (row := _row(terms_of(fact))) is not None}
+    while rows:
+        if any(len(row) == 1 and row[0][0] == () for row in rows):
+            return True
+        counts: dict[Monomial, list[int]] = {}
+        for row in rows:
+            for monomial, factor in row:
+                if monomial:
+                    counts.setdefault(monomial, [0, 0])[factor > 0] += 1
+        if not counts:
+            return False
+        chosen = min(counts, key=lambda each: counts[each][0] * counts[each][1])
+        above, below, rest = _parted(rows, chosen)
+        work.spend(len(above) * len(below))
+        combined = (_combined(one, other, chosen) for one in above for other in below)
+        rows = {*rest, *(row for row in combined if row is not None)}
+        if len(rows) > MOST_INEQUALITIES:
+            return False
+    return False
+
+
+#: The terms of what is at least 0, in an order; a row of the constant alone is below 0.
+Row = tuple[tuple[Monomial, int], ...]
+
+
+def _row(terms: Terms) -> Row | None:
+    """The terms divided by what the factors share, the constant rounded down; None for what always holds."""
+    factors = [factor for monomial, factor in terms.items() if monomial]
+    constant = terms.get((), 0)
+    if not factors:
+        return (((), constant),) if constant < 0 else None
+    number = gcd(*factors)
+    divided = {monomial: factor // number for monomial, factor in terms.items()}
+    return tuple(sorted(((each, factor) for each, factor in divided.items() if factor), key=_order))
+
+
+def _order(term: tuple[Monomial, int]) -> list[object]:
+    return [atom.key for atom in term[0]]
+
+
+def _parted(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
+    """The rows in which a monomial has a factor above 0, those with one below, and the others."""
+    above: list[Terms] = []
+    below: list[Terms] = []
+    rest: list[Row] = []
+    for row in rows:
+        terms = dict(row)
+        factor = terms.get(monomial, 0)
+        if factor:
+            (above if factor > 0 else below).append(terms)
+        else:
+            rest.append(row)
+    return above, below, rest
+
+
+def _combined(above: Terms, below: Terms, monomial: Monomial) -> Row | None:
+    """The sum of two rows in which a monomial cancels out."""
+    one, other = -below[monomial], above[monomial]
+    terms = {each: one * factor for each, factor in above.items()}
+    for each, factor in below.items():
+        terms[each] = terms.get(each, 0) + other * factor
+    return _row({each: factor for each, factor in terms.items() if factor})

@@ -1,0 +1,131 @@
+"""Sizes whose quotients are simplified by what is known of the rests of their symbols: ``4*((H + 3)//4)`` is ``H`` where ``H % 4 == 0``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import gcd, prod
+
+from irlint.contracts.sizes import Sizes
+from irlint.dims import Dim, TooComplex, floordiv, symbols
+from irlint.dims.extremes import extreme
+from irlint.dims.polynomials import Atom, atom_dim, terms_of
+
+#: A size is looked at so often: a sum of simplified terms may be simplified again.
+ROUNDS = 4
+
+#: Of more combinations of rests none is looked at.
+MOST_CASES = 64
+
+#: A whole number that is ``rest`` modulo ``modulus``; modulus 0 is for the number ``rest`` itself, and 1 for any.
+Congruence = tuple[int, int]
+
+
+def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
+    """A size in its simplest form where each symbol has one of its ``sizes``."""
+    known = {name: found for name in symbols(a) if name in sizes and (found := _rests(sizes[name]))}
+    if not known:
+        return a
+    try:
+        for _ in range(ROUNDS):
+            before, a = a, _simplified(a, known)
+            if a == before:
+                break
+    except (TooComplex, ZeroDivisionError):
+        pass
+    return a
+
+
+def _rests(sizes: Sizes) -> list[Congruence]:
+    """What the sizes of a set can be modulo one number; nothing where that tells nothing."""
+    present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
+    if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
+        return []
+    return [(sizes.modulus, residue) for residue in present]
+
+
+Rests = Mapping[str, list[Congruence]]
+
+
+def _simplified(a: Dim, known: Rests) -> Dim:
+    total: Dim = 0
+    for monomial, factor in terms_of(a).items():
+        term: Dim = 1
+        for atom in monomial:
+            part: Dim
+            if atom.kind == "//":
+                numerator, divisor = (_simplified(each, known) for each in atom.parts)
+                part, factor = _quotient(numerator, divisor, factor, known)
+            elif atom.parts:
+                part = extreme(atom.kind, tuple(_simplified(each, known) for each in atom.parts))
+            else:
+                part = atom_dim(atom)
+            term = term * part
+        total = total + term * factor
+    return total
+
+
+def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
+    """What ``factor*(numerator//divisor)`` is: a size, and the factor that is left of it.
+
+    Where the rests of the numerator lie close enough together, ``g*(numerator//divisor)`` for a common ``g`` of factor and divisor
+    is ``(numerator - c)//(divisor//g)``.
+    """
+    rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
+    if not rests or not isinstance(divisor, int):
+        return floordiv(numerator, divisor), factor
+    common = gcd(factor, divisor)
+    for shared in range(common, 0, -1):
+        if common % shared:
+            continue
+        least, greatest = max(rests) - divisor // shared + 1, min(rests)
+        if least <= greatest:
+            constant = terms_of(numerator).get((), 0)
+            taken = min(max(constant, least), greatest)
+            return floordiv(numerator - taken, divisor // shared), factor // shared
+    return floordiv(numerator, divisor), factor
+
+
+def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
+    """What is left of a size after a division; nothing where that is not known."""
+    names = sorted(symbols(a) & known.keys())
+    if prod(len(known[name]) for name in names) > MOST_CASES:
+        return []
+    found = set()
+    for case in _cases(names, known):
+        modulus, rest = _congruence(a, case)
+        if modulus % divisor:
+            return []
+        found.add(rest % divisor)
+    return sorted(found)
+
+
+def _cases(names: list[str], known: Rests) -> Iterator[Mapping[str, Congruence]]:
+    for chosen in product(*(known[name] for name in names)):
+        yield dict(zip(names, chosen))
+
+
+def _congruence(a: Dim, case: Mapping[str, Congruence]) -> Congruence:
+    """What is known of a size modulo some number, where that is known of its symbols."""
+    modulus, rest = 0, 0
+    for monomial, factor in terms_of(a).items():
+        term: Congruence = (0, factor)
+        for atom in monomial:
+            term = _times(term, _of_atom(atom, case))
+        modulus, rest = gcd(modulus, term[0]), rest + term[1]
+    return modulus, rest % modulus if modulus else rest
+
+
+def _times(one: Congruence, other: Congruence) -> Congruence:
+    modulus = gcd(one[0] * other[0], one[0] * other[1], other[0] * one[1])
+    return modulus, one[1] * other[1]
+
+
+def _of_atom(atom: Atom, case: Mapping[str, Congruence]) -> Congruence:
+    if not atom.parts:
+        return case.get(atom.name, (1, 0))
+    divisor = atom.parts[1] if atom.kind == "//" else None
+    if not isinstance(divisor, int):
+        return 1, 0
+    modulus, rest = _congruence(atom.parts[0], case)
+    return (modulus // divisor, rest // divisor) if modulus % divisor == 0 else (1, 0)

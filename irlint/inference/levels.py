@@ -1,0 +1,85 @@
+"""How bad a fault is: what its rule states of the runtimes, the place where it stands and the format, as a severity."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from irlint.findings.faults import Fault, Rule, Severity, milder
+from irlint.lazy_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from irlint.model.formats import Format
+
+#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no result, or
+#: only by its shape, a function that nothing calls, a constant that nothing uses. In a body ``as declared``, only what is refused there counts.
+Reach = Literal[
+    "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
+]
+
+#: The worst that a fault is in such a place, unless a runtime refuses it there all the same.
+MOST: dict[Reach, Severity] = {
+    "dead": Severity.WARNING,
+    "dead by size": Severity.NOTE,
+    "dead by given size": Severity.NOTE,
+    "unused": Severity.WARNING,
+    "shape only": Severity.WARNING,
+    "uncalled": Severity.WARNING,
+    "unused constant": Severity.WARNING,
+}
+
+
+def leveled(
+    fault: Fault,
+    place: Collection[Reach],
+    form: Format,
+    *,
+    late: bool = False,
+    inferred: bool = False,
+    known: bool = True,
+    given: bool = False,
+) -> Fault | None:
+    """The fault, as bad as it is in a place that each entry of ``place`` describes; None where it is none there.
+
+    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``inferred``: its shape inference
+    refuses such a breach at this operator; ``known``: it knows the sizes that
+    break the rule when it loads the model; ``given``: only shapes that --shape gives break it, in a body that may never run.
+    """
+    most = Severity.WARNING if given else Severity.ERROR
+    for reach in place:
+        if reach == "shape only":
+            refused = fault.stage == "load"
+        else:
+            refused = _is_refused(fault.rule, reach, form, late=late, inferred=inferred, known=known)
+        if refused:
+            continue
+        if reach == "as declared":
+            return None
+        most = milder(most, MOST[reach])
+    return fault.at_most(most)
+
+
+def needs_sizes(
+    rule: Rule, place: Collection[Reach], form: Format, *, late: bool = False, inferred: bool = False
+) -> bool:
+    """Whether the level depends on what the runtime knows of sizes when it loads the model."""
+    return any(
+        _is_refused(rule, reach, form, late=late, inferred=inferred, known=True)
+        and not _is_refused(rule, reach, form, late=late, inferred=inferred, known=False)
+        for reach in place
+    )
+
+
+def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, inferred: bool, known: bool) -> bool:
+    """Whether a runtime refuses what stands in such a place as in code that runs."""
+    runtime = form.loaded_by
+    match reach:
+        case "uncalled":
+            return rule.counts_uncalled
+        case "unused constant":
+            return rule.is_refused(runtime, "unused constant")
+        case "as declared":
+            return known and not late and rule.is_refused(runtime, "as declared")
+        case "dead" | "dead by size" if form.dead_bodies_are_inferred:
+            compared = inferred or (not late and rule.is_refused(runtime, "dead if sized"))
+            return (known and compared) or any(rule.is_refused(runtime, where) for where in ("dead", reach))
+    return False

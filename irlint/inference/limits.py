@@ -1,0 +1,126 @@
+"""Outputs that no tensor or operation can have, and numbers of axes that irlint does not follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.binding.calls import OUTPUT_COUNT
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.holes import is_whole
+from irlint.model import Graph, Model, Node
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor, Type
+
+SIZE_TOO_LARGE = Rule(
+    "IRL303",
+    "size-too-large",
+    Severity.ERROR,
+    "A size is larger than any that a tensor can have.",
+    why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more than
+9223372036854775807 elements, and what is reckoned with such a size overflows.""",
+    mend="Look where the size comes from: a repeat, a pad or a scale that is too large, or garbage in its place.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (x, r) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[n] y) <int64[1] r = {4}> { y = Tile (x, r) }""",
+)
+
+RANK_TOO_LARGE = Rule(
+    "IRL304",
+    "rank-too-large",
+    Severity.WARNING,
+    "A list that has an entry for each axis is so long that irlint does not work out the shape that it leads to.",
+    why="""irlint keeps lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO take more axes than that, while NumPy has
+arrays of at most 64: a longer list is more likely a mistake, and no node behind it is judged by its shape.""",
+    mend="Look where the list comes from: its length is the number of axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[6] x, int64[300] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[6] x, int64[3] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
+)
+
+#: The largest size.
+LARGEST = 2**63 - 1
+
+
+def too_large(outputs: Sequence[Type | None]) -> Fault | None:
+    """The fault of outputs of a node with a size that no tensor can have."""
+    for index, known in enumerate(outputs):
+        if not isinstance(known, Tensor) or known.shape is None:
+            continue
+        for axis, dim in enumerate(known.shape):
+            if isinstance(dim, int) and dim > LARGEST:
+                told = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
+                return SIZE_TOO_LARGE.fault(
+                    f"axis {axis} of output {index} is {told}; a size has to be at most {LARGEST}",
+                    help="look where the size comes from",
+                )
+    return None
+
+
+def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
+    """The fault of a node of which an output has no known rank because a list of its inputs is too long to be kept."""
+    for port, made in enumerate(outputs):
+        if not isinstance(made, Tensor) or made.shape is not None:
+            continue
+        for index, given in enumerate(inputs):
+            match given:
+                case Tensor(shape=None):
+                    return None
+                case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
+                    return RANK_TOO_LARGE.fault(
+                        f"input {index} has {count} entries, one for each axis; irlint works out shapes of at most "
+                        f"{CONTENTS_LIMIT} axes, and takes output {port} as the file declares it",
+                        help="look where the list comes from",
+                        input=index,
+                    )
+    return None
+
+
+def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[Fault, ...]:
+    """The fault of output ports that an operation does not make; older files may have ones that nothing uses."""
+    form = model.format
+    if form is None or not form.operators_count_outputs or len(node.outputs) <= max(made, 1):
+        return ()
+    from irlint.binding.openvino_attributes import meant_version
+
+    fault = OUTPUT_COUNT.fault(
+        f"the layer has {counted(len(node.outputs), 'output port')}; the operation makes {made} here",
+        help=meant_version(node) or f"remove the output ports from index {made} on",
+    )
+    more = set(node.outputs[made:])
+    unused = all(more.isdisjoint(each.inputs) for each in graph.nodes)
+    lenient = model.format_version == form.lax_version and unused
+    return (fault.lowered(Severity.WARNING) if lenient else fault,)
+
+
+class Limits:
+    """Which outputs have been checked against the limits; equal nodes share theirs."""
+
+    __slots__ = ("_complete", "_within")
+
+    def __init__(self) -> None:
+        #: By id(), which holds as long as the outputs are kept.
+        self._within: dict[int, tuple[Type | None, ...]] = {}
+        self._complete: set[int] = set()
+
+    def are_complete(self, outputs: tuple[Type | None, ...] | None) -> bool:
+        """Whether checked outputs leave nothing unknown."""
+        return id(outputs) in self._complete
+
+    def checked(
+        self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
+    ) -> tuple[tuple[Type | None, ...] | None, tuple[Fault, ...]]:
+        """The outputs of a node, None where one is too large for a tensor, and its faults of this kind."""
+        if id(outputs) in self._within:
+            return outputs, ()
+        large = too_large(outputs)
+        if large is not None:
+            return None, (large,)
+        long = None if node.bodies else too_many_axes(inputs, outputs)
+        if long is not None:
+            return outputs, (long,)
+        self._within[id(outputs)] = outputs
+        if all(map(is_whole, outputs)):
+            self._complete.add(id(outputs))
+        return outputs, ()

@@ -1,0 +1,93 @@
+"""The faults that a walk records at the nodes, and the problems that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.known import Demand
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import Node, Problem
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.inference.levels import Reach
+
+FAILING_CALL = Rule(
+    "IRL136",
+    "function-call-fails",
+    Severity.ERROR,
+    "A node of a function cannot work with what a call gives to the function.",
+    why="""The nodes of a function stand in the place of each call. What is wrong there may lie in the function or in the call:
+the finding at the node of the function says what, and this one which call led there.""",
+    mend="Give the call what the function takes, or mend the function.",
+)
+
+
+@record(eq=False)
+class Recorded:
+    """A fault of a node, where it stands, whether the operator's rule raised it, the body that may never run, and
+    the call that led into the function where it stands, with its graph."""
+
+    graph: str
+    node: Node
+    fault: Fault
+    place: tuple[Reach, ...]
+    by_rule: bool
+    when: str
+    call: tuple[str, Node] | None = None
+
+    @property
+    def of_rule(self) -> tuple[Node, str]:
+        """What a second walk over the model records for the same breach."""
+        return self.node, self.fault.rule.code
+
+
+class Recorder:
+    """The faults and requirements of one walk; one that ``discards`` keeps none of them."""
+
+    __slots__ = ("discards", "faults", "requires")
+
+    def __init__(self, *, discards: bool = False) -> None:
+        self.discards = discards
+        self.faults: list[Recorded] = []
+        self.requires: list[Demand] = []
+
+
+def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
+    """The problems that recorded faults are, each beside the fault at the level of its place: each once, as bad as the worst place
+    makes it, and what is a note everywhere once for all nodes of an operator.
+    """
+    mentioned: set[tuple[object, ...]] = set()
+    found: dict[tuple[object, ...], Problem] = {}
+    calls: dict[tuple[str, Node], tuple[object, ...]] = {}
+    for each, fault in faults:
+        node = each.node
+        if each.fault.severity is Severity.NOTE:
+            mention = (fault.rule.code, node.domain, node.op, fault.attribute)
+            if mention in mentioned:
+                continue
+            mentioned.add(mention)
+        key = (*each.of_rule, fault.message)
+        if key not in found or fault.severity.rank > found[key].fault.severity.rank:
+            found[key] = Problem(fault, each.graph, node, None, place_of_fault(node, fault), by_rule=each.by_rule)
+        if each.call is not None and found[key].is_error:
+            calls.setdefault(each.call, key)
+    return (*found.values(), *(_at_the_call(graph, node, found[key]) for (graph, node), key in calls.items()))
+
+
+def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
+    """The problem of a call that led to one inside its function."""
+    assert inside.node is not None
+    where = f"node {inside.node.index} of {inside.graph.partition(':')[2] or 'the function'}"
+    fault = FAILING_CALL.fault(
+        f"the call fails inside the function, at {where}: {inside.fault.message}", help=inside.fault.help
+    )
+    return Problem(fault, graph, node, None, node.place, because=inside)
+
+
+def place_of_fault(node: Node, fault: Fault) -> Any:
+    if fault.place is not None:
+        return fault.place
+    attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None
+    return node.located(attribute.place) or node.place if attribute is not None else node.place

@@ -1,0 +1,212 @@
+"""The sizes that a model takes as ``torch.export`` wants them: a tuple by position, with a Dim for each size that can change.
+
+Torch takes a size of an example input that is 0 or 1, or is made from such a root, for fixed, and refuses a Dim where a size inside
+the model can be 0 or 1. It reads the names of Dims from which others follow with sympy, where "N" and "sequence" are functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from keyword import iskeyword
+
+from irlint.contracts.derived import Multiple, multiple_of, narrowed
+from irlint.contracts.profiles import Free, Profile, Progression, progression
+from irlint.dims import Expr, MaybeDim, symbols, unused_name
+from irlint.records import record
+from irlint.reporters.pasted import comment
+from irlint.reporters.profiles import free_of, leaders, of_branches
+
+#: Torch looks at no smaller example.
+LEAST_EXAMPLE = 2
+
+#: What stands above the tuple.
+BY_POSITION = (
+    "by position, as a model file does not keep the names of forward's arguments: put None for one that is no tensor,",
+    "and nest those of a tuple, a dict or a cache as it nests its tensors",
+)
+
+
+@record
+class _Size:
+    """A size that can change: the line that defines it, and the least example, None where that is not known."""
+
+    line: str
+    example: int | None = None
+
+
+@record
+class _Names:
+    """What each symbol is called in Python, and the names of Dims that are in use."""
+
+    variables: Mapping[str, str]
+    taken: set[str]
+
+    def of_dim(self, name: str) -> str:
+        """A name for a Dim."""
+        return unused_name(name, self.taken, {})
+
+
+def lines(profile: Profile) -> Iterator[str]:
+    """The text, line by line."""
+    names = _Names(_variables(profile), set())
+    sizes = dict(_sizes(profile, names))
+    yield "from torch.export import Dim"
+    yield ""
+    for free in leaders(profile):
+        if free.name in sizes and free.name not in profile.dependence.multiples:
+            yield sizes[free.name].line
+        elif free.name not in sizes:
+            yield comment(_fixed(free, names))
+    for name in profile.dependence.multiples:
+        if name in sizes:
+            yield sizes[name].line
+    yield from _together(profile, names)
+    for line in BY_POSITION if profile.inputs else ():
+        yield comment(line)
+    yield "dynamic_shapes = ("
+    for name, shape in profile.inputs:
+        if shape is None:
+            yield f"    None,  {comment(f'{name}: nothing tells how many axes it has')}"
+            continue
+        axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic(shape, profile, names, sizes))
+        yield f"    {{{axes}}},  {comment(name)}"
+    yield ")"
+    examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
+    if examples:
+        yield comment(
+            f"example inputs have at least {', '.join(examples)}: torch fixes what is made from a Dim of 0 or 1"
+        )
+
+
+def _variables(profile: Profile) -> dict[str, str]:
+    taken = {"Dim", "dynamic_shapes"}
+    kept = {name: name for name in profile.symbols if not iskeyword(name) and name not in taken}
+    taken |= kept.keys()
+    return {name: kept.get(name) or unused_name(f"{name}_", taken, {}) for name in profile.symbols}
+
+
+def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
+    """The sizes that can change, by the name of the symbol."""
+    depends, (written, tied) = profile.dependence, _written(profile)
+    for free in leaders(profile):
+        variable = names.variables[free.name]
+        if free.name in depends.multiples:
+            continue
+        if free.name in depends.tied or free.name in tied:
+            if free.fixed is None:
+                yield free.name, _Size(f"{variable} = {_hint(free)}")
+            continue
+        following = {
+            name: each for name, each in depends.multiples.items() if each.root == free.name and name in profile.symbols
+        }
+        within = narrowed(free.sizes, [(each, profile.symbols[name].sizes) for name, each in following.items()])
+        if within is None:
+            yield free.name, _Size(f"{variable} = {_hint(free)}")
+            for name in following:
+                yield name, _Size(f"{names.variables[name]} = {_hint(profile.symbols[name])}")
+            continue
+        root = _root(free, progression(within), names, is_shared=bool(following) or free.name in written)
+        if root is None:
+            continue
+        yield free.name, root
+        for name, each in following.items():
+            yield name, _Size(f"{names.variables[name]} = {_multiple(each, variable)}")
+
+
+def _written(profile: Profile) -> tuple[set[str], set[str]]:
+    """The symbols of which sizes of inputs are multiples, and those of which sizes are something else."""
+    roots: set[str] = set()
+    others: set[str] = set()
+    for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
+        if isinstance(dim, Expr) and free_of(dim, profile) is None:
+            names = {profile.symbols[name].leader for name in symbols(dim)}
+            (others if multiple_of(dim) is None else roots).update(names)
+    return roots, others
+
+
+def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
+    """A size from which others may follow; None where all that torch can tell from a fixed one are too few."""
+    rest = found.first % found.step
+    low = (found.first - rest) // found.step
+    high = None if found.last is None else (found.last - rest) // found.step
+    note = "" if found.whole else f"  {comment(f'of {_said(free)}')}"
+    if found.step == 1 and free.ones >= LEAST_EXAMPLE and free.ones >= low:
+        low = free.ones + 1
+        note = (
+            f"  {comment(f'of {_said(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
+        )
+    if high is not None and high < max(low, LEAST_EXAMPLE):
+        return None
+    variable = names.variables[free.name]
+    if low == high:
+        return None
+    limits = "" if low == 1 and found.step == 1 and not is_shared else f", min={low}"
+    limits += "" if high is None else f", max={high}"
+    example = found.step * max(low, LEAST_EXAMPLE) + rest
+    if found.step == 1:
+        dim = f'Dim("{names.of_dim(f"{variable}_size" if is_shared else variable)}"{limits})'
+    else:
+        by = names.of_dim(f"{variable}_by_{found.step}")
+        dim = _scaled(f'Dim("{by}"{limits})', found.step, rest)
+    return _Size(f"{variable} = {dim}{note}", example)
+
+
+def _multiple(multiple: Multiple, root: str) -> str:
+    return _scaled(root, multiple.factor, multiple.rest)
+
+
+def _scaled(text: str, factor: int, rest: int) -> str:
+    """``2 * text + 1``."""
+    scaled = text if factor == 1 else f"{factor} * {text}"
+    return scaled if not rest else f"{scaled} {'+' if rest > 0 else '-'} {abs(rest)}"
+
+
+def _hint(free: Free) -> str:
+    """``Dim.AUTO`` with the bounds of a size."""
+    least, greatest = free.sizes.least, free.sizes.greatest
+    limits = [f"min={least}"] if least > 1 else []
+    limits += [] if greatest is None else [f"max={greatest}"]
+    return f"Dim.AUTO({', '.join(limits)})" if limits else "Dim.AUTO"
+
+
+def _fixed(free: Free, names: _Names) -> str:
+    """What is stated of a size that cannot change in torch."""
+    variable = names.variables[free.name]
+    if free.fixed is not None:
+        return f"{variable} is {free.fixed}"
+    return f"{variable} is what it is in the example: of {_said(free)}, torch can tell no range"
+
+
+def _said(free: Free) -> str:
+    return " and ".join(free.said) or "any size"
+
+
+def _together(profile: Profile, names: _Names) -> Iterator[str]:
+    """What a Dim cannot say."""
+    tied = profile.dependence.tied
+    if tied:
+        shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
+        yield comment(f"{shown}: torch finds out from the example inputs how they depend on each other")
+    expressed = {each.text for each in profile.dependence.multiples.values()}
+    for text in profile.together:
+        if text not in expressed:
+            yield comment(f"{text} has to hold too")
+    yield from of_branches(profile)
+
+
+def _dynamic(
+    shape: tuple[MaybeDim, ...], profile: Profile, names: _Names, sizes: Mapping[str, _Size]
+) -> Iterator[tuple[int, str]]:
+    """The axes whose sizes can change, with what stands for each."""
+    for axis, dim in enumerate(shape):
+        free = free_of(dim, profile)
+        if free is not None and free.leader in sizes:
+            yield axis, names.variables[free.leader]
+        elif free is None and isinstance(dim, Expr):
+            multiple = multiple_of(dim)
+            root = None if multiple is None else profile.symbols[multiple.root].leader
+            known = None if root is None else sizes.get(root)
+            if multiple is None or root is None or known is None or known.example is None:
+                yield axis, "Dim.AUTO"
+            else:
+                yield axis, _multiple(multiple, names.variables[root])
