@@ -75,6 +75,7 @@ def _bounds(a: Expr) -> Bounds:
     return low, None if negated_high is None else -negated_high
 
 
+@lru_cache(MAX_REMEMBERED)
 def _lower(a: Dim) -> int | None:
     """The best of several lower bounds."""
     if isinstance(a, int):
