@@ -79,18 +79,21 @@ def _bounds(a: Expr) -> Bounds:
 
 
 class Budget:
-    """How many polynomials are still looked at for a bound."""
+    """How many polynomials are still looked at for a bound, and the lower bounds of those that were."""
 
-    __slots__ = ("left",)
+    __slots__ = ("found", "left")
 
     def __init__(self) -> None:
         self.left = MAX_RELAXED
+        self.found: dict[Dim, int | None] = {}
 
 
 def _lower(a: Dim, budget: Budget) -> int | None:
     """The best of several lower bounds."""
     if isinstance(a, int):
         return a
+    if a in budget.found:
+        return budget.found[a]
     found = [_interval_low(a)]
     budget.left -= 1
     if budget.left > 0 and len(factors_of(a)) > 1:
@@ -99,7 +102,8 @@ def _lower(a: Dim, budget: Budget) -> int | None:
                 found.append(relaxed(a, budget))
             except TooComplex:
                 continue
-    return max((low for low in found if low is not None), default=None)
+    best = budget.found[a] = max((low for low in found if low is not None), default=None)
+    return best
 
 
 def _interval_low(a: Dim) -> int | None:
