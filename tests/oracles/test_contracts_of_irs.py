@@ -17,12 +17,15 @@ pytestmark = pytest.mark.oracle
 LARGEST = {0: 1, 1: 40, 2: 8, 3: 4, 4: 3}
 
 #: Models of which OpenVINO's converter makes something that takes other sizes: broadcasting in place of an operator that wants
-#: equal sizes, a Reshape in place of a Flatten, a pooling that wants a whole window.
+#: equal sizes, a Reshape in place of a Flatten, a pooling that wants a whole window, a division that rounds down in place of one
+#: that rounds towards zero, floats that irlint does not follow in an IR.
 CONVERTED_OTHERWISE = {
+    "a negative divisor",
     "batch norm",
     "branch",
     "constant of its shape",
     "conv transpose shape",
+    "cut off as floats",
     "flatten",
     "gemm",
     "groups",
@@ -31,6 +34,10 @@ CONVERTED_OTHERWISE = {
     "pool ceil",
     "pool flat",
     "pool stride",
+    "rounded down as floats",
+    "rounded up as floats",
+    "strided size by negation",
+    "truncated below 0",
 }
 
 #: Models for which OpenVINO infers shapes of outputs where it cannot compute them.
