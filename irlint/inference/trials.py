@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 #: The family of rules that compare declarations with what operators give.
 DECLARED = "declarations"
 
-#: The rule about sizes that are declared free and that the demand of a node has frozen.
-FROZEN = "frozen-size"
-
 
 @record
 class Change:
@@ -259,8 +256,8 @@ class Trials:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether a problem is what a node demands of the sizes that are declared free."""
-    return problem.fault.rule.name == FROZEN
+    """Whether a problem is that a node fixes sizes which inputs declare dynamic."""
+    return bool(problem.sizes)
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
