@@ -274,6 +274,7 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
     before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
+    shared = _shared(ordered, known)
     sizes = "size" if len(ordered) == 1 else "sizes"
     works = "works" if len(ordered) == 1 else "work"
     fault = NO_SIZES_FIT.fault(
@@ -284,11 +285,35 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
         marks=_marks(last, ordered, known),
         aligned="left",
         remark="no sizes work",
-        notes=tuple(_needed(each, here=each is last) for each in demands),
+        notes=(*(_needed(each, here=each is last) for each in demands), *shared),
+        severity=Severity.WARNING if shared else None,
     )
     nodes = {each.node for each in demands}
     root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
     return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
+
+
+def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
+    """What is noted of names that stand for several axes of inputs, where sizes fit once each axis has its own: runtimes do not compare
+    the axes of one name."""
+    graph = known.model.graph
+    assert graph is not None
+    axes: dict[str, list[str]] = {}
+    for value in graph.inputs:
+        given = known.types.get(value)
+        for axis, dim in enumerate(given.shape or ()) if isinstance(given, Tensor) else ():
+            axes.setdefault(f"{dim!s}", []).append(f"axis {axis} of `{value.name}`")
+    several = [name for name in names if len(axes.get(name, ())) > 1]
+    if not several:
+        return ()
+    from irlint.checks.size_names import apart
+
+    if not contract_of(apart(graph, known)).satisfiable:
+        return ()
+    return tuple(
+        f"`{known.symbols.get(name, name)}` is {listed(axes[name])}: with a name for each of them sizes would work"
+        for name in several
+    )
 
 
 def _text(demand: Demand) -> str:

@@ -182,9 +182,9 @@ def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
 
 def _works_apart(node: Node, graph: Graph, known: Known) -> bool:
     """Whether a node demands something of sizes of inputs that have names of their own, and they can fulfil it."""
-    apart = _apart(graph, known)
-    inputs = _inputs(apart)
-    return any(each.node is node and not _fails_for_any(each, inputs) for each in apart.requires)
+    named = apart(graph, known)
+    inputs = _inputs(named)
+    return any(each.node is node and not _fails_for_any(each, inputs) for each in named.requires)
 
 
 def _inputs(known: Known) -> frozenset[str]:
@@ -193,7 +193,7 @@ def _inputs(known: Known) -> frozenset[str]:
     return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
 
 
-def _apart(graph: Graph, known: Known) -> Known:
+def apart(graph: Graph, known: Known) -> Known:
     """What is known where each axis of each input has a size of its own."""
     from irlint.inference.walk import Walk
 
@@ -217,8 +217,8 @@ def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
     root = next(each for each in found if each.fault.role == "size")
     if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
         return list(found)
-    apart = {(each.node, each.fault.rule) for each in frozen.problems(_apart(graph, known))}
-    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in apart}
+    left = {(each.node, each.fault.rule) for each in frozen.problems(apart(graph, known))}
+    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in left}
     return [
         replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
         for each in found

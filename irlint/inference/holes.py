@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
-from irlint.model import Declaration, Node, Value
+from irlint.model import Declaration, Model, Node, Value
+from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
@@ -15,15 +16,16 @@ LONGEST = 200
 
 
 class Holes:
-    """The symbols of one model for sizes that nothing tells, each made once for its place.
+    """The symbols of one model for sizes that nothing tells, each made once for its place, with a name that the file does not declare.
 
     ``sizes`` maps the places to them, and ``symbols`` their names to what the file calls the size.
     """
 
-    def __init__(self, symbols: Mapping[str, str]) -> None:
+    def __init__(self, symbols: Mapping[str, str], declared: Callable[[], Iterable[str]]) -> None:
         self.sizes: dict[object, Dim] = {}
         self.symbols = dict(symbols)
         self.names = set(symbols)
+        self._declared: Callable[[], Iterable[str]] | None = declared
         self._counts: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
@@ -42,6 +44,9 @@ class Holes:
     def _of_input(self, value: Value, name: str, axis: int, limits: Bounds = (0, None)) -> Dim:
         place = (value, axis)
         if place not in self.sizes:
+            if self._declared is not None:
+                self.names.update(self._declared())
+                self._declared = None
             free = unused_name(identifier(f"{name}_{axis}"), self.names, self._numbers)
             self.symbols[free] = f"{name}[{axis}]"
             self.sizes[place] = symbol(free, limits[0] or 0, limits[1])
@@ -156,6 +161,16 @@ def names_in(types: Sequence[Type | None]) -> frozenset[str]:
                 if isinstance(dim, Expr):
                     found |= symbols(dim)
     return frozenset(found)
+
+
+def declared_names(model: Model) -> frozenset[str]:
+    """The names of sizes that a model declares of its inputs, outputs and values."""
+    values = (
+        value
+        for graph in graphs(model)
+        for value in (*graph.inputs, *graph.outputs, *(each for node in graph.nodes for each in node.outputs))
+    )
+    return names_in([each.type for value in values if value is not None for each in value.declared])
 
 
 def identifier(text: str) -> str:

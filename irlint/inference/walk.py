@@ -11,7 +11,7 @@ from irlint.binding.calls import Call
 from irlint.dims import Dim, Shape
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.answers import Answer, Memory
-from irlint.inference.holes import Holes, constant_type, filled, is_whole, names_in, opened, place_of
+from irlint.inference.holes import Holes, constant_type, declared_names, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.limits import Limits, surplus_outputs
 from irlint.inference.recorded import Recorded, Recorder, problems
@@ -99,7 +99,7 @@ class Walk:
         self.folds = folds
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
-        self.holes = Holes(model.symbols)
+        self.holes = Holes(model.symbols, partial(declared_names, model))
         self.memory = Memory()
         self.limits = Limits()
         self.functions = Functions()
