@@ -209,6 +209,10 @@ MODELS = {
         "g (float[1,1,H] x, float[1,1,3] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) c = Conv <strides = [2], pads = [1, 1]> (p, w) y = Add (c, p) }",
         ["H <= 5"],
     ),
+    "pool flat by shape": (
+        "g (float[1,1,H,W] x, float[16,3] m) => (y) <int64[1] h = {2}, int64[1] w = {3}, int64[1] two = {2}> { s = Shape (x) a = Gather (s, h) b = Gather (s, w) c = Div (a, two) d = Div (b, two) n = Mul (c, d) p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) f = Reshape (p, n) y = MatMul (f, m) }",
+        ["(H//2)*(W//2) == 16"],
+    ),
     "pool flat": (
         "g (float[N,2,H] x, float[8,5] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) f = Flatten (p) y = MatMul (f, w) }",
         ["H in (8, 9)"],
