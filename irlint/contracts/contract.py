@@ -20,8 +20,8 @@ from irlint.contracts.simplified import (
     without_extremes,
 )
 from irlint.contracts.sizes import ALL, Sizes, between, met, solved
-from irlint.dims import Bounds, Dim, symbol, symbols
-from irlint.dims.polynomials import atoms_of
+from irlint.dims import Bounds, Dim, at_least, symbol, symbols
+from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
 from irlint.findings.statements import Relation
 from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
@@ -357,7 +357,17 @@ def _facts_of(each: Open) -> list[Dim]:
         return []
     (relation,) = each.relations
     facts = [relation.left - relation.right]
+    if at_least(relation.right, 1):
+        facts += _factors_of(relation.left)
     return [*facts, relation.right - relation.left] if relation.kind == "==" else facts
+
+
+def _factors_of(product: Dim) -> list[Dim]:
+    """What is at least 0 where a product of sizes is at least 1: each of them less 1."""
+    (atoms, factor), *others = terms_of(product).items()
+    if others or factor < 0 or any(atom.low is None or atom.low < 0 for atom in atoms):
+        return []
+    return [atom_dim(atom) - 1 for atom in atoms]
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:

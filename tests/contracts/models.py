@@ -181,6 +181,38 @@ MODELS = {
         "g (float[1,1,H] x, float[1,1,3] w) => (y) { p = MaxPool <kernel_shape = [3], strides = [2]> (x) y = Conv (p, w) }",
         ["H >= 7"],
     ),
+    "pools": (
+        "g (float[1,1,H] x) => (y) { a = MaxPool <kernel_shape = [2], strides = [2]> (x) b = AveragePool <kernel_shape = [2], strides = [2]> (a) y = LpPool <kernel_shape = [2], strides = [2]> (b) }",
+        [],
+    ),
+    "pools wide": (
+        "g (float[1,1,H] x) => (y) { a = MaxPool <kernel_shape = [3], strides = [2]> (x) b = MaxPool <kernel_shape = [3], strides = [2]> (a) y = MaxPool <kernel_shape = [3], strides = [2]> (b) }",
+        ["H >= 5"],
+    ),
+    "pools wider": (
+        "g (float[1,1,H] x) => (y) { a = MaxPool <kernel_shape = [7], strides = [3]> (x) y = AveragePool <kernel_shape = [5], strides = [2]> (a) }",
+        ["H >= 10"],
+    ),
+    "pool of a slice": (
+        "g (float[1,1,H] x) => (y) <int64[1] one = {1}, int64[1] last = {99}, int64[1] axis = {2}> { s = Slice (x, one, last, axis) y = MaxPool <kernel_shape = [2], strides = [2]> (s) }",
+        ["H >= 2"],
+    ),
+    "convs and pools": (
+        "g (float[1,1,H] x, float[1,1,3] w) => (y) { a = Conv (x, w) b = MaxPool <kernel_shape = [2], strides = [2]> (a) c = Conv (b, w) y = MaxPool <kernel_shape = [3], strides = [2]> (c) }",
+        ["H >= 8"],
+    ),
+    "pool resized": (
+        'g (float[1,1,H] x) => (y) { p = MaxPool <kernel_shape = [4], strides = [4]> (x) z = Shape (x) u = Resize <mode = "nearest"> (p, , , z) y = Concat <axis = 1> (u, x) }',
+        [],
+    ),
+    "pool strided conv": (
+        "g (float[1,1,H] x, float[1,1,3] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) c = Conv <strides = [2], pads = [1, 1]> (p, w) y = Add (c, p) }",
+        ["H <= 5"],
+    ),
+    "pool flat by shape": (
+        "g (float[1,1,H,W] x, float[16,3] m) => (y) <int64[1] h = {2}, int64[1] w = {3}, int64[1] two = {2}> { s = Shape (x) a = Gather (s, h) b = Gather (s, w) c = Div (a, two) d = Div (b, two) n = Mul (c, d) p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) f = Reshape (p, n) y = MatMul (f, m) }",
+        ["(H//2)*(W//2) == 16"],
+    ),
     "pool flat": (
         "g (float[N,2,H] x, float[8,5] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) f = Flatten (p) y = MatMul (f, w) }",
         ["H in (8, 9)"],

@@ -18,7 +18,7 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17, "f" : 1]>\n'
 #: What makes y of the float[N,C,H,224] x and the int64[4] t, an axis of y, and where its size comes from, step by step.
 STEPS = """
 y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) | 3 | 112 = (224 - 2) / 2 + 1 in MaxPool[0] (kernel 2, stride 2); 224 is declared: graph input `x`
-y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) | 2 | H//2 = floor((H - 2) / 2) + 1 in MaxPool[0] (kernel 2, stride 2); H is declared: graph input `x`
+y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) | 2 | max(H//2, 1) = trunc((H - 2) / 2) + 1 in MaxPool[0] (kernel 2, stride 2); H is declared: graph input `x`
 y = Concat <axis = 1> (x, x)   | 1 | 2*C = C + C in Concat[0] (axis 1 of its inputs); C is declared: graph input `x`
 y = Concat <axis = 1> (x, u)   | 1 | C + 2 = C + 2 in Concat[0] (axis 1 of its inputs)
 n = Neg (x) y = Exp (n)        | 0 | N is declared: graph input `x`, then kept by Neg[0] and Exp[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from irlint.dims import Dim, MaybeDim, Shape, TooComplex, ceildiv
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, ceildiv, largest, smallest
 from irlint.findings.statements import reckon
 from irlint.model.tensor import shape_text
 
@@ -28,6 +28,8 @@ def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) ->
 
 
 def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) -> None:
+    from irlint.ops.kernels.windows import ceiling_of, floor_of
+
     stride, axis, details = window.strides[position], window.first + position, _window_text(window, position)
     if window.same:
         if ceildiv(size, stride) == dim:
@@ -38,11 +40,14 @@ def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) 
     room = size + before + after - span
     inner = f"{size}" + f" + {before} + {after}" * bool(before or after) + f" - {span}"
     exact = f"{inner} + 1" if stride == 1 else f"({inner}) / {stride} + 1"
-    rounded = {"floor": room // stride, "ceil": ceildiv(room, stride)}
+    least, most = floor_of(room + stride, stride), ceiling_of(room + stride, stride)
+    counts: dict[str, tuple[MaybeDim, ...]] = {"floor": (least,), "ceil": (most,)}
     if room % stride == 0:
-        rounded = {"": room // stride}
-    for name, steps in rounded.items():
-        if steps + 1 == dim:
+        counts = {"": (least,)}
+    if isinstance(dim, Expr):
+        counts["trunc"] = (largest(least, 1), largest(least, smallest(most, 1)))
+    for name, alternatives in counts.items():
+        if dim in alternatives:
             reckon(axis, dim, f"{name}(({inner}) / {stride}) + 1" if name else exact, details)
             return
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, floordiv, largest, same, smallest
+from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, largest, same, smallest
+from irlint.dims.polynomials import lone_atom
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import reaches, reckoning, warn
 from irlint.findings.wording import are, counted
@@ -86,14 +87,14 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
     """
     room = size + (begin + end) - span
     if rounding == "floor":
-        return floordiv(room, stride) + 1
+        return floor_of(room + stride, stride)
     if rounding == "ceil":
-        return ceildiv(room, stride) + 1
+        return ceiling_of(room + stride, stride)
     if isinstance(span, int) and end >= span:
-        return ceildiv(room, stride)
+        return ceiling_of(room, stride)
     if isinstance(span, int):
-        return ceildiv(size + begin + min(end + stride - span, 0), stride)
-    return smallest(ceildiv(room, stride) + 1, ceildiv(size + begin, stride))
+        return ceiling_of(size + begin + min(end + stride - span, 0), stride)
+    return smallest(ceiling_of(room + stride, stride), ceiling_of(size + begin, stride))
 
 
 def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
@@ -101,10 +102,29 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
 
     With ``ceil`` a window shorter than the stride may come in once more, as there is nothing to pad.
     """
-    count = ceildiv(size, stride)
+    count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
         return count
-    return None if span is None else largest(count, ceildiv(size - span, stride) + 1)
+    return None if span is None else largest(count, ceiling_of(size - span + stride, stride))
+
+
+def floor_of(a: Dim, divisor: int) -> MaybeDim:
+    """The floor of a / divisor: of a maximum that of its parts, so that quotients of quotients are joined."""
+    first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
+    return largest(first, *others) if others else first
+
+
+def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
+    """The same, rounded up."""
+    return floor_of(a + divisor - 1, divisor)
+
+
+def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
+    """The sizes of which ``a`` is the maximum, where one is never above some number; else ``a``."""
+    found = lone_atom(a, "max")
+    if found is None or all(bounds(part)[1] is None for part in found[0].parts):
+        return (a,)
+    return tuple(part + found[1] for part in found[0].parts)
 
 
 def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
@@ -298,17 +318,21 @@ def openvino_window(
 # --- sizes ------------------------------------------------------------------------------------------------------------
 
 
-def window_sizes(shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False) -> Shape:
+def window_sizes(
+    shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
+) -> Shape:
     """The spatial sizes of a convolution or pooling of a tensor of ``shape``, which is input 0.
 
     ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits, as long as less than two
-    strides are missing. Raises a
+    strides are missing; ``filled`` says that the spatial sizes are at least 1. Raises a
     ``WINDOW_EXCEEDS_INPUT`` fault, and states what the sizes have to reach.
     """
     if shape is None or window is None:
         return (None,) * count
     sizes = spatial(shape, window.first)
-    result = tuple(_window_size(size, window, position, lenient=lenient) for position, size in enumerate(sizes))
+    result = tuple(
+        _window_size(size, window, position, lenient=lenient, filled=filled) for position, size in enumerate(sizes)
+    )
     if reckoning():
         from irlint.ops.kernels.formulas import windowed
 
@@ -317,7 +341,7 @@ def window_sizes(shape: Shape | None, window: Window | None, count: int, *, leni
     return result
 
 
-def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool) -> MaybeDim:
+def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool, filled: bool) -> MaybeDim:
     span, stride = window.span(position), window.strides[position]
     if size is None:
         return None
@@ -330,7 +354,9 @@ def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool
     overhang = stride - 1 if lenient and window.rounding != "floor" else 0
     fits = at_least(size, least - overhang)
     if fits is None:
-        reaches(size, least - (2 * stride - 1 if lenient else 0), window.described(position))
+        least -= 2 * stride - 1 if lenient else 0
+        if not filled or not at_least(1, least):
+            reaches(size, least, window.described(position))
     if fits is False:
         fault = _exceeding(size, span, window, position=position)
         room = size + (begin + end) - span
@@ -338,6 +364,10 @@ def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool
             raise fault
         warn(fault.lowered(Severity.WARNING))
         return 1 - (-room // stride) if isinstance(room, int) else None
+    if fits is None and lenient and window.rounding == "floor":
+        from irlint.ops.kernels.truncated_windows import truncated_count
+
+        return truncated_count(size, span, stride, pads=begin + end, filled=filled)
     return window_count(size, span, stride, begin=begin, end=end, rounding=window.rounding)
 
 

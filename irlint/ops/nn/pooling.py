@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irlint.dims import Shape, at_least, same
+from irlint.dims import Expr, Shape, at_least, same
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
@@ -64,8 +64,15 @@ def _pooled(
     if x is None:
         return (None,) * (count + 2)
     expect_elements(x, first)
-    sizes = window_sizes(x, placed, count, lenient=True)
+    full = _filled(x, first) if any(isinstance(dim, Expr) for dim in x) else None
+    sizes = window_sizes(full or x, placed, count, lenient=True, filled=full is not None)
     return arranged(x[0], x[channel_axis(len(x), first)], sizes, first=first)
+
+
+def _filled(x: Shape, first: int) -> Shape | None:
+    from irlint.ops.kernels.truncated_windows import filled
+
+    return filled(x, first)
 
 
 def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:

@@ -53,7 +53,7 @@ def test_warning(op: str, inputs: Any, attributes: dict[str, Any], shape: tuple[
 # --- symbols ----------------------------------------------------------------------------------------------------------
 
 SYMBOLIC = [
-    ({"kernel_shape": [2, 2], "strides": [2, 2]}, ["N", "3", "H//2", "W//2"], set()),
+    ({"kernel_shape": [2, 2], "strides": [2, 2]}, ["N", "3", "max(H//2, 1)", "max(W//2, 1)"], set()),
     (
         {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4},
         ["N", "3", "(H + 1)//2", "(W + 1)//2"],
@@ -66,7 +66,11 @@ SYMBOLIC = [
         set(),
     ),
     ({"kernel_shape": [1, 1], "strides": [2, 2], "ceil_mode": 1}, ["N", "3", "(H + 1)//2", "(W + 1)//2"], set()),
-    ({"kernel_shape": [5, 5], "strides": [2, 2]}, ["N", "3", "(H - 3)//2", "(W - 3)//2"], {"H >= 2", "W >= 2"}),
+    (
+        {"kernel_shape": [5, 5], "strides": [2, 2]},
+        ["N", "3", "max((H - 3)//2, min((H - 2)//2, 1))", "max((W - 3)//2, min((W - 2)//2, 1))"],
+        {"H >= 2", "W >= 2"},
+    ),
     (
         {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"},
         ["N", "3", "(H + 1)//2", "(W + 1)//2"],
