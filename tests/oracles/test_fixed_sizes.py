@@ -298,7 +298,9 @@ def test_check_reports_what_the_sizes_show(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(HEAD + MODELS[name]).SerializeToString())
     names, working = works(path)
-    assert reported(path) == expected(names, working, -1 if "valid convolution" in name else 0)
+    # ONNX Runtime compares no axes that have one name: with other sizes for each of them such a model runs.
+    found = reported(path, none="warning" if "flat square" in name else "error")
+    assert found == expected(names, working, -1 if "valid convolution" in name else 0)
 
 
 def works(path: Path) -> tuple[list[str], dict[tuple[int, ...], list[tuple[int, ...]]]]:
@@ -352,12 +354,12 @@ def expected(names: list[str], working: dict[tuple[int, ...], list[tuple[int, ..
     return alone
 
 
-def reported(path: Path) -> set[str]:
-    """The same by what `check` reports, with the severities that it must have."""
+def reported(path: Path, *, none: str = "error") -> set[str]:
+    """The same by what `check` reports, with the severities that it must have, ``none`` where no sizes run."""
     found = set()
     for each in irlint.check(path).findings:
         if each.rule.code == "IRL609":
-            assert each.severity.value == "error"
+            assert each.severity.value == none
             found.add("none")
         elif each.rule.code == "IRL608":
             assert each.severity.value == "warning"
