@@ -68,7 +68,7 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
         value = node.inputs[index]
         if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
             return not_compiled(
-                f"input {index} is {dtype}, of which the CPU plugin has no {call.op}",
+                f"input {index} is {dtype}, and the CPU plugin has no {call.op} of this type",
                 help=f"convert input {index} to a type that it has, such as f32",
                 input=index,
                 forbidden=dtype == "dynamic" or (dtype in ("bool", "string") and not call.operator.moves_data),

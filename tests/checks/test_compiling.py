@@ -76,6 +76,7 @@ BOTH = [const(2, "2", 8, 16), const(3, "1", 8, 8), const(4, "1", 8, 8), layer(5,
 ABS = [ONE, layer(5, "Abs", 1)]
 FROM_ROLL = [(2, 5, 0), (3, 5, 1), (4, 5, 2), (5, 1, 1)]
 EMPTY = [const(2, "0", 0, 0)]
+AS_NF4 = layer(1, "Convert", 1, 'destination_type="nf4"')
 
 #: Bounds of quantization in float32 and float16: 0, 1, 1 + 2**-20, 1.5.
 BOUNDS = struct.pack("<4f4e", 0, 1, 1 + 2**-20, 1.5, 0, 1, 1, 1.5)
@@ -137,6 +138,16 @@ IRS = {
             ("i32", "3", False, "IRL525"),
         ]
     },
+    "float64 of an input as nf4": (
+        document([parameter(0, type="f64"), AS_NF4, result(9)], [(0, 1, 0), (1, 9, 0)]),
+        b"",
+        "IRL525",
+    ),
+    "float64 of a layer as nf4": (
+        document([parameter(0, type="f64"), layer(2, "Relu", 1), AS_NF4, result(9)], [(0, 2, 0), (2, 1, 0), (1, 9, 0)]),
+        b"",
+        "",
+    ),
     "an empty list": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), LISTS, ""),
     "an empty list in an empty file": (ordered(TRANSPOSE, EMPTY, [(2, 1, 1)]), b"", "IRL705"),
     "an empty list of a layer that asks for none": (

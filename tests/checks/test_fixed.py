@@ -77,6 +77,23 @@ MESSAGES = [
         "error IRL609: no size of `n` of `x` works: this node needs 3*n == 12 or 3*n == 1, and Sub 'y' needs 2*n == 6 or 2*n == 1",
     ),
     (
+        '(float[n,3,h,w] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        "warning IRL608: `n` of `x` is dynamic, but only 1 works",
+    ),
+    (
+        '(float[1,3,h,w] x) => (float[1,6,8,8] y) <int64[4] s = {1, 6, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        "warning IRL608: `w` of `x` is dynamic, but only 8 works",
+    ),
+    (
+        '(float[1,c,h,w] x) => (float[1,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        "",
+    ),
+    (
+        "(float[n,c,h,w] x) => (float[n,c,8,8] y) { b = Shape <end = 2> (x) k = Constant <value_ints = [8, 8]> () "
+        's = Concat <axis = 0> (b, k) y = Resize <mode = "cubic"> (x, , , s) }',
+        "",
+    ),
+    (
         "(float[N,3] a, float[M,3] b) => (float[P,6] y, float[Q,6] z) { c = Concat <axis = 0> (a, a) d = Concat <axis = 0> (b, a) "
         "y = Concat <axis = 1> (c, d) e = Concat <axis = 0> (b, b, b) z = Concat <axis = 1> (e, c) }",
         "error IRL609: no sizes of `N` of `a` and `M` of `b` work: this node needs 3*M == 2*N, and Concat 'y' needs 2*N == M + N",

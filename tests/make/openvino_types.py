@@ -51,6 +51,8 @@ TYPES = [
 MORE = (
     "FakeQuantize@1-16 f32[1,3,4,4] f32=0.0 f32=1.0 f32=0.0 f32=1.0 ; levels=256",
     "NormalizeL2@1-16 f32[1,3,4,5] i64{1} ; eps=0.001 eps_mode=add",
+    "Convert@1-16 f32[2,3] ; destination_type=f32",
+    "ConvertLike@1-16 f32[2,3] f32[4]",
 )
 
 #: An operation, the opsets of its line, an input, and an element type.

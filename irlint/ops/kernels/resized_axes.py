@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
-from irlint.dims import MaybeDim, same
+from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import warn
+from irlint.findings.statements import Relation, require, warn
 from irlint.findings.wording import counted, either, listed
 from irlint.model.tensor import Scalar, Tensor
 
@@ -77,10 +78,7 @@ def warn_of_mode(
             help="give the data as many axes, or use another mode",
         )
         return
-    groups = [group for group in ranks[rank] if set(changed) <= set(group)]
-    if mode == "cubic" and rank == 4 and not antialias and -1 in by_axis.values():
-        groups = [group for group in groups if group != (1, 2)]
-    if not groups:
+    if not _groups(mode, rank, by_axis, antialias):
         allowed = either(*(listed([*map(str, group)]) for group in ranks[rank]))
         limits = " (without `antialias` only by scales of at least 1)" if mode == "cubic" else ""
         _warn(
@@ -94,6 +92,44 @@ def warn_of_mode(
             help="cast the data to float32 before, and the result back",
             input=0,
         )
+
+
+def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], antialias: bool) -> tuple[tuple[int, ...], ...]:
+    """The groups of axes that ONNX Runtime resizes together, with all axes in them that are known to change."""
+    changed = {axis for axis, change in by_axis.items() if change}
+    groups = tuple(group for group in _RESIZED[mode][rank] if changed <= set(group))
+    if mode == "cubic" and rank == 4 and not antialias and -1 in by_axis.values():
+        groups = tuple(group for group in groups if group != (1, 2))
+    return groups
+
+
+def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
+    """Requires that axes keep their sizes where ONNX Runtime resizes no group with them in ``mode``; ``targets`` are sizes by axis."""
+    if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
+        return
+    rank = len(x.shape)
+    by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
+    groups = _groups(mode, rank, by_axis, antialias)
+    kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
+    # One of the groups is resized: for each choice of an axis outside of each of them, one of these axes keeps its size.
+    choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
+    for choice in choices:
+        if not any(other < choice for other in choices):
+            _require_one_kept(sorted(choice), x.shape, targets, mode)
+
+
+def _require_one_kept(axes: Sequence[int], dims: Shape, targets: Mapping[int, MaybeDim], mode: str) -> None:
+    relations = []
+    for axis in axes:
+        dim, target = dims[axis], targets.get(axis, dims[axis])
+        equal = same(dim, target)
+        if equal or dim is None or target is None:
+            return
+        if equal is None:
+            relations.append(Relation("==", dim, target))
+    if relations:
+        named = f"axis {axes[0]}" if len(axes) == 1 else f"both axes {listed([*map(str, axes)])}"
+        require(*relations, why=f'ONNX Runtime does not resize {named} of {len(dims)} in mode "{mode}"')
 
 
 def _warn(message: str, help: str, input: int | None = None) -> None:

@@ -181,6 +181,9 @@ _SCALED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
 _WIDE = frozenset({"bfloat16", "float16", "float32"})
 _FROM_FOUR_BITS = _WIDE | {"bool", "float64", "int4", "int8", "uint4", "uint8"}
 
+#: Types that OpenVINO's CPU plugin converts to bool only where a size is dynamic.
+_NARROW = frozenset({"nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "uint2"})
+
 
 def _is_converted(dtype: str, into: str) -> bool:
     """Whether OpenVINO converts elements of one type to the other, constants and all."""
@@ -200,12 +203,13 @@ def _compiled_conversion(layer: Layer) -> Fault | None:
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
     if dtype is None or into is None:
         return None
-    only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED)
-    if (not only_constants and _is_converted(dtype, into)) or 0 not in layer.varying:
+    only_constants = into in ("uint3", "uint6") or (dtype == "float64" and into in _SCALED and 0 in layer.direct)
+    no_truth = into == "bool" and dtype in _NARROW and layer.sizes(0) is not None
+    if not (only_constants or no_truth or not _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
         f"input 0 is {dtype} and is to be {into}, for which the CPU plugin has no conversion",
-        help="convert to a type that it converts to, such as float32",
+        help="convert to a type that it converts to, such as f32",
         attribute="destination_type",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from irlint.dims import MaybeDim, Shape, TooComplex, same
+from irlint.dims import MaybeDim, Shape, TooComplex, at_least, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
@@ -24,7 +24,8 @@ ARG_OF_NOTHING = Rule(
     "arg-of-empty-axis",
     Severity.ERROR,
     "The place of the largest or smallest element is asked for on an axis that has none.",
-    why="An axis of size 0 has no element whose place could be told; runtimes stop there.",
+    why="""An axis of size 0 has no element whose place could be told; runtimes stop there. Beside a dynamic axis it is a warning:
+where that one is 0 too, they run.""",
     mend="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
@@ -193,15 +194,19 @@ def reduce_by_input(
 def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
     """ONNX ArgMax and ArgMin from opset 12 on."""
     shape = reduced(x.shape, (axis,), keepdims == 1)
-    if x.shape is not None and all(isinstance(dim, int) for dim in x.shape):
+    if x.shape is not None and shape is not None and 0 in x.shape and 0 not in shape and None not in shape:
         position = axis_of(axis, len(x.shape))
-        if x.shape[position] == 0 and shape is not None and 0 not in shape:
-            raise ARG_OF_NOTHING.fault(
-                f"axis {position} of input 0 is 0: it has no element whose place could be told",
-                help="make sure that the axis is not empty",
-                input=0,
-                marks=((0, position),),
-            )
+        filled = all(at_least(dim, 1) for dim in shape)
+        fault = ARG_OF_NOTHING.fault(
+            f"axis {position} of input 0 is 0: it has no element whose place could be told",
+            help="make sure that the axis is not empty",
+            input=0,
+            marks=((0, position),),
+            severity=None if filled else Severity.WARNING,
+        )
+        if filled:
+            raise fault
+        warn(fault)
     return Tensor("int64", shape)
 
 

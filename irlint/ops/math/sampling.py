@@ -159,6 +159,14 @@ def multinomial(
     """ONNX Multinomial: ``sample_size`` draws for each row of [batch, classes]."""
     expect_rank(input, 0, 2)
     batch = input.shape[0] if input.shape is not None else None
+    if sample_size == 0:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            "attribute `sample_size` is 0: ONNX Runtime draws at least one number for each row, and fails at run time",
+            help="write a number that is at least 1",
+            attribute="sample_size",
+            severity=Severity.WARNING,
+        )
+        warn(fault)
     return Tensor(numbered_type(dtype, context), (batch, stated_size(sample_size, None, "`sample_size`")))
 
 

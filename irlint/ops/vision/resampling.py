@@ -339,8 +339,10 @@ def _resized(
 
             formulas.scaled(places, dims, factors=factors, dims=targets)
     if mode != "nearest":
-        from irlint.ops.kernels.resized_axes import by_scales, by_sizes, warn_of_mode
+        from irlint.ops.kernels.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
 
+        if not factors and policy == "stretch":
+            require_kept(x, mode, dict(zip(places, targets)), antialias=antialias)
         changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
         warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
