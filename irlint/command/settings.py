@@ -280,5 +280,5 @@ def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | 
         deciding = (config.file if config is not None else None, options["baseline"])
         since = Changes(options["changed_since"], [each for each in deciding if each])
     if options["exclude"] or config is None:
-        return Excluded(tuple(options["exclude"]), git=git, since=since)
-    return Excluded(there=config["exclude"], root=config.root, git=git, since=since)
+        return Excluded(tuple(options["exclude"]), git=git, since=since, links=set())
+    return Excluded(there=config["exclude"], root=config.root, git=git, since=since, links=set())
