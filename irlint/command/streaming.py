@@ -138,7 +138,7 @@ def _tell(
 ) -> None:
     told = statistics.rendered(tally) if options["statistics"] else ""
     if options["resume"]:
-        emit(("" if options["quiet"] else statistics.headline(tally)) + told)
+        emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + told)
         told = ""
     report = Report(tuple(kept), (), __version__)
     # Of what an earlier run has checked it is not known what was suppressed there.

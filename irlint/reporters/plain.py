@@ -107,8 +107,14 @@ def summary(report: Report) -> str:
     result += f"; {no_models(len(skipped) - pointers)}" if len(skipped) > pointers else ""
     result += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
     result += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
+    result += f"; {errors_hidden(report.errors_hidden, report.configuration)}" if report.errors_hidden else ""
     result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
     return f"{found}\n{result}.\n"
+
+
+def errors_hidden(count: int, configuration: str) -> str:
+    """``2 errors hidden by irlint.toml``."""
+    return f"{counted(count, 'error')} hidden by {safe(configuration) or 'the configuration'}"
 
 
 def no_models(count: int) -> str:
