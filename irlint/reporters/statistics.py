@@ -77,7 +77,7 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> s
 def _sections(tally: Tally, limit: int) -> Iterator[str]:
     if tally.rules:
         yield "by rule"
-        yield from (f"{count:6}  {code}  {name}" for (code, name), count in most_first(tally.rules))
+        yield from (f"{count:6}  {brief(code)}  {brief(name)}" for (code, name), count in most_first(tally.rules))
     if tally.operators:
         yield "by operator"
         rows = [f"{count:6}  {brief(op)}" for op, count in most_first(tally.operators)]
