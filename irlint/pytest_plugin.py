@@ -81,10 +81,11 @@ class ModelItem(pytest.Item):
 
     def runtest(self) -> None:
         import irlint
+        from irlint.reporters.plain import safe
 
         report = irlint.check(self._shown(), config=_configuration(self.config))
         if not report.models:
-            pytest.skip(report.files[0].reason or "it is no model")
+            pytest.skip(safe(report.files[0].reason or "it is no model"))
         report.raise_for_errors()
 
     def _shown(self) -> str:
@@ -102,7 +103,9 @@ class ModelItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        return self.path, None, f"irlint {self.path.name}"
+        from irlint.reporters.plain import safe
+
+        return self.path, None, f"irlint {safe(self.path.name)}"
 
 
 @pytest.fixture(scope="session")

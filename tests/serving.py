@@ -16,6 +16,9 @@ from urllib.parse import unquote
 #: How long a server that stalls says nothing, in seconds.
 STALLED = 3.0
 
+#: A server that trickles waits so many seconds before each byte.
+TRICKLE = 0.05
+
 
 @dataclass
 class Site:
@@ -32,6 +35,10 @@ class Site:
     def asked(self, method: str = "") -> list[tuple[str, str]]:
         """The paths and the ranges that were asked for."""
         return [(path, part) for each, path, part in self.log if not method or each == method]
+
+
+#: How a server behaves that trickles.
+TRICKLING = ("slow-head", "slow", "slow-whole")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -84,7 +91,27 @@ class _Handler(BaseHTTPRequestHandler):
         if how == "dead":
             self._send(503, b"", 0, {"Retry-After": "0"})
             return
+        if how in TRICKLING and with_body:
+            self._trickle(how, data)
+            return
         self._file(data, how, with_body)
+
+    def _trickle(self, how: str, data: bytes) -> None:
+        """Sends a byte at a time: of the headers, of a part, or of the complete file where a part was asked for."""
+        start, end = (0, len(data)) if how == "slow-whole" else (0, min(4096, len(data)))
+        told = f"Content-Range: bytes {start}-{end - 1}/{len(data)}\r\n" if how != "slow-whole" else ""
+        status = "200 OK" if how == "slow-whole" else "206 Partial Content"
+        head = f"HTTP/1.1 {status}\r\n{told}Content-Length: {end - start}\r\n\r\n".encode()
+        at = 0 if how == "slow-head" else len(head)
+        self.close_connection = True
+        try:
+            self.wfile.write(head[:at])
+            for byte in (head + data[start:end])[at:]:
+                self.wfile.flush()
+                time.sleep(TRICKLE)
+                self.wfile.write(bytes([byte]))
+        except OSError:
+            return
 
     def _file(self, data: bytes, how: str, with_body: bool) -> None:
         if how == "gzip":
@@ -126,6 +153,9 @@ class _Handler(BaseHTTPRequestHandler):
         )
         names = [name if f"{folder}{name}" in self.site.files else f"{name}/" for name in names]
         page = "".join(f'<a href="{name}">{name}</a>\n' for name in names).encode()
+        if path.startswith("/slow-list/"):
+            self._trickle("slow-whole", page)
+            return
         self._send(200, page, len(page), {"Content-Type": "text/html"})
 
     def _send(self, status: int, data: bytes, length: int, more: dict[str, str] | None = None) -> None:

@@ -88,6 +88,8 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 
         fail_empty(_named(paths), (), options, config, excluded)
     emit("".join(f"{safe(path.replace(os.sep, '/'))}\n" for path in found))
+    if not options["quiet"]:
+        results.note(excluded.passed_links())
     raise SystemExit(0)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from irlint.lazy_typing import Any
 from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
+from irlint.run.deadline import USUAL
 
 #: What the first word of a command line may be, beside a path.
 COMMANDS = (
@@ -36,9 +37,6 @@ SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
 
 #: What stands for a value in the help, unless the option says otherwise.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
-
-#: The check of one file may take so many seconds, where nobody says otherwise.
-TIMEOUT = 600
 
 #: The options of a check that are no keys of the configuration.
 OWN = (
@@ -77,7 +75,7 @@ OWN = (
     ),
     Option(
         "--timeout",
-        f"Seconds that the check of one file may take; else {TIMEOUT}.",
+        f"Seconds that the check of one file may take; else {USUAL}.",
         "number",
         metavar="SECONDS",
         after="--fail-on",

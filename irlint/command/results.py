@@ -135,6 +135,7 @@ def notices(
 ) -> Iterator[str]:
     """What the person who runs the check should know of suppressions, the baseline, and files that git leaves out or has as they were."""
     left_out = excluded.left_out
+    yield from excluded.passed_links()
     if excluded.unchanged:
         yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
     if left_out:

@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint.command.options import TIMEOUT
 from irlint.command.streams import complain, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers.opening import is_url
 from irlint.policy.keys import KEYS, LEVELS
 from irlint.reporters.forms import FORMS, Form, by_name
+from irlint.run.deadline import USUAL
 
 if TYPE_CHECKING:
     from irlint.dims import Shape
@@ -210,7 +210,7 @@ def of_files(
         "targets": _targets(options["target"]),
         "skip_strangers": True,
     }
-    more |= {"timeout": float(options["timeout"] or TIMEOUT), "ignores": not options["no_ignores"]}
+    more |= {"timeout": float(options["timeout"] or USUAL), "ignores": not options["no_ignores"]}
     more |= {"silenced": any(form.silenced for form in forms), "page": any(form.facts for form in forms)}
     more |= {"operands": any(form.whole or form.mends for form in forms)}
     more |= {
@@ -280,5 +280,5 @@ def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | 
         deciding = (config.file if config is not None else None, options["baseline"])
         since = Changes(options["changed_since"], [each for each in deciding if each])
     if options["exclude"] or config is None:
-        return Excluded(tuple(options["exclude"]), git=git, since=since)
-    return Excluded(there=config["exclude"], root=config.root, git=git, since=since)
+        return Excluded(tuple(options["exclude"]), git=git, since=since, links=set())
+    return Excluded(there=config["exclude"], root=config.root, git=git, since=since, links=set())

@@ -138,7 +138,7 @@ def _tell(
 ) -> None:
     told = statistics.rendered(tally) if options["statistics"] else ""
     if options["resume"]:
-        emit(("" if options["quiet"] else statistics.headline(tally)) + told)
+        emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + told)
         told = ""
     report = Report(tuple(kept), (), __version__)
     # Of what an earlier run has checked it is not known what was suppressed there.
@@ -271,10 +271,12 @@ def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
         for name, what in (("version", "version of irlint"), ("settings", "options"))
         if found.get(name) != own[name]
     ]
-    if not set(found.get("paths", ())) & set(own["paths"]):
+    listed = found.get("paths")
+    paths = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    if not set(paths) & set(own["paths"]):
         differing.append("paths")
     if differing:
-        there = f": {', '.join(found.get('paths', ())) or 'none'} there" if differing == ["paths"] else ""
+        there = f": {', '.join(paths) or 'none'} there" if differing == ["paths"] else ""
         told = f"--resume: {file} is of a run with other {' and '.join(differing)}{there}"
         fail(told, "help: remove it to begin anew, or give another file")
 

@@ -10,10 +10,6 @@ from errno import EINVAL
 
 from irlint.lazy_typing import NoReturn
 
-#: How what continuous integration takes for a command begins: at the beginning of a line, and anywhere in it.
-COMMAND, OLD_COMMAND = "::", "##["
-
-
 #: Who wants to replace a file that another run is replacing waits so many times for so many seconds.
 LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
@@ -51,7 +47,7 @@ def emit(text: str, encoding: str | None = None, notation: str = "text") -> None
     run quietly. What is written steers no terminal and no log, by the means of its ``notation``; where that is "", it is meant to."""
     if sys.stdout is None:
         return
-    if notation and (COMMAND in text or OLD_COMMAND in text or notation == "json"):
+    if notation:
         from irlint.reporters.plain import unheard
 
         text = unheard(text, notation)
@@ -82,7 +78,12 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a whole file, or none of it; devices and pipes are written to, and links are followed."""
+    """Writes a whole file, or none of it; devices and pipes are written to, and links are followed. A text in a ``notation`` has no
+    control characters."""
+    if notation:
+        from irlint.reporters.plain import visible
+
+        text = visible(text, notation)
     data = text.encode("utf-8", "backslashreplace")
     try:
         if _is_standard_output(file):

@@ -145,6 +145,9 @@ class Silenced:
     reason: str = ""
 
 
+#: What a summary counts beside severities, where there is any.
+COUNTED = ("following", "suppressed", "hidden", "errors_hidden")
+
 #: Why a Git LFS pointer is skipped where the configuration allows that.
 POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 
@@ -158,6 +161,7 @@ class CheckedFile:
     names of inputs that were given a shape and that the model does not have. ``silenced`` are the findings that are not reported,
     where a form tells them, and ``facts`` what is known of the model, where one shows it. ``producer`` is what wrote the file, "" where
     that is not told; ``size`` and ``stamp``, its bytes and what changes when it is written, are there where a run may be resumed.
+    ``errors_hidden`` counts the errors that the configuration hides or lowers.
     """
 
     path: str
@@ -176,6 +180,7 @@ class CheckedFile:
     size: int | None = None
     stamp: str = ""
     facts: Any = None
+    errors_hidden: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {
@@ -190,12 +195,14 @@ class CheckedFile:
 
 @record
 class Report:
-    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if given."""
+    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if given.
+    ``configuration`` is the file that decided what is reported, "" where none did."""
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
     version: str
     written: Callable[..., str] | None = None
+    configuration: str = ""
 
     def __repr__(self) -> str:
         counts = [counted(self.count(each), each.value) for each in SEVERITIES if self.count(each)]
@@ -272,6 +279,11 @@ class Report:
         """How many findings the baseline hides."""
         return sum(len(file.hidden) for file in self.files)
 
+    @property
+    def errors_hidden(self) -> int:
+        """How many errors the configuration hides or lowers."""
+        return sum(file.errors_hidden for file in self.files)
+
     def as_dict(self) -> dict[str, Any]:
         """The report as ``check --format json`` prints it."""
         return {
@@ -284,7 +296,7 @@ class Report:
                 "errors": self.count(Severity.ERROR),
                 "warnings": self.count(Severity.WARNING),
                 "notes": self.count(Severity.NOTE),
-                **{key: count for key in ("following", "suppressed", "hidden") if (count := getattr(self, key))},
+                **{key: count for key in COUNTED if (count := getattr(self, key))},
             },
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import SEVERITIES, Severity
-from irlint.findings.report import Report
+from irlint.findings.report import COUNTED, Report
 from irlint.lazy_typing import Any
 
 #: Of operators and exporters so many are counted apart, the others together.
@@ -27,7 +27,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.files = self.skipped = self.unreadable = self.hit = 0
-        self.following = self.suppressed = self.hidden = 0
+        self.following = self.suppressed = self.hidden = self.errors_hidden = 0
         self.severities = dict.fromkeys((each.value for each in SEVERITIES), 0)
         self.formats: dict[str, int] = {}
         self.rules: dict[tuple[str, str], int] = {}
@@ -40,6 +40,7 @@ class Tally:
         self.files += 1
         self.suppressed += file.get("suppressed", 0)
         self.hidden += file.get("hidden", 0)
+        self.errors_hidden += file.get("errors_hidden", 0)
         if file["status"] == "skipped":
             self.skipped += 1
             return
@@ -73,7 +74,7 @@ class Tally:
 
     def summary(self) -> dict[str, int]:
         """The counts as ``check --format json`` has them."""
-        more = {name: count for name in ("following", "suppressed", "hidden") if (count := getattr(self, name))}
+        more = {name: count for name in COUNTED if (count := getattr(self, name))}
         return {"files": self.files, **{f"{name}s": count for name, count in self.severities.items()}, **more}
 
     def as_dict(self) -> dict[str, Any]:
@@ -103,8 +104,12 @@ def of(report: Report) -> Tally:
 
 def entry_of(file: Any) -> Entry:
     """A file of a report as a dictionary with what is counted of it."""
-    more = {"producer": file.producer, "suppressed": file.suppressed, "hidden": len(file.hidden)}
-    return {**file.as_dict(), **more}
+    return {**file.as_dict(), "producer": file.producer, **hidden_in(file)}
+
+
+def hidden_in(file: Any) -> dict[str, int]:
+    """How many findings of a file are not reported, by what hides them."""
+    return {"suppressed": file.suppressed, "hidden": len(file.hidden), "errors_hidden": file.errors_hidden}
 
 
 def most_first(counts: Mapping[Any, int]) -> list[tuple[Any, int]]:

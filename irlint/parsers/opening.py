@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 
 from irlint.lazy_typing import Any, BinaryIO
 
@@ -72,6 +73,11 @@ def _at_once(path: str, flags: int) -> int:
 def shrunk(file: BinaryIO) -> OSError:
     """What to raise where a file has fewer bytes than it had when it was opened."""
     return OSError(errno.EIO, "it became shorter while it was read", file.name)
+
+
+def within(path: str, folders: Iterable[str]) -> bool:
+    """Whether an absolute path is one of the folders, or leads into one."""
+    return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:

@@ -49,6 +49,8 @@ class Config:
             file_ignores=self["per-file-ignores"],
             suppress=suppressions.in_force(self["suppress"]),
             pointers=self.skips_pointers,
+            source=self.file,
+            without=suppressions.Policy((own,), tuple(levels.items())),
             **baseline,
         )
 

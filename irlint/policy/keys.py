@@ -181,7 +181,7 @@ KEYS = (
     Key(
         "baseline",
         "file",
-        "Findings that are known already; `irlint --update-baseline PATH...` writes the file.",
+        "Findings that are known already, in a file below the folder of the configuration; `irlint --update-baseline PATH...` writes it.",
         '"irlint-baseline.json"',
         option=Option("--baseline", "Hide the findings that this file knows.", section="Rules"),
     ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 
 from irlint.dims import Shape
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.parsers.opening import within
 from irlint.policy.complaints import complaint, did_you_mean, kind
 from irlint.policy.keys import Key
 from irlint.policy.shape_options import ModelShapes
@@ -115,6 +117,19 @@ class Reader:
         if not isinstance(value, str) or not value.strip():
             self.fail(f"{_name(path)} is {kind(value)}, where a text is expected", path)
         return value
+
+    def file_below(self, value: Any, key: Key, path: Path) -> str:
+        """A file below the folder of the configuration, once links are resolved."""
+        name = self.text_of(value, key, path)
+        folder = os.path.dirname(os.path.abspath(self.file))
+        try:
+            ends = [os.path.normcase(os.path.realpath(each)) for each in (os.path.join(folder, name), folder)]
+        except ValueError as error:
+            self.fail(f"{_name(path)} is no path: {error}", path)
+        if not within(ends[0], ends[1:]):
+            advice = f"name a file below this folder, or give --{key.name} on the command line"
+            self.fail(f"{_name(path)} leads out of the folder of the configuration", path, advice)
+        return name
 
     def choice(self, value: Any, key: Key, path: Path) -> str:
         if not isinstance(value, str) or value not in key.values:
@@ -238,7 +253,7 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "switch": (Reader.switch, None),
     "text": (Reader.text_of, ""),
     "glob": (Reader.text_of, ""),
-    "file": (Reader.text_of, ""),
+    "file": (Reader.file_below, ""),
     "globs": (Reader.globs, ()),
     "targets": (Reader.targets, ()),
     "rules": (Reader.rules, None),

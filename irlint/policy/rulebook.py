@@ -22,6 +22,19 @@ def every_rule() -> tuple[Rule, ...]:
     return tuple(RULES[code] for code in sorted(RULES, key=in_order))
 
 
+def by_code(code: str) -> Rule:
+    """The rule of a code, of which only the module is imported; raises ValueError where there is none."""
+    from importlib import import_module
+
+    from irlint.findings.faults import RULES
+    from irlint.policy.rule_index import RULES as MODULES
+
+    if code not in MODULES:
+        raise ValueError(f"there is no rule {code!r}")
+    import_module(f"irlint.{MODULES[code]}")
+    return RULES[code]
+
+
 def in_order(code: str) -> tuple[str, int, str]:
     """What sorts codes by family and number: a family continues with four digits."""
     return code[:4], len(code), code

@@ -145,7 +145,8 @@ class Policy:
     """What a run reports; ``selections`` act one after the other. Globs start from ``root``.
 
     ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings to
-    hide, with files as seen from ``baseline_root``. ``pointers`` tells that LFS pointers are no fault.
+    hide, with files as seen from ``baseline_root``. ``pointers`` tells that LFS pointers are no fault. ``source`` is the configuration
+    that this comes from, and ``without`` what there would be without it.
     """
 
     selections: tuple[Selection, ...] = ()
@@ -156,6 +157,8 @@ class Policy:
     baseline: Mapping[str, Mapping[str, frozenset[str]]] | None = None
     baseline_root: str = ""
     pointers: bool = False
+    source: str = ""
+    without: Policy | None = None
 
     def reports(self, code: str) -> bool:
         """Whether a rule is reported at all."""
@@ -170,7 +173,8 @@ class Remaining:
     """The findings that are left, by their indices and as they are to be reported, and how the others went.
 
     ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in the
-    baseline, ``silenced`` all that either hid.
+    baseline, ``silenced`` all that either hid. ``errors_hidden`` counts the errors that the configuration, not the baseline and no
+    option, hides or lowers; those that follow from another error count with that.
     """
 
     kept: tuple[tuple[int, Finding], ...]
@@ -178,6 +182,7 @@ class Remaining:
     used: tuple[int, ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
     silenced: tuple[Silenced, ...] = ()
+    errors_hidden: int = 0
 
 
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
@@ -209,7 +214,33 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
             silenced.append(Silenced(finding, "baseline"))
         else:
             kept.append((index, replaced(finding, severity=Severity(levels[code])) if code in levels else finding))
-    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden), tuple(silenced))
+    lost = _errors_hidden(policy, findings, kept, hidden) if policy.without is not None else 0
+    return Remaining(tuple(kept), suppressed, tuple(sorted(used)), tuple(hidden), tuple(silenced), lost)
+
+
+def _errors_hidden(
+    policy: Policy,
+    findings: Sequence[Finding],
+    kept: Sequence[tuple[int, Finding]],
+    hidden: Sequence[tuple[str, str]],
+) -> int:
+    """How many errors there would be without the configuration that are none with it."""
+    without = policy.without
+    assert without is not None
+    levels = dict(without.severities)
+    known = {index for index, finding in kept if finding.severity is Severity.ERROR}
+    in_baseline = set(hidden)
+    errors = [
+        (index, finding)
+        for index, finding in enumerate(findings)
+        if levels.get(finding.rule.code, finding.severity.value) == Severity.ERROR.value
+        and without.reports(finding.rule.code)
+    ]
+    roots = {finding.fingerprint for _, finding in errors}
+    return sum(
+        index not in known and (each.rule.code, each.fingerprint) not in in_baseline and each.because not in roots
+        for index, each in errors
+    )
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:

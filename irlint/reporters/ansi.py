@@ -21,6 +21,9 @@ ROLES = {
     "dim": "2",
 }
 
+#: The code that ends what is painted.
+RESET = "0"
+
 #: In a pipe or a file a line has so many columns; on a terminal as many as that has, sentences that stand alone within these bounds.
 PIPE_WIDTH = 100
 NARROWEST = 60
@@ -80,4 +83,4 @@ def painted(text: str, role: str, color: bool) -> str:
     """The text in the colour of its role; unchanged without ``color``, without a role, or where it is empty."""
     if not color or not role or not text:
         return text
-    return f"\x1b[{ROLES[role]}m{text}\x1b[0m"
+    return f"\x1b[{ROLES[role]}m{text}\x1b[{RESET}m"

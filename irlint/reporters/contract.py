@@ -40,7 +40,7 @@ def _values(values: list[dict[str, Any]]) -> str:
 def _reason(each: dict[str, Any]) -> str:
     count = each.get("nodes", 1)
     more = f", and {count - 1} more" if count > 1 else ""
-    return f"{each['why']} ({each['op']} {safe(each['node'])}{more})"
+    return safe(f"{each['why']} ({each['op']} {each['node']}{more})")
 
 
 def _rows(rows: list[tuple[str, str]]) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.findings.tally import hidden_in
 from irlint.lazy_typing import Any
 
 SCHEMA = "irlint-jsonl-1"
@@ -29,7 +30,7 @@ def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
     """The lines of a file: its findings, and behind them its own, with which they are whole."""
     entry = file.as_dict()
     entry |= {"producer": file.producer} if file.producer else {}
-    entry |= {name: count for name, count in (("suppressed", file.suppressed), ("hidden", len(file.hidden))) if count}
+    entry |= {name: count for name, count in hidden_in(file).items() if count}
     entry |= {"size": file.size, "stamp": file.stamp} if file.size is not None else {}
     return "".join(_line("finding", finding.as_dict()) for finding in findings) + _line("file", entry)
 

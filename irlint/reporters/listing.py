@@ -57,7 +57,7 @@ def _rendered(listing: dict[str, Any], encoding: str, columns: int | None, every
         parts[-1] += f"  and {counted(hidden, 'constant')}, which -v lists\n"
     if listing["requires"]:
         conditions = [
-            (each["condition"], f"{each['op']} {safe(each['node'])}: {each['why']}") for each in listing["requires"]
+            (each["condition"], safe(f"{each['op']} {each['node']}: {each['why']}")) for each in listing["requires"]
         ]
         parts.append(f"requires\n{''.join(_condition(*each, conditions, columns) for each in conditions)}")
     if listing["symbols"]:

@@ -9,6 +9,13 @@ from irlint.findings.report import POINTER_SKIPPED, Finding, Report
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
+from irlint.reporters.ansi import RESET, ROLES
+
+#: What paints a text, between ``ESC [`` and ``m``.
+PAINTS = frozenset((*ROLES.values(), RESET))
+
+#: What stands in markup in place of control characters but tabs and the ends of lines.
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 #: The encoding that has every character, as it is called.
 UTF_8 = ("utf-8", "utf8")
@@ -36,9 +43,30 @@ ESCAPED = {
 }
 
 
+def visible(text: str, notation: str = "text") -> str:
+    """The lines of a text without control characters but those that paint it: whatever reaches a terminal or a file passes through
+    here, so that no name does unescaped. JSON and what is in no notation stay as they are."""
+    if notation == "xml":
+        return text.translate(CONTROLS)
+    if notation not in ("text", "markdown"):
+        return text
+    return "\n".join(line if line.isprintable() else _unpainted(line) for line in text.split("\n"))
+
+
+def _unpainted(line: str) -> str:
+    """A line that is safe between the sequences that paint it."""
+    first, *rest = line.split("\x1b[")
+    parts = [safe(first)]
+    for each in rest:
+        code, end, text = each.partition("m")
+        parts.append(f"\x1b[{code}m{safe(text)}" if end and code in PAINTS else safe(f"\x1b[{each}"))
+    return "".join(parts)
+
+
 def unheard(text: str, notation: str = "text") -> str:
-    """A text of which continuous integration takes no line for a command, and a JSON document without control characters; what it
-    means stays the same in its ``notation``."""
+    """A text, ``visible`` in its ``notation``, of which continuous integration takes no line for a command, and a JSON document without
+    control characters; what it means stays the same."""
+    text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
     if "::" not in text and "##[" not in text:
@@ -107,8 +135,14 @@ def summary(report: Report) -> str:
     result += f"; {no_models(len(skipped) - pointers)}" if len(skipped) > pointers else ""
     result += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
     result += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
+    result += f"; {errors_hidden(report.errors_hidden, report.configuration)}" if report.errors_hidden else ""
     result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
     return f"{found}\n{result}.\n"
+
+
+def errors_hidden(count: int, configuration: str) -> str:
+    """``2 errors hidden by irlint.toml``."""
+    return f"{counted(count, 'error')} hidden by {safe(configuration) or 'the configuration'}"
 
 
 def no_models(count: int) -> str:

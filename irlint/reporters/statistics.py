@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
-from irlint.reporters.plain import brief
+from irlint.reporters.plain import brief, errors_hidden
 
 #: So many operators and exporters are listed in a text.
 LISTED = 20
@@ -17,14 +17,15 @@ def rendered(tally: Tally) -> str:
     return "\n".join(_sections(tally, LISTED)) + "\n" if tally.files else ""
 
 
-def headline(tally: Tally) -> str:
-    """The closing lines of a run that has not kept its findings: what was found, and in how many models."""
+def headline(tally: Tally, configuration: str = "") -> str:
+    """The closing lines of a run that has not kept its findings: what was found, in how many models, and what the configuration hid."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = f"Found {', '.join(counts)} in {tally.hit} of {counted(models, 'model')}." if counts else "No findings."
     more = [(tally.unreadable, "could not be read"), (tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
     more += [(tally.hidden, "in the baseline"), (tally.following, "more follow from others")]
     told = "".join(f"; {count:,} {what}" for count, what in more if count)
+    told += f"; {errors_hidden(tally.errors_hidden, configuration)}" if tally.errors_hidden else ""
     return f"{found}\nChecked {counted(models, 'model')}{told}.\n"
 
 
@@ -76,7 +77,7 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> s
 def _sections(tally: Tally, limit: int) -> Iterator[str]:
     if tally.rules:
         yield "by rule"
-        yield from (f"{count:6}  {code}  {name}" for (code, name), count in most_first(tally.rules))
+        yield from (f"{count:6}  {brief(code)}  {brief(name)}" for (code, name), count in most_first(tally.rules))
     if tally.operators:
         yield "by operator"
         rows = [f"{count:6}  {brief(op)}" for op, count in most_first(tally.operators)]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import os
-import pickle
 import sys
 from collections.abc import Iterator, Mapping, Set
 from hashlib import blake2b
 
 from irlint.inference.answers import NOT_WORKED_OUT
 from irlint.lazy_typing import Any
+from irlint.model.formats import FORMATS
+from irlint.parsers.opening import whole
 from irlint.parsers.trace import Beside, Read, Trace, is_same, is_told
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
+from irlint.run.plain_data import made, plain
 
 #: Rules about checks that came to nothing: what they say is not kept.
 FLEETING = (NOT_WORKED_OUT,)
-
-#: The modules whose records an entry may have; nothing else is made of one.
-KEPT = ("irlint.findings.faults", "irlint.findings.report", "irlint.parsers.trace", "irlint.pictures.drawing", __name__)
 
 #: What is known of settings and of the program, by the settings: one run has one.
 _known: list[tuple[Settings, bytes]] = []
@@ -27,8 +25,10 @@ _known: list[tuple[Settings, bytes]] = []
 
 @record
 class Entry:
-    """What was found of a model, by whom and how it was asked, and what was read for that."""
+    """What was found of the model at a path as it is named from a folder, by whom and how it was asked, and what was read for that."""
 
+    path: str
+    folder: str
     asked: bytes
     reads: tuple[Read, ...]
     told: tuple[Beside, ...]
@@ -39,19 +39,31 @@ def remembered(settings: Settings, path: str) -> Outcome:
     """The outcome of a file: the one that is kept if it is still true, else a new one, which is kept."""
     file, asked = _file(settings.cache, path), _asked(settings)
     entry = _read(file)
-    if entry is not None and entry.asked == asked and _is_true(entry, path):
+    if entry is not None and _is_about(entry, path) and entry.asked == asked and _is_true(entry, path):
         return entry.outcome
     with Trace() as trace:
         found = outcome(replaced(settings, cache="", stamped=False), path)
     if found.file.status == "checked" and found.error is None and _is_lasting(found) and _is_plain(trace):
-        _write(file, Entry(asked, trace.reads(), tuple(trace.told), found))
+        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.told), found))
     return found
 
 
+def _is_about(entry: Entry, path: str) -> bool:
+    """Whether an entry is that of a path, and all that it has is about the file there, which was read."""
+    shown = path.replace(os.sep, "/")
+    places = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
+    is_read = any(each.path == path and each.parts for each in entry.reads)
+    return (entry.path, entry.folder) == (path, os.getcwd()) and places == {shown} and is_read
+
+
 def _is_true(entry: Entry, path: str) -> bool:
-    return all(map(is_same, entry.reads)) and all(
-        is_told(each, path, entry.outcome.file.format or "") for each in entry.told
-    )
+    form = entry.outcome.file.format
+    if entry.told and form not in [each.name for each in FORMATS]:
+        return False
+    try:
+        return all(map(is_same, entry.reads)) and all(is_told(each, path, form or "") for each in entry.told)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _is_lasting(found: Outcome) -> bool:
@@ -110,36 +122,28 @@ def _stamp(file: str) -> tuple[str, int, int]:
     return file, status.st_size, status.st_mtime_ns
 
 
-class _Reader(pickle.Unpickler):
-    """Makes nothing but records of a few modules."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        from importlib import import_module
-
-        found = vars(import_module(module)).get(name) if module in KEPT else None
-        if module == "irlint.run.files" and name == "Outcome":
-            return Outcome
-        if isinstance(found, type) and (hasattr(found, "__match_args__") or name == "Severity"):
-            return found
-        raise pickle.UnpicklingError(f"{module}.{name}")
-
-
 def _read(file: str) -> Entry | None:
+    import json
+
     try:
-        with open(file, "rb") as stream:
-            found = _Reader(io.BytesIO(stream.read())).load()
-    except Exception:
+        found: Entry = made(Entry, json.loads(whole(file, "document")))
+    except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, Entry) else None
+    return found
 
 
 def _write(file: str, entry: Entry) -> None:
     """Keeps an entry; where that cannot be, the next run works it out again."""
+    import json
+
     try:
+        text = json.dumps(plain(entry), separators=(",", ":"))
         os.makedirs(os.path.dirname(file), exist_ok=True)
         own = f"{file}.{os.getpid()}"
-        with open(own, "wb") as stream:
-            pickle.dump(entry, stream, protocol=5)
+        if os.path.lexists(own):
+            os.unlink(own)
+        with open(own, "xb") as stream:
+            stream.write(text.encode())
         os.replace(own, file)
-    except (OSError, pickle.PicklingError):
+    except (OSError, TypeError):
         return

@@ -8,6 +8,9 @@ from importlib import import_module
 
 from irlint.lazy_typing import Any
 
+#: The check of one file may take so many seconds where nobody says otherwise.
+USUAL = 600
+
 #: A process that does not break off by itself, as inside of a library, is ended after so many seconds more.
 GRACE = 5.0
 

@@ -106,7 +106,8 @@ def checked(
     judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
-    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text)
+    source = settings.policy.source if settings.policy is not None else ""
+    return Report(tuple(each.file for each in found), tuple(findings), __version__, _text, source)
 
 
 def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -314,6 +315,7 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
 
     left = remaining(policy, path, outcome.findings)
     file = replaced(outcome.file, suppressed=left.suppressed, used=left.used, hidden=left.hidden)
+    file = replaced(file, errors_hidden=left.errors_hidden)
     return Outcome(file, tuple(finding for _, finding in left.kept))
 
 

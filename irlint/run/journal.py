@@ -27,7 +27,7 @@ class Block:
     def key(self) -> int | None:
         """What tells the file, as it was when it was checked, from others; None where that is not known."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
-        return None if size is None else key(self.file["path"], size, stamp or "")
+        return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 
 
 def key(path: str, size: int, stamp: str) -> int:
@@ -77,8 +77,24 @@ def tally(file: str) -> tuple[Tally, bool]:
     return found, last is not None and last.get("kind") == "summary"
 
 
+#: The texts that a line of each kind has, and those that may be null or missing.
+TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
+OPTIONAL = {"file": ("format", "producer"), "finding": ("op", "because")}
+
+
+def _judge(entry: dict[str, Any]) -> None:
+    """Raises KeyError, TypeError or ValueError where a line has something else in the place of a text."""
+    kind = entry["kind"]
+    texts = [entry[name] for name in TEXTS[kind]]
+    texts += [entry[name] for name in OPTIONAL[kind] if entry.get(name) is not None]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"a {kind} has a text that is none")
+
+
 def _add(found: Tally, block: Block) -> None:
     try:
+        for entry in (block.file, *block.findings):
+            _judge(entry)
         found.add(block.file, block.findings)
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"its lines lack what a report has: {error}") from None

@@ -107,6 +107,7 @@ def _remaining(
         suppressed=len(listed) + left.suppressed,
         used=left.used,
         hidden=left.hidden,
+        errors_hidden=left.errors_hidden,
         notices=tuple(notices),
         silenced=(*(Silenced(each, "model") for each in listed), *left.silenced),
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
-from irlint.parsers.remote.stores import Store, judged, patiently, stamp
+from irlint.parsers.remote.stores import Store, denied, judged, patiently, stamp
 from irlint.records import record, replaced
+from irlint.run.deadline import USUAL
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.search import SUFFIXES, Excluded, MissingPaths
 
@@ -88,17 +91,24 @@ def _found(url: str) -> Iterator[Located]:
     store, place = store_of(url), _place(store_of(url), url)
     filesystem = store.filesystem
     path = filesystem._strip_protocol(url)
+    options: dict[str, Any] = {"on_error": partial(_judge_listing, url)} if is_web(url) else {}
     if _is_glob(path):
-        yield from place.models(_asked(url, lambda: filesystem.glob(path, detail=True)))
+        yield from place.models(_asked(url, lambda: filesystem.glob(path, detail=True, **options)))
         return
     if is_web(url):
-        yield from place.models(_asked(url, lambda: filesystem.find(path, detail=True)))
+        yield from place.models(_asked(url, lambda: filesystem.find(path, detail=True, **options)))
         return
     entry = _asked(url, lambda: filesystem.info(path))
     if entry.get("type") == "directory":
         yield from _in_folder(filesystem, place)
     else:
         yield place.file(path, entry)
+
+
+def _judge_listing(url: str, error: Exception) -> None:
+    """Raises OSError where a folder of a server is not listed in time; others that cannot be listed are passed over."""
+    if "Timeout" in type(error).__name__:
+        raise denied(errno.EIO, "the server takes too long", url)
 
 
 def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
@@ -113,8 +123,15 @@ def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
 
 
 def _asked(url: str, ask: Any) -> Any:
+    def asked() -> Any:
+        try:
+            return ask()
+        except Exception as error:
+            _judge_listing(url, error)
+            raise
+
     try:
-        return patiently(ask, url)
+        return patiently(asked if is_web(url) else ask, url)
     except FileNotFoundError:
         raise MissingPaths([shown(url)]) from None
     except OSError as error:
@@ -124,9 +141,10 @@ def _asked(url: str, ask: Any) -> Any:
 
 
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """One remote file, checked, as one on this machine is."""
+    """One remote file, checked, as one on this machine is, but never for any number of seconds: a server may be as slow as it likes."""
+    timeout = USUAL if settings.timeout is None else settings.timeout
     with Session(file) as session:
-        found = outcome(replaced(settings, stamped=False), str(file))
+        found = outcome(replaced(settings, stamped=False, timeout=timeout), str(file))
         model = session.files[str(file)]
         notices = found.file.notices
         if session.ignores_ranges:

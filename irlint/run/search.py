@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile
+from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.formats import FORMATS
+from irlint.parsers.opening import within
 from irlint.records import record
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ STRANGERS = (
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
+#: Of the links that are not followed so many are named.
+LINKS = 3
+
+
 class MissingPaths(FileNotFoundError):
     """Paths that were named and do not exist; ``paths`` lists them all."""
 
@@ -44,13 +50,14 @@ class MissingPaths(FileNotFoundError):
 @record
 class Excluded:
     """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if given; and
-    what ``since`` a revision has not changed."""
+    what ``since`` a revision has not changed. ``links`` collects the links to folders that are not followed, if given."""
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     root: str = ""
     git: GitIgnores | None = None
     since: Changes | None = None
+    links: set[str] | None = None
 
     def __call__(self, path: str) -> bool:
         if not self.here and not self.there:
@@ -69,6 +76,13 @@ class Excluded:
         """How many files there are that have not changed."""
         return self.since.unchanged if self.since is not None else 0
 
+    def passed_links(self) -> Iterator[str]:
+        """A line on the links that are not followed, where there are any."""
+        if self.links:
+            shown = ", ".join([*sorted(self.links)[:LINKS], *(["..."] if len(self.links) > LINKS else [])])
+            links = counted(len(self.links), "link")
+            yield f"not followed: {links} to folders outside of what was named ({shown}); name a folder to have it checked"
+
     def by(self, path: str) -> str:
         """The first glob that names a path, "" where none does."""
         from irlint.policy.globs import matches
@@ -80,17 +94,19 @@ class Excluded:
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of the suffixes.
 
-    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same.
+    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same. Links to
+    folders are followed where these lie below a folder that is named.
     Raises MissingPaths, OSError for a folder that is named and cannot be read, and ValueError where it cannot be told what has changed.
     """
-    excluded = excluded or Excluded()
+    excluded, paths = excluded or Excluded(), list(paths)
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
     if missing:
         raise MissingPaths(missing)
     found: dict[str, str] = {}
+    roots = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     for path in map(_model, paths):
         if os.path.isdir(path):
-            for file in _files_in(path, excluded):
+            for file in _files_in(path, excluded, roots):
                 found.setdefault(os.path.realpath(file), file)
         elif not (force_exclude and excluded(path)):
             found.setdefault(os.path.realpath(path), path)
@@ -120,13 +136,14 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
         return False
 
 
-def _files_in(folder: str, excluded: Excluded) -> list[str]:
-    """The models in a folder and those below it, and the folders that cannot be read. Raises OSError for the folder itself."""
+def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> list[str]:
+    """The models in a folder and those below it, and the folders that cannot be read; of links to folders only those that lead below
+    one of ``roots`` are followed, after all other folders. Raises OSError for the folder itself."""
     found: list[str] = []
     seen: set[tuple[int, int]] = set()
-    waiting = [folder]
-    while waiting:
-        at = waiting.pop()
+    waiting, links = [folder], list[str]()
+    while waiting or links:
+        at = waiting.pop() if waiting else links.pop()
         try:
             status = os.stat(at)
             entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
@@ -143,9 +160,23 @@ def _files_in(folder: str, excluded: Excluded) -> list[str]:
             is_folder = os.path.isdir(path)
             if not is_folder and not entry.name.lower().endswith(SUFFIXES):
                 continue
-            if excluded.git is None or not excluded.git.ignores(path, is_folder):
-                (waiting if is_folder else found).append(path)
+            if excluded.git is not None and excluded.git.ignores(path, is_folder):
+                continue
+            if not is_folder:
+                found.append(path)
+            elif not _is_link(entry):
+                waiting.append(path)
+            elif within(os.path.realpath(path), roots):
+                links.append(path)
+            elif excluded.links is not None:
+                excluded.links.add(path)
     return sorted(found)
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder leads to another place; on Windows a junction does as well."""
+    is_junction = getattr(entry, "is_junction", None)
+    return entry.is_symlink() or bool(is_junction is not None and is_junction())
 
 
 def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_strangers: bool) -> CheckedFile | None:

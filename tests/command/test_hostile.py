@@ -239,6 +239,74 @@ def test_names_steer_neither_a_terminal_nor_a_log(tmp_path: Path) -> None:
             assert json.dumps(name)[1:-1] in json.dumps(json.loads(result.stdout))
 
 
+HOSTILE = "\x1b[2J\nFORGED\r\x9b\x7f\u202e\u2028"
+
+
+def journal(**changes: object) -> str:
+    """A journal of one model and one finding, in whose texts stands what steers a terminal."""
+    finding = {"path": "p", "code": f"IRL1{HOSTILE}", "rule": f"r{HOSTILE}", "severity": "error", "op": f"op{HOSTILE}"}
+    file = {"path": f"p{HOSTILE}", "format": f"f{HOSTILE}", "status": "checked", "producer": f"x{HOSTILE}"}
+    finding |= {name: value for name, value in changes.items() if name in finding}
+    file |= {name: value for name, value in changes.items() if name not in finding}
+    run = {"schema": "irlint-jsonl-1", "version": HOSTILE, "paths": [HOSTILE], "settings": ""}
+    kinds = {"run": run, "finding": finding, "file": file, "summary": {}}
+    return "".join(json.dumps({"kind": kind, **entry}) + "\n" for kind, entry in kinds.items())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("summary", "run.jsonl"),
+        ("summary", "run.jsonl", "--format", "html"),
+        ("summary", "run.jsonl", "--format", "json"),
+        ("summary", f"n{HOSTILE}"),
+        ("check", "m.onnx", "--resume", "run.jsonl"),
+        ("check", f"n{HOSTILE}"),
+        ("check", f"--n{HOSTILE}"),
+        ("explain", HOSTILE),
+        ("why", "m.onnx", HOSTILE),
+        ("check", "m.onnx", "--config", "c.toml"),
+        ("check", ".", "--config", "d.toml"),
+        ("check", "m.onnx", "--color", "always"),
+    ],
+)
+def test_journals_configurations_and_options_steer_no_terminal(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text(journal())
+    (tmp_path / "c.toml").write_text('ignore = ["IRL9\\u001b[2J\\nFORGED"]')
+    (tmp_path / "d.toml").write_text(
+        '[[suppress]]\nfile = "x\\u001b\\nFORGED"\nreason = "r\\u009b\\nFORGED"\n'
+        '[per-file-ignores]\n"q\\u001b\\nFORGED" = ["IRL2"]\n'
+    )
+    shutil.copy(BAD, tmp_path / "m.onnx")
+    result = run(*arguments, cwd=tmp_path)
+    told = result.stdout + result.stderr
+    assert told
+    for paint in ("1;31", "1;33", "1;36", "1", "1;34", "1;4;31", "1;32", "2", "0"):
+        told = told.replace(f"\x1b[{paint}m", "") if "always" in arguments else told
+    for line in told.split("\n"):
+        assert line.isprintable()
+        assert not line.startswith("FORGED")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"code": 1},
+        {"rule": None},
+        {"op": ["x"]},
+        {"producer": 3},
+        {"format": {}},
+        {"suppressed": "2"},
+        {"severity": "x"},
+    ],
+    ids=str,
+)
+def test_journals_with_something_else_in_a_field(changes: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_text(journal(**changes))
+    result = run("summary", "run.jsonl", cwd=tmp_path)
+    assert (result.returncode, "is no journal of a check" in result.stderr) == (2, True)
+
+
 @posix
 def test_runs_that_update_one_baseline_lose_no_entry(tmp_path: Path) -> None:
     names = [f"{letter}.onnx" for letter in "abcdefgh"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from command.process import BAD, FIXTURES, GOOD, IR, WARNING, run
 
+import irlint
 from irlint.policy import baseline
 
 MANY = FIXTURES / "onnx" / "bad" / "IRL340-concat-shape-mismatch.onnx"
@@ -108,6 +110,48 @@ def test_stale_entries_are_told_and_taken_out(folder: Path) -> None:
     assert run(".", "-q", cwd=folder).stderr == ""
     assert "0 added, 1 kept, 2 removed" in run(".", "--update-baseline", cwd=folder).stderr
     assert known(folder) == {"models/ir.xml": ["IRL204"]}
+
+
+LINKS = [
+    ("known.json", "../outside.json"),
+    ("known.json", "../none.json"),
+    ("sub", ".."),
+    ("known.json", "/dev/stdout"),
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+@pytest.mark.parametrize(("name", "target"), LINKS)
+def test_a_configuration_leads_to_no_file_outside_of_its_folder(name: str, target: str, tmp_path: Path) -> None:
+    outside = baseline.text({"bad.onnx": {"IRL201": frozenset(["0" * 32])}})
+    (tmp_path / "outside.json").write_text(outside)
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    shutil.copy(BAD, folder)
+    (folder / name).symlink_to(target)
+    file = "sub/outside.json" if name == "sub" else name
+    (folder / "irlint.toml").write_text(f'baseline = "{file}"')
+    for options in ((), ("--update-baseline",), ("--config", folder / "irlint.toml")):
+        result = run(".", *options, cwd=folder)
+        assert result.returncode == 2
+        assert "`baseline` leads out of the folder of the configuration" in result.stderr
+    assert (tmp_path / "outside.json").read_text() == outside
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.json", "repository"]
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        irlint.check(folder / BAD.name, config=folder / "irlint.toml")
+    assert run(".", "--baseline", "../outside.json", "--isolated", cwd=folder).returncode == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_a_baseline_may_be_a_link_below_the_folder(folder: Path) -> None:
+    (folder / "state").mkdir()
+    (folder / "known.json").symlink_to("state/known.json")
+    assert run(".", "--update-baseline", cwd=folder).returncode == 0
+    assert (folder / "known.json").is_symlink()
+    assert known(folder) == ALL
+    moved = folder.parent / "link"
+    moved.symlink_to(folder.name)
+    assert run(".", cwd=moved).returncode == 0
 
 
 def test_what_was_not_checked_stays(folder: Path) -> None:

@@ -104,6 +104,60 @@ def test_status(text: str, arguments: tuple[str, ...], status: int, folder: Path
         assert run(".", "--format", form, *arguments, cwd=folder).returncode == status
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments", "hidden"),
+    [
+        ('ignore = ["IRL2"]', (), 2),
+        ('select = ["IRL1"]', (), 2),
+        ('[severity]\nIRL201 = "warning"', (), 1),
+        ('[per-file-ignores]\n"*.xml" = ["IRL2"]', (), 1),
+        ('[[suppress]]\nfile = "bad.onnx"\nreason = "x"', (), 1),
+        ('[[suppress]]\nfile = "*"\nreason = "x"\n[severity]\nIRL204 = "note"', (), 2),
+        ('ignore = ["IRL104"]', (), 0),
+        ('[severity]\nIRL104 = "error"', (), 0),
+        ('ignore = ["IRL2"]', ("--ignore", "IRL201"), 1),
+        ('ignore = ["IRL2"]', ("--select", "IRL1"), 0),
+        ('ignore = ["IRL2"]', ("--extend-select", "IRL201"), 1),
+        ('ignore = ["IRL2"]', ("--severity", "IRL204=warning"), 1),
+        ('[severity]\nIRL201 = "note"', ("--severity", "IRL201=error"), 0),
+    ],
+)
+def test_errors_that_a_configuration_hides(text: str, arguments: tuple[str, ...], hidden: int, folder: Path) -> None:
+    written(folder, text)
+    shutil.copy(IR, folder / "models" / "ir.xml")
+    told = f"{hidden} error{'s' * (hidden != 1)} hidden by irlint.toml"
+    for form in ("text", "concise", "markdown", "github", "html"):
+        result = run(".", *arguments, "--format", form, cwd=folder)
+        assert (told in result.stdout) == bool(hidden), form
+    document = json.loads(run(".", *arguments, "--format", "json", cwd=folder).stdout)
+    assert document["summary"].get("errors_hidden", 0) == hidden
+    journal = run(".", *arguments, "--resume", "run.jsonl", cwd=folder)
+    assert (told in journal.stdout) == bool(hidden)
+    again = run(".", *arguments, "--resume", "run.jsonl", cwd=folder)
+    assert (told in again.stdout) == bool(hidden)
+    assert ("hidden by the configuration" in run("summary", "run.jsonl", cwd=folder).stdout) == bool(hidden)
+    (folder / "run.jsonl").unlink()
+    assert "hidden by" not in run(".", *arguments, "--isolated", cwd=folder).stdout
+
+
+def test_what_follows_from_a_hidden_error_counts_with_it(folder: Path) -> None:
+    written(folder, 'ignore = ["IRL"]')
+    for model in FIXTURES.glob("onnx/bad/IRL3*.onnx"):
+        shutil.copy(model, folder)
+    found = json.loads(run(".", "--isolated", "--format", "json", cwd=folder).stdout)["summary"]
+    assert found["errors"] > 10
+    hidden = json.loads(run(".", "--format", "json", cwd=folder).stdout)["summary"]
+    assert (hidden["errors"], hidden["errors_hidden"]) == (0, found["errors"])
+
+
+def test_what_the_baseline_hides_is_counted_as_such(folder: Path) -> None:
+    written(folder, 'baseline = "known.json"')
+    result = run(".", "--update-baseline", cwd=folder)
+    assert result.returncode == 0
+    assert "in the baseline" in result.stdout
+    assert "hidden by" not in result.stdout + run(".", cwd=folder).stdout
+
+
 def test_severity_reaches_every_form(folder: Path) -> None:
     written(folder, 'ignore = ["IRL104"]\nseverity = { IRL201 = "note" }')
     told = {form: run(".", "--format", form, cwd=folder).stdout for form in ("text", "concise", "sarif", "github")}
@@ -128,7 +182,7 @@ def test_lfs_pointers(folder: Path) -> None:
     result = run(".", cwd=folder)
     assert (result.returncode, result.stdout) == (
         0,
-        "No findings.\nChecked 3 ONNX models; skipped 1 Git LFS pointer.\n",
+        "No findings.\nChecked 3 ONNX models; skipped 1 Git LFS pointer; 1 error hidden by irlint.toml.\n",
     )
     (entry,) = (
         file
@@ -234,6 +288,10 @@ def refused(text: str, name: str = "irlint.toml") -> str:
         ('output-format = "xml"', '"text", "concise", "json"', "1:17"),
         ('lfs-pointers = "ignore"', '"error", "skip"', "1:16"),
         ('baseline = ""', "`baseline` is an empty text", "1:12"),
+        ('baseline = "../known.json"', "`baseline` leads out of the folder of the configuration", "1:12"),
+        ('baseline = "a/../../known.json"', "name a file below this folder, or give --baseline", "1:12"),
+        ('baseline = "/dev/stdout"', "`baseline` leads out of the folder", "1:12"),
+        ('baseline = "a\\u0000b"', "`baseline` is no path", "1:12"),
         ('[severity]\nIRL2 = "warn"', "did you mean `warning`?", "2:8"),
         ('[severity]\n"nodes-not-sortd" = "note"', "did you mean `nodes-not-sorted`?", "2:1"),
         ("severity = 3", "`severity` is the number 3", "1:12"),

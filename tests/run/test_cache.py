@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -127,6 +128,103 @@ def test_entries_that_are_damaged_or_hostile(folder: Path) -> None:
     assert checked(folder)[0] == EVERY
     assert not (folder / "made").exists()
     assert checked(folder)[0] == ["lost.xml"]
+
+
+#: A pickle that gives the class of findings an attribute by which none of them is a root.
+BUILD = b"cirlint.findings.report\nFinding\nN}X\x07\0\0\0becauseX\x01\0\0\0xs\x86b."
+
+
+def test_a_pickle_changes_no_class(folder: Path) -> None:
+    checked(folder)
+    for file in entries(folder):
+        file.write_bytes(BUILD)
+    kept, report = checked(folder)
+    assert kept == EVERY
+    assert b"Found 2 errors" in report
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / "kept").rglob("*") if path.is_file())
+
+
+def entry_of(folder: Path, name: str) -> Path:
+    return next(file for file in entries(folder) if json.loads(file.read_bytes())[0] == f"models/{name}")
+
+
+def test_the_entry_of_another_model(folder: Path) -> None:
+    checked(folder)
+    shutil.copy(entry_of(folder, "good.onnx"), entry_of(folder, "bad.onnx"))
+    assert checked(folder)[0] == ["bad.onnx", "lost.xml"]
+
+
+def test_the_entry_of_another_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "models").mkdir()
+    shutil.copy(BAD, other / "models" / "good.onnx")
+    checked(folder)
+    checked(other)
+    entry_of(other, "good.onnx").write_bytes(entry_of(folder, "good.onnx").read_bytes())
+    assert checked(other)[0] == ["good.onnx"]
+
+
+def changed(text: str, at: tuple[int, ...], value: object) -> str:
+    """An entry with another value at a place in its lists."""
+    whole = inner = json.loads(text)
+    for index in at[:-1]:
+        inner = inner[index]
+    inner[at[-1]] = value
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        ((2,), "zz"),
+        ((3,), []),
+        ((3, 0, 0), "models/good\0.onnx"),
+        ((3, 0, 2), []),
+        ((3, 0, 2), [[1 << 80, 1 << 81]]),
+        ((3, 0, 1), "1"),
+        ((5,), []),
+        ((5, 0, 0), "models/good.onnx"),
+        ((5, 0, 3), "many"),
+        ((5, 0, 4), 1),
+        ((5, 0, 15), {}),
+        ((5, 1, 0, 1), "IRL99999"),
+        ((5, 1, 0, 1), "os"),
+        ((5, 1, 0, 2), "none"),
+        ((5, 1, 0, 3), None),
+        ((5, 1, 0, 15), "text"),
+        ((5, 1, 0, 15, 1, 0), [1]),
+        ((5, 2), "error"),
+    ],
+    ids=repr,
+)
+def test_entries_with_something_else_in_a_field(at: tuple[int, ...], value: object, folder: Path) -> None:
+    checked(folder)
+    file = entry_of(folder, "bad.onnx")
+    file.write_text(changed(file.read_text(), at, value))
+    assert checked(folder)[0] == ["bad.onnx", "lost.xml"]
+
+
+def test_a_format_that_is_none(folder: Path) -> None:
+    checked(folder)
+    file = entry_of(folder, "ext.onnx")
+    file.write_text(changed(file.read_text(), (5, 0, 1), "remote.web"))
+    assert checked(folder)[0] == ["ext.onnx", "lost.xml"]
+
+
+def test_what_is_read_again_is_what_was_written(folder: Path) -> None:
+    from irlint.run.files import Settings
+
+    kept = 0
+    for path in (*sorted(FIXTURES.glob("*/bad/*.onnx"))[::9], *sorted(FIXTURES.glob("*/bad/*.xml"))[::9]):
+        settings = Settings({}, draw=True, cache=str(folder / "kept"))
+        first = cache.remembered(settings, str(path))
+        entry = cache._read(cache._file(settings.cache, str(path)))
+        kept += entry is not None
+        assert entry is None or entry.outcome == first
+    assert kept > 15
 
 
 def test_another_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from time import monotonic
 
 import numpy
 import onnx
@@ -241,6 +242,38 @@ def test_a_server_that_stalls_is_asked_again(site: Site, monkeypatch: pytest.Mon
     monkeypatch.setattr(web, "STALL", 0.4)
     assert told(of(f"{site.url}/stall/good.onnx")) == []
     assert len(site.log) == 3
+
+
+@pytest.mark.parametrize("how", ["slow-head", "slow", "slow-whole"])
+@pytest.mark.parametrize("name", ["good.onnx", "big.onnx"])
+def test_a_server_that_trickles_is_left(how: str, name: str, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    from irlint.parsers.remote import web
+
+    monkeypatch.setattr(web, "PATIENCE", 0.5)
+    monkeypatch.setattr(web, "RATE", 1 << 14)
+    start = monotonic()
+    ((code, message),) = told(of(f"{site.url}/{how}/{name}", timeout=20.0))
+    assert monotonic() - start < 10
+    assert (code, message) == ("IRL009", "the file cannot be opened: the server sends fewer than 16,384 bytes a second")
+    assert len(site.log) <= 2
+
+
+def test_a_listing_that_trickles_is_left(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    from irlint.parsers.remote import web
+
+    monkeypatch.setattr(web, "LISTED", 0.5)
+    site.files["slow/sub/a.onnx"] = GOOD.read_bytes()
+    for path in ("slow/", "slow/*.onnx"):
+        with pytest.raises(ValueError, match="cannot be listed: the server takes too long"):
+            of(f"{site.url}/slow-list/{path}")
+
+
+def test_a_remote_file_has_a_time_limit(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    from irlint.run import remote
+
+    monkeypatch.setattr(remote, "USUAL", 0.5)
+    ((code, _),) = told(irlint.check(f"{site.url}/slow/good.onnx"))
+    assert code == "IRL010"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ class Files:
 
             return examined(self.model, location)
         path = self.path(location)
-        if _is_absolute(location) or not _within(
+        if _is_absolute(location) or not opening.within(
             os.path.abspath(path.replace("\\", "/")), [os.path.abspath(self.folder.replace("\\", "/"))]
         ):
             return None, f"{location} lies outside of the model's folder", None
@@ -91,7 +91,7 @@ class Files:
             status = os.stat(path)
             if not os.path.isfile(path):
                 return None, f"{location} is not a file", None
-            if not _within(
+            if not opening.within(
                 os.path.realpath(path), [os.path.dirname(os.path.realpath(self.model)), os.path.realpath(self.folder)]
             ):
                 return None, f"{location} is a symbolic link that leads out of the model's folder", None
@@ -319,11 +319,6 @@ def _is_absolute(location: str) -> bool:
     """Whether a path does not begin in the folder that it is relative to; a backslash counts as a slash everywhere."""
     drive, _ = os.path.splitdrive(location)
     return bool(drive) or location.replace("\\", "/").startswith("/")
-
-
-def _within(path: str, folders: list[str]) -> bool:
-    """Whether an absolute path is one of the folders, or leads into one."""
-    return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
 def _linked(path: str, location: str, names: int) -> str | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +23,11 @@ Answer = TypeVar("Answer")
 #: After so many seconds without a byte an answer has stalled, and so many may pass until there is a connection.
 STALL = 30.0
 CONNECT = 20.0
+
+#: An answer that has lasted longer than PATIENCE seconds has to come at RATE bytes a second on average, one that lists a folder within LISTED.
+PATIENCE = STALL + CONNECT
+RATE = 1 << 12
+LISTED = 300.0
 
 #: Statuses of servers that answer a HEAD otherwise than a GET, such as where a redirect leads that was made for that.
 NO_HEAD = frozenset({400, 401, 403, 405, 501})
@@ -43,7 +50,7 @@ class Web(Store):
         super().__init__(HTTPFileSystem(get_client=self._client, skip_instance_cache=True))
 
     async def _client(self, **options: Any) -> aiohttp.ClientSession:
-        timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
+        timeout = aiohttp.ClientTimeout(total=LISTED, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
         redirects = aiohttp.TraceConfig()
         redirects.on_request_redirect.append(self._judge_redirect)
         loop = options.pop("loop", None)
@@ -69,15 +76,17 @@ class Web(Store):
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
         """As of any store. Raises IgnoresRanges as well."""
-        return self._sync(url, lambda session: _range(session, url, start, end))
+        return self._sync(url, lambda session: _range(session, url, start, end), end - start)
 
     def stream(self, url: str) -> Stream:
         """A file from its beginning on."""
         return Stream(self, url)
 
-    def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]]) -> Answer:
+    def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]], size: int = 0) -> Answer:
+        """What is asked for, an answer of about so many bytes. Raises OSError."""
+
         async def asked() -> Answer:
-            return await ask(await self.filesystem.set_session())
+            return await _in_time(ask(await self.filesystem.set_session()), PATIENCE + size / RATE, url)
 
         return patiently(lambda: sync(self.filesystem.loop, asked), url)  # type: ignore[no-any-return]
 
@@ -89,22 +98,41 @@ class Stream:
         self.web = web
         self.url = url
         self.at = 0
+        self.waited = 0.0
         self.response: Any = web._sync(url, lambda session: _whole(session, url))
         length = _length(self.response)
         self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes, none at the end. Raises Passing."""
+        """At most so many bytes, none at the end. Raises Passing, and OSError where they come too slowly."""
+        start = monotonic()
         try:
             data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
         except Exception as error:
             raise Passing(f"the connection failed: {type(error).__name__}") from None
         self.at += len(data)
+        self.waited += monotonic() - start
+        if self.waited > PATIENCE + self.at / RATE:
+            raise _slow(self.url)
         return data
 
     def close(self) -> None:
         """Lets go of the rest."""
         self.web.filesystem.loop.call_soon_threadsafe(self.response.close)
+
+
+async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
+    """An answer that is there after so many seconds. Raises OSError for any other."""
+    try:
+        return await asyncio.wait_for(answer, seconds)
+    except asyncio.TimeoutError as error:
+        if isinstance(error, aiohttp.ClientError):
+            raise
+        raise _slow(url) from None
+
+
+def _slow(url: str) -> OSError:
+    return denied(errno.EIO, f"the server sends fewer than {RATE:,} bytes a second", url)
 
 
 _PORTS = {"http": 80, "https": 443}
@@ -166,7 +194,8 @@ async def _all_of(response: Any, most: int) -> bytes:
 
 
 async def _whole(session: aiohttp.ClientSession, url: str) -> Any:
-    response = await session.get(url, headers=HEADERS)
+    unlimited = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_connect=CONNECT, sock_read=STALL)
+    response = await session.get(url, headers=HEADERS, timeout=unlimited)
     try:
         _judge(response, url)
     except BaseException:

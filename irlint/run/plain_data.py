@@ -1,0 +1,151 @@
+"""Records as plain data of JSON, and back: nothing is made but records of known classes, whose fields have the types that these declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from irlint.findings import report
+from irlint.findings.faults import SEVERITIES, Rule, Severity
+from irlint.lazy_typing import Any
+from irlint.parsers import trace
+from irlint.pictures import drawing
+from irlint.run import files
+
+Reader = Callable[[Any], Any]
+
+#: The modules whose records are read.
+MODULES = (report, trace, drawing, files)
+
+#: What fields hold that are declared as anything; of others it is a text, a number or nothing.
+DECLARED_OTHERWISE = {("Finding", "detail"): "Drawing | None", ("Outcome", "error"): "None"}
+
+
+def plain(value: Any) -> Any:
+    """A value as lists, texts, numbers, true, false and null; raises TypeError for one that cannot be read again."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, (tuple, list)):
+        return [plain(each) for each in value]
+    if isinstance(value, Severity):
+        return value.value
+    if isinstance(value, Rule):
+        return value.code
+    names = getattr(type(value), "__match_args__", None)
+    if names is None:
+        raise TypeError(f"{type(value).__name__} is no plain data")
+    return [plain(getattr(value, name)) for name in names]
+
+
+def made(kind: Any, value: Any) -> Any:
+    """The record of a class that plain data stand for; raises ValueError where they are of something else."""
+    names = kind.__match_args__
+    if not isinstance(value, list) or len(value) != len(names):
+        raise ValueError(f"no {kind.__name__}")
+    return kind(*(read(each) for read, each in zip(_fields(kind), value)))
+
+
+@cache
+def _fields(kind: Any) -> tuple[Reader, ...]:
+    """What reads each field of a class."""
+    declared: dict[str, str] = kind.__annotations__
+    return tuple(_reader(DECLARED_OTHERWISE.get((kind.__name__, name), declared[name])) for name in kind.__match_args__)
+
+
+@cache
+def _reader(text: str) -> Reader:
+    """What reads a value of a type, as it is written."""
+    kinds = _parts(text, " | ")
+    if len(kinds) > 1:
+        rest = [_reader(kind) for kind in kinds if kind != "None"]
+        return lambda value: None if value is None and "None" in kinds else _first(rest, value)
+    if text.startswith("tuple["):
+        inside = _parts(text[len("tuple[") : -1], ", ")
+        if inside[-1] == "...":
+            each = _reader(inside[0])
+            return lambda value: tuple(map(each, _listed(value)))
+        readers = [_reader(kind) for kind in inside]
+        return lambda value: tuple(read(part) for read, part in zip(readers, _listed(value, len(readers))))
+    found = _readers().get(text)
+    if found is None:
+        raise ValueError(f"{text} is no plain data")
+    return found
+
+
+def _parts(text: str, between: str) -> list[str]:
+    """The parts of a type between separators that stand in no brackets."""
+    result: list[str] = []
+    for part in text.split(between):
+        if result and result[-1].count("[") > result[-1].count("]"):
+            result[-1] += between + part
+        else:
+            result.append(part)
+    return result
+
+
+def _first(readers: list[Reader], value: Any) -> Any:
+    for read in readers:
+        try:
+            return read(value)
+        except ValueError:
+            continue
+    raise ValueError("of none of the types")
+
+
+def _listed(value: Any, length: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or length not in (None, len(value)):
+        raise ValueError("no such list")
+    return value
+
+
+@cache
+def _readers() -> dict[str, Reader]:
+    """What reads a value, by the name of its type."""
+    scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, bool)}
+    kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
+    records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
+    special = {"None": _nothing, "Any": _scalar, "bytes": _bytes, "Severity": _severity, "Rule": _rule}
+    return {**records, **scalars, **special}
+
+
+def _record(kind: Any) -> Reader:
+    return lambda value: made(kind, value)
+
+
+def _of(kind: type) -> Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise ValueError(f"no {kind.__name__}")
+        return value
+
+    return read
+
+
+def _nothing(value: Any) -> None:
+    if value is not None:
+        raise ValueError("something")
+
+
+def _scalar(value: Any) -> Any:
+    if value is not None and not isinstance(value, (str, int)):
+        raise ValueError("no text and no number")
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    return bytes.fromhex(_of(str)(value))
+
+
+def _severity(value: Any) -> Severity:
+    found = [each for each in SEVERITIES if each.value == value]
+    if not found:
+        raise ValueError("no severity")
+    return found[0]
+
+
+def _rule(value: Any) -> Rule:
+    from irlint.policy.rulebook import by_code
+
+    return by_code(_of(str)(value))
