@@ -110,6 +110,8 @@ def _past_group(data: Buffer, key: int, at: int) -> int:
         start = at
         key, at = varint(data, at)
         wire = key & 7
+        if key < 8:
+            raise Damage(f"byte {start} begins a field with the number 0", 0, start)
         if wire == 3:
             open_groups.append(key)
         elif wire == 4:
@@ -171,9 +173,9 @@ def last_text(data: Buffer, found: Fields, number: int) -> str:
 
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:
     """A repeated field of signed varints, packed or not; raises Damage."""
-    values = found.get(number << 3 | VARINT, [])
+    values = list(found.get(number << 3 | VARINT, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
-        values = values + _unpacked(data[start:end], start)
+        values += _unpacked(data[start:end], start)
     return [value - (1 << 64) if value >> 63 else value for value in values]
 
 
