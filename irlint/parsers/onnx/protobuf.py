@@ -25,6 +25,9 @@ DEPTH_LIMIT = 100
 #: Packed varints in more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
 
+#: A longer text is not read: its beginning, its size and a hash stand for it.
+LONGEST_TEXT = 1 << 16
+
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
 _CONTINUED = bytes(range(128, 256))
@@ -156,6 +159,10 @@ def signed(value: int) -> int:
 
 def text(data: Buffer, span: Span) -> str:
     """The text of a string field; bytes that are no UTF-8 as backslash escapes."""
+    if span[1] - span[0] > LONGEST_TEXT:
+        from irlint.parsers.onnx.long_texts import shortened
+
+        return shortened(data, *span)
     return data[span[0] : span[1]].decode("utf-8", "backslashreplace")
 
 
