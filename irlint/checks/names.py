@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from operator import attrgetter
 
@@ -111,7 +111,8 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
         return
     makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
     first: dict[str, Value] = {}
-    inputs = set(graph.inputs)
+    inputs = frozenset(graph.inputs)
+    defaults = frozenset(each.name for each in graph.constants)
     users: dict[Value, list[str]] | None = None
     for value in (*graph.inputs, *(v for v in graph.constants if v not in inputs), *makers):
         other = first.setdefault(value.name, value)
@@ -119,11 +120,11 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
             continue
         users = _users(graph) if users is None else users
         node = makers.get(value)
-        second, one = _maker(value, graph, makers), _maker(other, graph, makers)
+        second, one = _maker(value, inputs, makers), _maker(other, inputs, makers)
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
             help=_renamed(value, other, graph, users, _free_name(value, other, graph, makers)),
-            severity=Severity.WARNING if _tolerated(graph, known, makers, value, other) else None,
+            severity=Severity.WARNING if _tolerated(graph, known, makers, value, other, inputs, defaults) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
@@ -215,12 +216,20 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node, place=node.place)
 
 
-def _tolerated(graph: Graph, known: Known, makers: dict[Value, Node], value: Value, other: Value) -> bool:
+def _tolerated(
+    graph: Graph,
+    known: Known,
+    makers: dict[Value, Node],
+    value: Value,
+    other: Value,
+    inputs: Collection[Value],
+    defaults: Collection[str],
+) -> bool:
     """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not both sparse, of
     which the last counts, and inputs of an initializer's name, of which the first counts.
     """
-    if not graph.path and value in graph.inputs and other in graph.inputs:
-        return any(each.name == value.name for each in graph.constants)
+    if not graph.path and value in inputs and other in inputs:
+        return value.name in defaults
     if _is_body(graph) or not all(_constant(each, graph, makers) for each in (value, other)):
         return False
     one, two = known.types.get(value), known.types.get(other)
@@ -236,12 +245,12 @@ def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:
     return makers[value].op == "Constant" if value in makers else value in graph.constants
 
 
-def _maker(value: Value, graph: Graph, makers: dict[Value, Node]) -> str:
+def _maker(value: Value, inputs: Collection[Value], makers: dict[Value, Node]) -> str:
     node = makers.get(value)
     if node is not None:
         named = f" {node.name!r}" if node.name else ""
         return f"output {node.outputs.index(value)} of node {node.index} ({node.op}{named})"
-    return "a graph input" if value in graph.inputs else "an initializer"
+    return "a graph input" if value in inputs else "an initializer"
 
 
 def _late(order: Order, graph: Graph) -> Iterator[Problem]:

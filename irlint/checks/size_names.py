@@ -44,7 +44,8 @@ def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
     of_inputs = list(_of_inputs(graph, places, wrong, known))
     if of_inputs:
         return of_inputs
-    clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known)) is not None]
+    inputs = _inputs(known)
+    clashes = [pair for each in places.values() if (pair := _clash(each, wrong, known, inputs)) is not None]
     return [_of_clashes(clashes, known)] if clashes else []
 
 
@@ -79,13 +80,15 @@ def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value
     return values
 
 
-def _clash(places: Sequence[Place], wrong: Collection[Value | None], known: Known) -> tuple[Place, Place] | None:
+def _clash(
+    places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
+) -> tuple[Place, Place] | None:
     """The first place of a name, and the first other one where it is another size for certain."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
             first.setdefault(place.size, place)
-    sizes, inputs = list(first)[:MOST_SIZES], _inputs(known)
+    sizes = list(first)[:MOST_SIZES]
     for at, one in enumerate(sizes):
         for other in sizes[at + 1 :]:
             of_a_constant = first[one].value is first[other].value and first[one].node is None

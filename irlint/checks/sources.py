@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from irlint.binding import Binder
 from irlint.checks.meant import plain
-from irlint.dims import elements
+from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
@@ -22,10 +22,21 @@ from irlint.records import NOTHING, replaced
 #: So many layers are named.
 SHOWN = 3
 
+#: The graphs are searched for the sources of this many ports.
+SEARCHED = 10
+
+#: Of this many layers that give what a port declares, each is tried at the port; of more, none is named.
+TRIED = 200
+
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
     """The problems; those of the rules about ports that no value is brought to name the layers that give what the port declares."""
-    return [_with_source(each, known) if each.is_error and each.fault.rule in unfed else each for each in problems]
+    searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
+    return (
+        [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
+        if searched
+        else problems
+    )
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
@@ -37,9 +48,9 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     if graph is None or index is None:
         return problem
     if fault.rule is DANGLING_EDGE:
-        help = _restored(node, index, known) or unused(node, index, graph, known) or _missing(node.input_ports[index])
+        help = _restored(node, index, known) or _connect(node, index, graph) or _missing(node.input_ports[index])
     else:
-        help = unused(node, index, graph, known) or _used(node, index, graph, known) or fault.help
+        help = _connect(node, index, graph) or _used(node, index, graph, known) or fault.help
         if _works_without(node, index, known):
             help += ", or remove the port"
     return replaced(problem, fault=fault.changed(help=help))
@@ -58,31 +69,48 @@ def _open_port(problem: Problem, node: Node) -> int | None:
     return index
 
 
-def unused(node: Node, index: int, graph: Graph, known: Known) -> str:
-    """The layers that lead nowhere and give what a port declares."""
-    declared, needed = node.input_ports[index].type, used_values(graph)
-    makers = [
+def _connect(node: Node, index: int, graph: Graph) -> str:
+    return unused(node, index, makers_of_unused(graph), graph)
+
+
+def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
+    """The values of a graph that nothing uses, each with its node, by the shapes that are declared for them."""
+    needed = used_values(graph)
+    found: dict[Shape, list[tuple[Node, Value]]] = {}
+    for maker, value in _made(graph):
+        if value not in needed and isinstance(value.type, Tensor) and value.type.shape:
+            found.setdefault(value.type.shape, []).append((maker, value))
+    return found
+
+
+def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph) -> str:
+    """The layers, of ``makers`` by what they give, that lead nowhere and give what a port declares."""
+    declared = node.input_ports[index].type
+    alike = [
         maker
-        for maker, value in _made(graph)
-        if value not in needed and maker is not node and _is_of(value.type, declared)
+        for maker, value in (makers.get(declared.shape, ()) if declared.shape else ())
+        if maker is not node and _is_of(value.type, declared)
     ]
-    behind = downstream(node, graph) if makers else ()
-    fitting = [named(maker) for maker in makers if maker not in behind]
+    behind = downstream(node, graph) if alike else ()
+    fitting = [maker for maker in alike if maker not in behind]
     if not 0 < len(fitting) <= SHOWN:
         return ""
-    return f"connect {' or '.join(fitting)}, which leads nowhere and gives what input {index} declares"
+    return f"connect {' or '.join(map(named, fitting))}, which leads nowhere and gives what input {index} declares"
 
 
 def _used(node: Node, index: int, graph: Graph, known: Known) -> str:
     """The edge that is missing: from a layer that gives what the port declares, and that other users share; first as it is in
     other blocks of the model, where nodes of the same name have theirs from one of a name like it."""
     port, behind = node.input_ports[index], downstream(node, graph)
-    fitting = [
+    inputs = set(node.inputs)
+    alike = [
         (maker, value)
         for maker, value in _made(graph)
-        if maker not in behind and value not in node.inputs and fits(value, port.type, known)
-        if _takes(node, index, value, known)
+        if maker not in behind and value not in inputs and fits(value, port.type, known)
     ]
+    fitting = (
+        [(maker, value) for maker, value in alike if _takes(node, index, value, known)] if len(alike) <= TRIED else []
+    )
     if not fitting:
         return ""
     likely = _as_elsewhere(node, index, fitting, graph)

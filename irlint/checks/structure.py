@@ -129,14 +129,20 @@ def _way_out(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
     """The layer outside a circle that gives what one input in it declares, and leads nowhere."""
     if not known.format.ports_declare:
         return ""
-    from irlint.checks.sources import unused
+    from irlint.checks.sources import SEARCHED, makers_of_unused, unused
 
-    makers = {value for node in cyclic for value in node.outputs if value is not None}
-    found = [
-        f"{text.removesuffix(' declares')} of {node.op} {_short(node.label)!r} declares"
+    idle = makers_of_unused(graph)
+    made = {value for node in cyclic for value in node.outputs if value is not None}
+    ports = [
+        (node, index)
         for node in cyclic
         for index, value in enumerate(node.inputs)
-        if value in makers and (text := unused(node, index, graph, known))
+        if value in made and node.input_ports[index].type.shape in idle
+    ]
+    found = [
+        f"{text.removesuffix(' declares')} of {node.op} {_short(node.label)!r} declares"
+        for node, index in (ports if len(ports) <= SEARCHED else ())
+        if (text := unused(node, index, idle, graph))
     ]
     return found[0] if len(found) == 1 else ""
 

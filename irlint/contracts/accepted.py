@@ -22,6 +22,9 @@ MAX_CHAIN = 8
 TRIED_SIZES = 5
 TRIED_POINTS = 600
 
+#: So many sizes are drawn for all of these combinations.
+DRAWN = 60_000
+
 #: How long the text of a size is that is read as an expression.
 LONGEST_SUM = 200
 
@@ -166,8 +169,9 @@ def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
     codes = [compile(each.text, "condition", "eval") for each in old.conditions if not each.when]
     sums = [(name, code) for name, text in taken.texts.items() if (code := _sum(text)) is not None]
+    given = {str(each.old): settled(each.old, old) for each in axes if isinstance(each.old, Expr)}
     for sizes in _combined(tried):
-        point = _whole_point(axes, old, _summed(sizes, sums))
+        point = _whole_point(given, _summed(sizes, sums))
         if point is not None and all(_holds(code, point) is not False for code in codes):
             yield point
 
@@ -184,16 +188,13 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
     return env, ""
 
 
-def _whole_point(axes: Iterable[Axis], old: Contract, sizes: Point) -> Point | None:
-    """The sizes of all symbols of the old model, where those are given that stand for the others."""
-    point = dict(sizes)
-    for each in axes:
-        if isinstance(each.old, Expr):
-            try:
-                point[str(each.old)] = evaluated(settled(each.old, old), sizes)
-            except KeyError:
-                return None
-    return point
+def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
+    """The sizes of all symbols of the old model, where those are given that stand for the others; ``given`` maps their names to
+    what they stand for."""
+    try:
+        return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
+    except KeyError:
+        return None
 
 
 def _sum(text: str) -> CodeType | None:
@@ -243,7 +244,7 @@ def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
 
     draw = Random(0)
     yield {name: sizes[0] for name, sizes in tried.items()}
-    for at in range(TRIED_POINTS):
+    for at in range(max(min(TRIED_POINTS, DRAWN // max(len(tried), 1)), 8)):
         few = 2 if at % 2 else TRIED_SIZES
         yield {name: draw.choice(list(islice(sizes, few))) for name, sizes in tried.items()}
 

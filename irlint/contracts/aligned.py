@@ -15,7 +15,11 @@ ROUNDS = 4
 
 Outputs = Iterable[tuple[Value, int]]
 Uses = dict[Value, list[tuple[Node, int]]]
-Alike = Callable[[Node, Node], bool]
+#: What two nodes have alike that may be a pair.
+Kind = Callable[[Node], Hashable]
+
+#: A value that a node takes, as which input, what kind of node it is, and its label, None for that of any.
+Use = tuple[Value, int, Hashable, "str | None"]
 
 
 class Aligned:
@@ -34,6 +38,7 @@ class Aligned:
         if self.is_done:
             return
         self._uses = _uses(old), _uses(new)
+        self._users: dict[Kind, dict[Use, list[Node]]] = {}
         self._inputs = {
             new.values[value]: value for value in (*new.graph.captured, *new.graph.inputs) if value in new.values
         }
@@ -107,27 +112,37 @@ class Aligned:
         for _ in range(ROUNDS):
             before = len(self.new_of)
             for node in self._left[0]:
-                other = self._behind(node, _same_operator) or self._before(node, _same_operator)
+                other = self._behind(node, _operator) or self._before(node, _operator)
                 if other is not None:
                     self._pair(node, other)
             self._sift()
             if len(self.new_of) == before:
                 return
 
-    def _behind(self, node: Node, alike: Alike) -> Node | None:
-        """The node of the new graph that takes what this one takes."""
-        found = []
-        for at, value in enumerate(node.inputs):
-            other = self.counterpart(value)
-            if other is not None:
-                found += [
-                    user
-                    for user, place in self._uses[1].get(other, ())
-                    if place == at and self._fits(node, user, alike)
-                ]
-        return next((each for each in found if each.label == node.label), found[0] if found else None)
+    def _behind(self, node: Node, kind: Kind) -> Node | None:
+        """The node of the new graph that takes what this one takes, the first one of its name or else of any."""
+        taken = [(other, at) for at, value in enumerate(node.inputs) if (other := self.counterpart(value)) is not None]
+        for label in (node.label, None):
+            for other, at in taken:
+                user = self._unpaired_user(kind, (other, at, kind(node), label))
+                if user is not None:
+                    return user
+        return None
 
-    def _before(self, node: Node, alike: Alike) -> Node | None:
+    def _unpaired_user(self, kind: Kind, key: Use) -> Node | None:
+        if kind not in self._users:
+            users: dict[Use, list[Node]] = {}
+            for value, uses in self._uses[1].items():
+                for user, at in reversed(uses):
+                    for label in (user.label, None):
+                        users.setdefault((value, at, kind(user), label), []).append(user)
+            self._users[kind] = users
+        waiting = self._users[kind].get(key, [])
+        while waiting and waiting[-1] in self.old_of:
+            waiting.pop()
+        return waiting[-1] if waiting else None
+
+    def _before(self, node: Node, kind: Kind) -> Node | None:
         """The node of the new graph that gives to where this one gives."""
         for place, value in enumerate(node.outputs):
             if value is None:
@@ -138,12 +153,12 @@ class Aligned:
                 fed = other.inputs[at] if other is not None and 0 <= at < len(other.inputs) else None
                 makers.append(self.new.makers.get(fed) if fed is not None else None)
             for maker in makers:
-                if maker is not None and maker[1] == place and self._fits(node, maker[0], alike):
+                if maker is not None and maker[1] == place and self._fits(node, maker[0], kind):
                     return maker[0]
         return None
 
-    def _fits(self, node: Node, other: Node, alike: Alike) -> bool:
-        return other not in self.old_of and alike(node, other)
+    def _fits(self, node: Node, other: Node, kind: Kind) -> bool:
+        return other not in self.old_of and kind(node) == kind(other)
 
     def _in_place(self) -> None:
         """Pairs nodes of different operators that stand between the same nodes."""
@@ -198,9 +213,9 @@ def _ahead(wired: Wired, side: Identity, uses: Uses, ends: Outputs, leaves: Mapp
     return found
 
 
-def _same_operator(one: Node, other: Node) -> bool:
-    return one.op == other.op and one.domain == other.domain
+def _operator(node: Node) -> Hashable:
+    return node.op, node.domain
 
 
-def _any(one: Node, other: Node) -> bool:
-    return True
+def _any(node: Node) -> Hashable:
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from irlint.contracts.accepted import (
     Axis,
@@ -54,18 +54,39 @@ class Matched:
 
 def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
     """The ends of two models by the names that they can be asked for by, their own first."""
-    left = list(new)
-    found: dict[int, End] = {}
-    for of_name in (lambda each: (each.name,), lambda each: each.names):
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for of_name in (_own_name, _every_name):
+        places: dict[str, list[int]] = {}
+        for place in reversed(range(len(new))):
+            for name in of_name(new[place]) if place not in taken else ():
+                places.setdefault(name, []).append(place)
         for at, one in enumerate(old):
-            other = (
-                None if at in found else next((each for each in left if set(of_name(one)) & set(of_name(each))), None)
-            )
-            if other is not None:
-                found[at] = other
-                left.remove(other)
-    pairs = tuple((one, found[at]) for at, one in enumerate(old) if at in found)
-    return Matched(pairs, tuple(one for at, one in enumerate(old) if at not in found), tuple(left))
+            if at in found:
+                continue
+            nearest = [_next(places.get(name, []), taken) for name in of_name(one)]
+            fitting = [place for place in nearest if place is not None]
+            if fitting:
+                found[at] = min(fitting)
+                taken.add(found[at])
+    pairs = tuple((one, new[found[at]]) for at, one in enumerate(old) if at in found)
+    gone = tuple(one for at, one in enumerate(old) if at not in found)
+    return Matched(pairs, gone, tuple(each for place, each in enumerate(new) if place not in taken))
+
+
+def _own_name(end: End) -> Collection[str]:
+    return (end.name,)
+
+
+def _every_name(end: End) -> Collection[str]:
+    return end.names
+
+
+def _next(places: list[int], taken: Collection[int]) -> int | None:
+    """The last of ``places`` that is not taken, without those behind it."""
+    while places and places[-1] in taken:
+        places.pop()
+    return places[-1] if places else None
 
 
 def interface_changes(old: Side, new: Side) -> list[Change]:
@@ -90,8 +111,11 @@ def interface_changes(old: Side, new: Side) -> list[Change]:
 def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
     gone = [each for each in ends.gone if not each.optional]
     added = [each for each in ends.added if not each.optional]
+    by_type: dict[str, list[End]] = {}
+    for each in added if gone else ():
+        by_type.setdefault(type_text(each.type), []).append(each)
     for each in gone:
-        like = [one for one in added if type_text(one.type) == type_text(each.type)]
+        like = by_type.get(type_text(each.type), ())
         instead = f"; {what} {listed([like[0].name])} of the same type is new" if len(like) == 1 else ""
         message = f"{what} `{each.name}` ({type_text(each.type)}) is gone{instead}"
         yield Change(f"{what}-removed", message, each.name, breaking=True)
@@ -116,11 +140,9 @@ def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> 
     before = [each for each in old if not each.optional]
     after = [each for each in new if not each.optional]
     places = {id(each): at for at, each in enumerate(after)}
+    others = {id(first): other for first, other in ends.pairs}
     moved = [
-        (one, at, places[id(other)])
-        for at, one in enumerate(before)
-        for first, other in ends.pairs
-        if first is one and id(other) in places and places[id(other)] != at
+        (one, at, place) for at, one in enumerate(before) if (place := places.get(id(others.get(id(one))), at)) != at
     ]
     if not moved:
         return

@@ -35,6 +35,9 @@ ROUNDS = 4
 #: What a demand on more sizes than these says of one alone is not looked for.
 MOST_TOGETHER = 4
 
+#: Once so many demands on one size are too complex, further ones are not solved.
+UNSOLVED = 32
+
 #: At most so many demands beside one are asked what they tell about it.
 MOST_BESIDE = 100
 
@@ -277,7 +280,7 @@ class Group:
         names = each.names
         if len(names) == 1:
             (name,) = names
-            sizes = solved(each.relations)
+            sizes = solved(each.relations) if len(self.raw) < UNSOLVED else None
             together = met(self.sizes.get(name, ALL), sizes) if sizes is not None else None
             if sizes is None or together is None:
                 self.raw.append(each)

@@ -96,6 +96,9 @@ def solved(relations: Iterable[Relation]) -> Sizes | None:
 def _of_relation(relation: Relation) -> Sizes | None:
     if relation.kind == "%" and isinstance(relation.left, int) and isinstance(relation.right, Expr):
         return _dividing(relation.left, relation.right)
+    if relation.kind == "%" and isinstance(relation.right, int) and relation.right > 1:
+        if str(relation.left) in symbols(relation.left):
+            return _multiples(relation.right)
     try:
         if relation.kind == "%":
             difference = relation.left % relation.right
@@ -117,6 +120,11 @@ def _of_relation(relation: Relation) -> Sizes | None:
         else:
             return met(ALL, Sizes(modulus, tuple(map(tuple, classes))))
     return None
+
+
+def _multiples(number: int) -> Sizes | None:
+    """The sizes that a number divides."""
+    return Sizes(number, ((_whole(0),), *[()] * (number - 1))) if number <= MAX_MODULUS else None
 
 
 def _dividing(number: int, divisor: Expr) -> Sizes | None:

@@ -130,6 +130,7 @@ class _Facts:
         #: What is wrong with the import of a domain, by what imports it.
         self.imports: dict[tuple[str, str], Problem] = {}
         self.unmapped: list[Problem] | None = None
+        self.counted: dict[Node | None, Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
         #: What layers give whose id another layer has as well.
         self.ambiguous: dict[Value, Problem] = {}
@@ -225,7 +226,10 @@ class _Facts:
             return self.starved.get(problem.graph) or self._unmapped(problem)
         if problem.node is None or problem.graph in self.unwired or problem.fault.input is None:
             return None
-        return next((each for each in self.own[problem.node] if each.fault.rule is INPUT_COUNT), None)
+        if self.counted is None:
+            wrong = [each for each in reversed(self.all) if each.fault.rule is INPUT_COUNT]
+            self.counted = {each.node: each for each in wrong}
+        return self.counted.get(problem.node)
 
     def _unmapped(self, problem: Problem) -> Problem | None:
         """The error about the ports of a node in whose bodies the problem stands."""

@@ -175,6 +175,16 @@ UNREADABLE_FILE = Rule(
     mend="Put back what the link leads to, allow reading the file, or exclude it; of a URL, see that the server has it and lets you read it.",
 )
 
+LONG_NAME = Rule(
+    "IRL011",
+    "name-too-long",
+    Severity.WARNING,
+    "A name in the model has more than 65,536 bytes.",
+    why="No exporter writes such names. Every tool that copies, logs or compares them takes as many times their size in memory: "
+    "the file may have been made for that.",
+    mend="Export the model again with shorter names.",
+)
+
 UNSUPPORTED_IR_VERSION = Rule(
     "IRL007",
     "unsupported-ir-version",

@@ -41,12 +41,18 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file, a key of MOST; raises OSError, also where it has more than are read of one."""
+    """All bytes of a regular file, a key of MOST; of a document without most of the zeros at its end; raises OSError, also where it has more than are read of one."""
     with opened(path) as file:
         data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
         if len(data) > MOST[what]:
             raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
-        return data
+        return without_zeros(data) if what == "document" else data
+
+
+def without_zeros(data: bytes) -> bytes:
+    """A text without most of the zeros at its end; in each encoding its characters, and one zero at least, are left."""
+    end = len(data.rstrip(b"\0"))
+    return data if end == len(data) else data[: end // 4 * 4 + 8]
 
 
 def size(file: BinaryIO) -> int:

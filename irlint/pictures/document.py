@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from irlint.model import Node, Place
-from irlint.parsers.openvino.positions import LINE_END
+from irlint.parsers.openvino.positions import line_and_column, line_starts
 from irlint.parsers.openvino.xml import Broken, decoded, mended, start_tags
 from irlint.pictures.drawing import Line, Piece
 from irlint.records import record
@@ -43,8 +42,7 @@ class Document:
 
     def __init__(self, data: bytes) -> None:
         self.text = decoded(data).text
-        self.lines = array("q", [0])
-        self.lines.extend(end.end() for end in LINE_END.finditer(self.text))
+        self.lines = line_starts(self.text)
         self.starts, self.ends = array("q"), array("q")
         for tag in start_tags(self.text):
             self.starts.append(tag.start)
@@ -56,8 +54,7 @@ class Document:
         return None if spot is None else self.line_and_column(spot.start)
 
     def line_and_column(self, index: int) -> tuple[int, int]:
-        line = bisect_right(self.lines, index)
-        return line, index - self.lines[line - 1] + 1
+        return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
         """A start tag, or the attribute of it that the place names."""

@@ -12,7 +12,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
 from irlint.inference.questions import asked_again
 from irlint.lazy_typing import TYPE_CHECKING, Protocol
-from irlint.model import Model, Place, Problem, Value
+from irlint.model import Model, Node, Place, Problem, Value
 from irlint.model.tensor import BITS, shape_text
 from irlint.parsers.opening import whole
 from irlint.pictures.drawing import Drawing, Line, Table
@@ -144,6 +144,13 @@ class Pictures:
         self.makers = Makers(known)
         self._painter: Painter | None = None
         self._surroundings: Surroundings | None = None
+        self._there: dict[Node, list[int]] = {}
+
+    def inputs_of(self, node: Node) -> list[int]:
+        """The indices of the inputs of a node that are not left out, in order."""
+        if node not in self._there:
+            self._there[node] = [at for at, value in enumerate(node.inputs) if value is not None]
+        return self._there[node]
 
     @property
     def surroundings(self) -> Surroundings:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from irlint.parsers.opening import whole
-from irlint.policy.globs import relative
+from irlint.policy.globs import closed, ends, relative
 from irlint.records import record
 
 FILE = ".gitignore"
@@ -115,11 +115,8 @@ def _glob(part: str) -> str:
 
 def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether a pattern fits the whole of a path."""
-    if not pattern or not parts:
-        return not pattern and not parts
-    if pattern[0] == "**":
-        return len(pattern) == 1 or any(_fits(parts[start:], pattern[1:]) for start in range(len(parts)))
-    return _same(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+    found = ends(parts, pattern, _same)
+    return bool(found) if pattern[-1] == "**" else len(parts) in found
 
 
 def _same(part: str, pattern: str) -> bool:
@@ -127,4 +124,4 @@ def _same(part: str, pattern: str) -> bool:
         return part == pattern
     from fnmatch import fnmatchcase
 
-    return fnmatchcase(part, pattern)
+    return fnmatchcase(part, closed(pattern))

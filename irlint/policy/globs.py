@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from irlint.parsers.opening import is_url
 
@@ -52,20 +52,37 @@ def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
 
 def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether the pattern fits the first parts of a path, all or some of them."""
+    return bool(ends(parts, pattern, _same))
+
+
+def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
+    """How many of the first parts of a path a pattern may stand for; ``**`` at its end stands for one or more, of which the fewest
+    counts."""
     count = len(parts)
-    #: The numbers of parts that may be those which the pattern so far stands for.
-    ends: Collection[int] = (0,)
+    found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):
-        if not ends:
-            return False
+        if not found:
+            break
         if wanted == "**":
-            ends = range(min(ends), count + (at < len(pattern) - 1))
+            found = range(min(found), count + (at < len(pattern) - 1))
         else:
-            ends = [end + 1 for end in ends if end < count and _same(parts[end], wanted)]
-    return bool(ends)
+            found = [end + 1 for end in found if end < count and same(parts[end], wanted)]
+    return found
 
 
 def _same(part: str, pattern: str) -> bool:
     from fnmatch import fnmatch
 
-    return part == pattern or fnmatch(part, pattern)
+    return part == pattern or fnmatch(part, closed(pattern))
+
+
+def closed(pattern: str) -> str:
+    """The same pattern without brackets that are never closed: ``fnmatch`` looks for the end of each of them."""
+    at = pattern.find("[")
+    while at >= 0:
+        end = at + 1 + pattern.startswith("!", at + 1)
+        end = pattern.find("]", end + pattern.startswith("]", end))
+        if end < 0:
+            return pattern[:at] + pattern[at:].replace("[", "[[]")
+        at = pattern.find("[", end)
+    return pattern

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from irlint.findings.report import Operand
@@ -22,8 +23,7 @@ def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
         return ()
     current = pictures.current(problem)
     marks = marked_axes(fault, node, pictures.known) if fault.marks and current else {}
-    there = [at for at, value in enumerate(node.inputs) if value is not None]
-    told = _told(there, (*marks, fault.input))
+    told = _told(pictures.inputs_of(node), (*marks, fault.input))
     return tuple(_operand(pictures, node, index, marks.get(index, ()), current) for index in told)
 
 
@@ -41,6 +41,11 @@ def _told(there: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]
     """The indices of the inputs to tell, in order."""
     if len(there) <= MOST:
         return there
-    first = [index for index in dict.fromkeys(at_fault) if index is not None and index in there][:MOST]
-    rest = [index for index in there if index not in first]
+    first = [index for index in dict.fromkeys(at_fault) if index is not None and _is_among(there, index)][:MOST]
+    rest = [index for index in there[: MOST + len(first)] if index not in first]
     return sorted([*first, *rest[: MOST - len(first)]])
+
+
+def _is_among(there: Sequence[int], index: int) -> bool:
+    at = bisect_left(there, index)
+    return at < len(there) and there[at] == index

@@ -25,6 +25,7 @@ WITHOUT_EXAMPLES = {
     "IRL008",
     "IRL009",
     "IRL010",
+    "IRL011",
     "IRL136",
     "IRL403",
     "IRL520",

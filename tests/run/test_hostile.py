@@ -144,6 +144,67 @@ def external(dims: list[int]) -> onnx.TensorProto:
     return tensor
 
 
+def relu(id: int, *, result: bool = False) -> str:
+    """A layer with one input port and, but for a Result, an output port."""
+    port = "<dim>2</dim><dim>3</dim></port>"
+    output = "" if result else f'<output><port id="1" precision="FP32">{port}</output>'
+    type = "Result" if result else "ReLU"
+    return f'<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input><port id="0">{port}</input>{output}</layer>'
+
+
+def edge(source: int, port: int, target: int, at: int = 0) -> str:
+    return f'<edge from-layer="{source}" from-port="{port}" to-layer="{target}" to-port="{at}"/>'
+
+
+def rows(count: int, before: Callable[[int], str], last: Callable[[int], str] = lambda at: "") -> bytes:
+    """Layers that each lead to a Result of its own; ``before`` and ``last`` give further edges of each."""
+    numbers = range(1, count + 1)
+    layers = "".join(relu(at) + relu(count + at, result=True) for at in numbers)
+    edges = [before(at) + edge(at, 1, count + at) + last(at) for at in numbers]
+    return document(PARAMETER + layers, "".join(edges))
+
+
+def idle_rows(count: int) -> bytes:
+    """Layers behind output ports that are not there, and as many that lead nowhere."""
+    layers = "".join(relu(at) + relu(count + at) for at in range(1, count + 1))
+    return document(PARAMETER + layers, "".join(edge(0, 7 + at, at) for at in range(1, count + 1)))
+
+
+def one_open_port(count: int) -> bytes:
+    """A layer of which only the last input port has an edge."""
+    given = "".join(f'<port id="{at}"><dim>2</dim><dim>3</dim></port>' for at in range(count))
+    concat = f'<layer id="1" name="c" type="Concat" version="opset1"><data axis="0"/><input>{given}</input></layer>'
+    return document(PARAMETER + concat, edge(0, 0, 1, count - 1))
+
+
+def attributes(text: str) -> bytes:
+    return document(PARAMETER.replace("<data ", f"<data {text} "))
+
+
+def function(count: int) -> bytes:
+    """A function with attributes, of which the first is given twice."""
+    names = [*(f"a{at}" for at in range(count)), "a0"]
+    made = helper.make_function("d", "F", ["x"], ["y"], [RELU], [helper.make_opsetid("", 17)], names)
+    return model([helper.make_node("F", ["x"], ["y"], domain="d")], functions=(made,))
+
+
+def chunks(count: int) -> bytes:
+    """A MaxPool whose ``kernel_shape`` is packed in pieces of one number."""
+    name, kind = b"\x0a\x0ckernel_shape", b"\xa0\x01\x07"
+    held = name + kind + b"\x42\x01\x03" * count
+    node = helper.make_node("MaxPool", ["x"], ["y"]).SerializeToString() + b"\x2a" + varint(len(held)) + held
+    graph = b"\x0a" + varint(len(node)) + node
+    return model([]) + b"\x3a" + varint(len(graph)) + graph
+
+
+def varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 127:
+        found.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*found, number])
+
+
 UNSQUEEZE = helper.make_node("Unsqueeze", ["x", "a"], ["y"])
 
 #: Files whose size is a number: what makes one, and the number.
@@ -191,8 +252,50 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
         200,
     ),
     "info.xml": (lambda n: document(PARAMETER, more="<rt_info>" + '<a value="1"/>' * n + "</rt_info>"), 3000),
+    "wrong-ports.xml": (lambda n: rows(n, lambda at: edge(0, 7 + at, at)), 1000),
+    "idle-layers.xml": (idle_rows, 750),
+    "doubled-edges.xml": (lambda n: rows(n, lambda at: edge(0, 0, at), lambda at: edge(0, 0, at)), 1500),
+    "no-such-layers.xml": (lambda n: rows(n, lambda at: edge(10 * n + at, 1, at)), 1500),
+    "open-ports.xml": (lambda n: rows(n, lambda at: ""), 500),
+    "one-open-port.xml": (one_open_port, 4000),
+    "cycle.xml": (lambda n: rows(n, lambda at: edge(at % n + 1, 1, at)), 1500),
+    "bare.xml": (lambda n: attributes(" ".join(f'a{at}="<"' for at in range(n))), 4000),
+    "doubled.xml": (lambda n: attributes(" ".join(f'a{at}=""' for at in range(n)) + " a0=''" * n), 3000),
+    "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
+    "function.onnx": (function, 5000),
+    "chunks.onnx": (chunks, 20000),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
 }
+
+#: Two models that differ, whose size is a number.
+DIFFERENT: dict[str, tuple[Callable[[int], tuple[bytes, bytes]], int]] = {
+    "renamed": (lambda n: (concat([f"a{at}" for at in range(n)]), concat([f"b{at}" for at in range(n)])), 500),
+    "reversed": (lambda n: (concat([f"a{at}" for at in range(n)]), concat([f"a{n - at - 1}" for at in range(n)])), 700),
+    "operators": (lambda n: (many("Relu", n), many("Exp", n)), 1500),
+    "symbols": (lambda n: (concat(list(map(str, range(n))), "N"), concat(list(map(str, range(n))), "N{}")), 500),
+}
+
+
+def concat(names: list[str], symbol: str = "") -> bytes:
+    """A Concat of inputs in the order of their names, whose first axes are named ``symbol`` with the number of each."""
+    inputs = [value(each, [symbol.format(at) if symbol else 2, 3]) for at, each in enumerate(names)]
+    return model([helper.make_node("Concat", sorted(names), ["y"], axis=0)], tuple(inputs))
+
+
+def many(op: str, count: int) -> bytes:
+    return model([helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)])
+
+
+def multiples(count: int) -> bytes:
+    """Reshapes of one input whose size each of the first primes has to divide."""
+    primes: list[int] = []
+    for number in range(2, 20 * count):
+        if len(primes) < count and all(number % each for each in primes):
+            primes.append(number)
+    nodes = [helper.make_node("Reshape", ["x", f"s{at}"], [f"y{at}"]) for at in range(count)]
+    shapes = tuple(ints(f"s{at}", [each, -1]) for at, each in enumerate(primes))
+    return model(nodes, (value("x", ["N"]),), shapes)
+
 
 #: Files that are small, and what each has to be told of; "" stands for anything but that it has not been checked.
 SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -221,6 +324,8 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
         ),
         "",
     ),
+    "group-of-zeros.onnx": (lambda: model([RELU])[:2] + b"\x0b" + bytes(8 << 20), "IRL004"),
+    "long-name.onnx": (lambda: model([helper.make_node("Relu", ["x"], ["y"], name="n" * (30 << 20))]), "IRL011"),
     "pointer.onnx": (
         lambda: f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize {'9' * 400}\n".encode(),
         "IRL002",
@@ -290,8 +395,40 @@ def test_time_of_pictures_grows_with_size(name: str, tmp_path: Path) -> None:
     assert grows_evenly(lambda size: spent(tmp_path, f"{size}-{name}", made(size), "-v"), count // 8, count // 2)
 
 
-def test_time_of_contracts_grows_with_size(tmp_path: Path) -> None:
-    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", sums(size), "contract"), 15, 60)
+@pytest.mark.parametrize("kind", ["sums", "multiples"])
+def test_time_of_contracts_grows_with_size(kind: str, tmp_path: Path) -> None:
+    made, count = {"sums": (sums, 15), "multiples": (multiples, 60)}[kind]
+    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", made(size), "contract"), count, 4 * count)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_time_of_comparisons_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, count = DIFFERENT[name]
+
+    def seconds(size: int) -> float:
+        old, new = made(size)
+        (tmp_path / "old.onnx").write_bytes(old)
+        return spent(tmp_path, "new.onnx", new, "diff", str(tmp_path / "old.onnx"))
+
+    assert grows_evenly(seconds, count, 4 * count)
+
+
+@pytest.mark.parametrize("pattern", ["[", "[a", "**/d/"])
+@pytest.mark.parametrize("place", [".gitignore", "irlint.toml"])
+def test_time_of_globs_grows_with_size(pattern: str, place: str, tmp_path: Path) -> None:
+    folder = Path(tmp_path, ".git").parent.joinpath(*"d" * 30)
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+
+    def seconds(size: int) -> float:
+        text = pattern * size
+        (tmp_path / place).write_text(text if place == ".gitignore" else f'exclude = ["{text}"]')
+        (folder / "model.onnx").write_bytes(model([RELU]))
+        result = ran(".", cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode in (0, 1), result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, 2000, 8000)
 
 
 def sums(count: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
@@ -22,7 +23,7 @@ from irlint.parsers.onnx.symbols import expressions, identifiers
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Set
+    from collections.abc import Collection, Iterable, Mapping, Set
     from mmap import mmap
 
     from irlint.model.tensor import Type
@@ -55,6 +56,9 @@ _FIELD_NAMES = {
     25: "functions",
     26: "configuration",
 }
+
+#: The module that texts too long to be names need.
+_LONG_TEXTS = f"{__name__}.long_texts"
 
 #: A file of at most so many bytes is read whole.
 SMALL = 1 << 24
@@ -93,6 +97,7 @@ def bytes_of(file: BinaryIO) -> Buffer:
 
 def _model(path: str, data: Buffer) -> Model:
     found: Fields = {}
+    _long_names(())
     try:
         protobuf.fields(data, 0, len(data), found)
     except Damage as damage:
@@ -119,8 +124,18 @@ def _model(path: str, data: Buffer) -> Model:
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
-    problems = tuple(linker.problems)
+    long = _long_names(metadata.values())
+    problems = (*linker.problems, *([Problem(long)] if long is not None else ()))
     return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, problems, tuple(imports), producer)
+
+
+def _long_names(apart: Collection[str]) -> Fault | None:
+    """The fault of the names that were too long to be read; the texts in ``apart`` are no names."""
+    if _LONG_TEXTS not in sys.modules:
+        return None
+    from irlint.parsers.onnx import long_texts
+
+    return long_texts.long_names(apart)
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:

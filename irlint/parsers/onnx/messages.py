@@ -189,7 +189,10 @@ class Reader:
         # Of two defaults the first counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
         if len(attributes) < len(names):
-            faults += [same_attribute(name) for name in attributes if names.count(name) > 1]
+            counts: dict[str, int] = {}
+            for name in names:
+                counts[name] = counts.get(name, 0) + 1
+            faults += [same_attribute(name) for name in attributes if counts[name] > 1]
         graph.faults += [("", fault) for fault in faults]
         return FunctionRecord(
             standard(last_text(data, found, 10)),

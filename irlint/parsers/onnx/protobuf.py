@@ -25,6 +25,9 @@ DEPTH_LIMIT = 100
 #: Packed varints in more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
 
+#: A longer text is not read: its beginning, its size and a hash stand for it.
+LONGEST_TEXT = 1 << 16
+
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
 _CONTINUED = bytes(range(128, 256))
@@ -110,6 +113,8 @@ def _past_group(data: Buffer, key: int, at: int) -> int:
         start = at
         key, at = varint(data, at)
         wire = key & 7
+        if key < 8:
+            raise Damage(f"byte {start} begins a field with the number 0", 0, start)
         if wire == 3:
             open_groups.append(key)
         elif wire == 4:
@@ -154,6 +159,10 @@ def signed(value: int) -> int:
 
 def text(data: Buffer, span: Span) -> str:
     """The text of a string field; bytes that are no UTF-8 as backslash escapes."""
+    if span[1] - span[0] > LONGEST_TEXT:
+        from irlint.parsers.onnx.long_texts import shortened
+
+        return shortened(data, *span)
     return data[span[0] : span[1]].decode("utf-8", "backslashreplace")
 
 
@@ -171,9 +180,9 @@ def last_text(data: Buffer, found: Fields, number: int) -> str:
 
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:
     """A repeated field of signed varints, packed or not; raises Damage."""
-    values = found.get(number << 3 | VARINT, [])
+    values = list(found.get(number << 3 | VARINT, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
-        values = values + _unpacked(data[start:end], start)
+        values += _unpacked(data[start:end], start)
     return [value - (1 << 64) if value >> 63 else value for value in values]
 
 

@@ -233,14 +233,15 @@ def _broken(broken: Broken, text: str) -> Problem:
 
 def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
     """One problem for each kind of leniency, at its first place."""
-    from irlint.parsers.openvino.xml import line_and_column
+    from irlint.parsers.openvino.positions import line_and_column, line_starts
 
     kinds: dict[str, list[Leniency]] = {}
     for leniency in leniencies:
         kinds.setdefault(leniency.kind, []).append(leniency)
     problems = []
+    lines = line_starts(text) if kinds else ()
     for kind, places in kinds.items():
-        line, column = line_and_column(text, places[0].at)
+        line, column = line_and_column(lines, places[0].at)
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
         fault = NOT_WELL_FORMED.fault(
             f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, other XML tools do not",

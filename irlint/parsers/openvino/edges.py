@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.findings.faults import Severity
-from irlint.model import Place, Value
+from irlint.model import Place, Port, Value
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT
 from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Element, Layer, LayerReader
 from irlint.parsers.openvino.operations import FILLED_IN
@@ -36,7 +36,8 @@ class Wiring:
 
     ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge that
     leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer and port, the last
-    layer with that input port, and the last with that output port beside the value there.
+    layer with that input port, and the last with that output port beside the value there. ``searches`` counts the faults
+    whose help was looked for in the graph.
     """
 
     layers: Sequence[Layer]
@@ -45,11 +46,16 @@ class Wiring:
     reported: set[tuple[str, int, int]]
     targets: dict[tuple[int, int], Layer]
     sources: dict[tuple[int, int], tuple[Layer, Value]]
+    ids: dict[tuple[str, int], list[int]]
     incomplete: bool = False
     nameless: int = 0
     lost: Sequence[int] = ()
     named: dict[str, dict[int, dict[int, int]]] | None = None
     awaited: set[int] | None = None
+    live: set[int] | None = None
+    first: dict[tuple[int, int], Edge] | None = None
+    users: dict[int, list[int]] | None = None
+    searches: int = 0
 
     def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
         """How many edges name each ``input`` or ``output`` port of a layer."""
@@ -76,7 +82,31 @@ class Wiring:
 
     def is_live(self, key: int) -> bool:
         """Whether OpenVINO creates a layer of this id."""
-        return any(layer.live for layer in self.by_key.get(key, ()))
+        if self.live is None:
+            self.live = {layer.key for layer in self.layers if layer.live and layer.key is not None}
+        return key in self.live
+
+    def first_into(self, end: tuple[int, int]) -> Edge:
+        """The first edge into a port, by the ids of its layer and of the port."""
+        if self.first is None:
+            self.first = {(edge.to_layer, edge.to_port): edge for edge in reversed(self.edges)}
+        return self.first[end]
+
+    def users_of(self, key: int) -> Sequence[int]:
+        """The ids of the layers to which edges lead from a layer."""
+        if self.users is None:
+            self.users = {}
+            for edge in self.edges:
+                self.users.setdefault(edge.from_layer, []).append(edge.to_layer)
+        return self.users.get(key, ())
+
+    def ids_at(self, side: str, key: int) -> list[int]:
+        """The ids of the output ports (``from``) or input ports (``to``) of the layers of an id; only a -1 where they are ambiguous."""
+        if (side, key) not in self.ids:
+            layers = self.by_key.get(key, ())
+            ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
+            self.ids[side, key] = [-1] if min(ids, default=0) < 0 or len(set(ids)) < len(ids) else ids
+        return self.ids[side, key]
 
 
 def wired(
@@ -128,7 +158,9 @@ def _wiring(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader:
             targets[layer.key, port.id] = layer
         for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
             sources[layer.key, port.id] = layer, value
-    wiring = Wiring(layers, [], by_key, set(), targets, sources, nameless=sum(layer.key is None for layer in layers))
+    wiring = Wiring(
+        layers, [], by_key, set(), targets, sources, {}, nameless=sum(layer.key is None for layer in layers)
+    )
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
     for element in elements:
         if isinstance(element, Edge):
@@ -242,13 +274,10 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
         if key not in wiring.by_key
     }
     open_layers = {layer for layer, values in inputs.items() if None in values} if lost else set()
+    open_keys = {layer.key for layer in open_layers}
     for key in {edge.to_layer for edge in lost}:
         excused.update(open_layers.intersection(wiring.by_key.get(key, ())))
-    at = [
-        told.get(edge.element, unknown.get(edge.to_layer))
-        for edge in lost
-        if open_layers.isdisjoint(wiring.by_key.get(edge.to_layer, ()))
-    ]
+    at = [told.get(edge.element, unknown.get(edge.to_layer)) for edge in lost if edge.to_layer not in open_keys]
     wiring.lost = [index for index in at if index is not None]
     return inputs, excused
 
@@ -287,10 +316,9 @@ def _complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) 
 def _complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: str) -> None:
     """Complains of an end that an edge does not have, unless another complaint tells it."""
     key, id = (edge.from_layer, edge.from_port) if side == "from" else (edge.to_layer, edge.to_port)
-    layers = wiring.by_key.get(key, ())
-    ids = [port.id for layer in layers for port in (layer.outputs if side == "from" else layer.inputs)]
+    layers, ids = wiring.by_key.get(key, ()), wiring.ids_at(side, key)
     token = ("layer", key, 0) if not layers else (side, key, id if ids else -1)
-    if token in wiring.reported or min(ids, default=0) < 0 or len(set(ids)) < len(ids):
+    if token in wiring.reported or ids == [-1]:
         return
     if not layers and side == "to" and wiring.is_awaited(key):
         return
@@ -324,7 +352,7 @@ def _complain_of_unknown_port(edge: Edge, side: str, wiring: Wiring, reader: Lay
     from irlint.parsers.openvino.ends import port_meant
 
     fault = DANGLING_EDGE.fault(
-        f"edge {side} port {id} of {layer.text}, which has {_listed(kind, [port.id for port in ports])}",
+        f"edge {side} port {id} of {layer.text}, which has {_listed(kind, ports)}",
         help=port_meant(edge, side, layer, wiring),
         severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
     )
@@ -335,7 +363,7 @@ def _complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader
     from irlint.parsers.openvino.ends import edge_meant
 
     end = edge.to_layer, edge.to_port
-    first = next(each for each in wiring.edges if (each.to_layer, each.to_port) == end)
+    first = wiring.first_into(end)
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
         f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads already",
@@ -348,14 +376,18 @@ def _complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader
 def _complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
     for kind, ports in (("input", layer.inputs), ("output", layer.outputs)):
         seen: set[int] = set()
+        ids = {port.id for port in ports}
+        if len(ids) == len(ports):
+            continue
+        named = wiring.edges_at(kind, layer.key)
+        misnamed = not named.keys() <= ids
         for at, port in enumerate(ports):
             if port.id not in seen or port.id < 0:
                 seen.add(port.id)
                 continue
-            named = wiring.edges_at(kind, layer.key)
             edges = named.get(port.id, 0)
             refused = version > 10 or (kind == "input" and (edges > 1 or at < len(ports) - 1))
-            if not named.keys() <= {port.id for port in ports}:
+            if misnamed:
                 edges, refused = 1, True
             fault = INVALID_PORT.fault(
                 f"two {kind} ports of {layer.text} have the id {port.id}",
@@ -380,10 +412,11 @@ def _open_ports(layer: Layer, inputs: list[Value | None], version: int) -> Itera
     if len({port.id for port in layer.inputs}) < len(layer.inputs):
         return
     found = []
+    last = max((at for at, value in enumerate(inputs) if value is not None), default=-1)
     for at, port in enumerate(layer.inputs):
         if inputs[at] is not None or port.id < 0:
             continue
-        gap = (at == 0 and layer.type in _SOURCES) or any(value is not None for value in inputs[at:])
+        gap = (at == 0 and layer.type in _SOURCES) or at < last
         refused = gap or (version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0)))
         found.append(OpenPorts(layer, (at,), layer.live and refused))
     if len(found) > 1 and len(found) == len(inputs):
@@ -424,10 +457,11 @@ def _complain_of_open_port(found: OpenPorts, reader: LayerReader) -> None:
     reader.complain(fault, layer.place.located(first.place), layer)
 
 
-def _listed(kind: str, ids: list[int]) -> str:
-    if not ids:
+def _listed(kind: str, ports: Sequence[Port]) -> str:
+    if not ports:
         return f"no {kind} ports"
-    if len(ids) == 1:
-        return f"only the {kind} port {ids[0]}"
-    shown = [str(id) for id in ids] if len(ids) < 12 else [*map(str, ids[:9]), "…", str(ids[-1])]
+    if len(ports) == 1:
+        return f"only the {kind} port {ports[0].id}"
+    some = ports if len(ports) < 12 else ports[:9]
+    shown = [str(port.id) for port in some] + ["…", str(ports[-1].id)] * (len(some) < len(ports))
     return f"{kind} ports {', '.join(shown[:-1])} and {shown[-1]}"

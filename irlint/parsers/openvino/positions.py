@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.parsers.openvino.xml import Decoded, decoded, start_tags
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 #: What ends a line of an XML document.
 LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def line_starts(text: str) -> array[int]:
+    """Where the lines of a text begin, in ascending order."""
+    found = array("q", [0])
+    found.extend(end.end() for end in LINE_END.finditer(text))
+    return found
 
 
 @record
 class Position:
     """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
 
-    The end is the place just behind its ``>``. ``attributes`` holds the name, the line and the column of each
-    attribute, then those just behind it.
+    The end is the place just behind its ``>``. ``attributes`` holds, by the name of each attribute, the line and the column of
+    the first of that name, then those just behind it.
     """
 
     line: int
@@ -27,15 +35,12 @@ class Position:
     end_line: int
     end_column: int
     end_offset: int
-    attributes: tuple[tuple[str, int, int, int, int], ...] = ()
+    attributes: Mapping[str, tuple[int, int, int, int]] = NOTHING
 
     def of(self, attribute: str | None) -> tuple[int, int, int, int]:
         """The line and the column where an attribute begins, and those behind it; those of the tag where it has no such attribute."""
-        for name, *span in self.attributes:
-            if name == attribute:
-                line, column, end_line, end_column = span
-                return line, column, end_line, end_column
-        return self.line, self.column, self.end_line, self.end_column
+        whole = self.line, self.column, self.end_line, self.end_column
+        return whole if attribute is None else self.attributes.get(attribute, whole)
 
 
 def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
@@ -47,23 +52,25 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
     if not wanted:
         return {}
     source = decoded(data)
-    lines = [0, *(end.end() for end in LINE_END.finditer(source.text))]
+    lines = line_starts(source.text)
     offsets = _Offsets(source)
     found: dict[int, Position] = {}
     for tag in start_tags(source.text):
         if tag.ordinal not in wanted:
             continue
-        names = tuple(
-            (name, *_line_and_column(lines, index), *_line_and_column(lines, end)) for name, index, end in tag.names
-        )
-        start, end = _line_and_column(lines, tag.start), _line_and_column(lines, tag.end)
-        found[tag.ordinal] = Position(*start, offsets.of(tag.start), *end, offsets.of(tag.end), names)
+        names: dict[str, tuple[int, int, int, int]] = {}
+        for name, index, end in tag.names:
+            if name not in names:
+                names[name] = (*line_and_column(lines, index), *line_and_column(lines, end))
+        start, behind = line_and_column(lines, tag.start), line_and_column(lines, tag.end)
+        found[tag.ordinal] = Position(*start, offsets.of(tag.start), *behind, offsets.of(tag.end), names)
         if len(found) == len(wanted):
             break
     return found
 
 
-def _line_and_column(lines: list[int], index: int) -> tuple[int, int]:
+def line_and_column(lines: Sequence[int], index: int) -> tuple[int, int]:
+    """The line and the column of an index, both from 1, in a text whose lines begin at ``lines``."""
     line = bisect_right(lines, index)
     return line, index - lines[line - 1] + 1
 

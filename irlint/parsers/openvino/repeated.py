@@ -29,7 +29,7 @@ _DECLARATIONS = frozenset(
 )
 
 #: What a document has that is not as OpenVINO writes it, behind a letter of it that is rare: that is found faster.
-_UNUSUAL = (("!", "<!"), ("?", "<?"), ("\0", "\0"), ("\ufeff", "\ufeff"), ("xmlns", "xmlns"))
+_UNUSUAL = (("!", "<!"), ("?", "<?"), ("\ufeff", "\ufeff"), ("xmlns", "xmlns"))
 
 #: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers they were made.
 _NAMES, _OFFSET = ' names="', ' offset="'
@@ -71,6 +71,8 @@ class Sections:
 
 def sections(data: bytes) -> Sections | None:
     """The parts of a document, which is well-formed where the rest is; None for one that is not as OpenVINO writes it."""
+    if b"\0" in data:
+        return None
     try:
         text = _undeclared(data.decode())
     except UnicodeDecodeError:

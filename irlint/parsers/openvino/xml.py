@@ -19,6 +19,7 @@ _TOKEN = re.compile(
     r"|<",
     re.DOTALL,
 )
+_CHARACTER = re.compile(r"\S")
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
 _NUMBERED = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 _ENDING = re.compile(r"&#(?:0+|x0+);.*", re.DOTALL)
@@ -160,10 +161,10 @@ class _Mender:
     def result(self) -> Mended:
         end = 0
         for token in _TOKEN.finditer(self.text):
-            if self.done and not self.open and "\0" in self.text[end : token.start()]:
+            if self.done and not self.open and self.text.find("\0", end, token.start()) >= 0:
                 break
             self._characters(end, token.start())
-            self._expect_no_end(token[0], token.start())
+            self._expect_no_end(token.start(), token.end())
             self._token(token)
             end = token.end()
         if self.open:
@@ -245,21 +246,21 @@ class _Mender:
         self.done = not self.open
 
     def _characters(self, start: int, end: int) -> None:
-        characters = self.text[start:end]
-        if not characters or characters.isspace():
-            return
         if self.open or not self.done:
-            self._expect_no_end(characters, start)
+            self._expect_no_end(start, end)
+        if not _CHARACTER.search(self.text, start, end):
+            return
         if not self.open or self.done:
             self._forgive(f"text {'after' if self.done else 'before'} the root element", start)
             return
+        characters = self.text[start:end]
         first = start + len(characters) - len(characters.lstrip())
         self.parts.append(self._escaped(characters, first).replace("]]>", "]]&gt;"))
 
-    def _expect_no_end(self, part: str, start: int) -> None:
+    def _expect_no_end(self, start: int, end: int) -> None:
         """Makes sure that a part of the text has no NUL, at which OpenVINO stops reading. Raises Broken."""
-        if "\0" in part:
-            at = start + part.index("\0")
+        at = self.text.find("\0", start, end)
+        if at >= 0:
             raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
 
     def _broken(self, at: int) -> None:

@@ -32,8 +32,8 @@ def test_positions(encoding, newline):
     for position, start in zip(found.values(), ("<net", "<a", "<b"), strict=True):
         assert data[position.offset : position.end_offset].decode(units).startswith(start)
         assert data[position.offset : position.end_offset].decode(units).endswith(">")
-    assert found[0].attributes == (("name", 3, 6, 3, 14), ("version", 3, 15, 3, 27), ("extra", 4, 6, 4, 15))
-    assert found[1].attributes == (("ü", 5, 5, 5, 10),)
+    assert found[0].attributes == {"name": (3, 6, 3, 14), "version": (3, 15, 3, 27), "extra": (4, 6, 4, 15)}
+    assert found[1].attributes == {"ü": (5, 5, 5, 10)}
     assert found[2].of("y") == (6, 3, 6, 8) and found[2].of("z") == found[2].of(None) == (5, 28, 7, 5)
 
 
