@@ -156,7 +156,12 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
             attribute=operator.spelled.get(names[0], names[0]),
             stage="compile" if names[0] in operator.absent else "load",
         )
-    values = [_absent(operator.absent[name]) for name in names]
+    values = [
+        '"", the shape of a scalar,'
+        if (name, operator.absent[name]) == ("shape", "")
+        else _absent(operator.absent[name])
+        for name in names
+    ]
     one = len(names) > 1 and len(set(values)) == 1
     taken = f"{values[0]} for each of them" if one else f"{', '.join(values)} for {'it' if len(names) == 1 else 'them'}"
     return MISSING_ATTRIBUTE.fault(

@@ -290,6 +290,9 @@ def _way_to(stored: Sequence[Stored], known: Known) -> str:
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+    if reason.endswith("is an absolute path; runtimes refuse it"):
+        name = file.replace("\\", "/").rpartition("/")[2]
+        return f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the model"
     other = ""
     if reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed
@@ -374,11 +377,11 @@ def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | Non
         return
     count = elements(shape or ())  # type: ignore[arg-type]
     called = f"the constant {name!r}, " if node is None else ""
+    cut = node is None and stored.file is not None and stored.size < needed <= (stored.available or 0)
     fault = CONSTANT_SIZE.fault(
         f"{called}{constant.tensor.dtype}{list(shape or ())}{',' * bool(called)} has {counted(count, 'element')} and needs "
-        f"{counted(needed, 'byte')}; "
-        f"{_stored_text(stored.size)}",
-        help=_way_out(constant, count, stored.size, node, known),
+        f"{counted(needed, 'byte')}; " + (f"the entry `length` is {stored.size}" if cut else _stored_text(stored.size)),
+        help=f"write {needed} in the entry `length`" if cut else _way_out(constant, count, stored.size, node, known),
     )
     made = tuple(value for value in node.outputs if value is not None) if node is not None else ()
     yield Problem(fault, graph.path, node, name, constant.place, disputes=made)

@@ -25,6 +25,9 @@ LONG = 120
 #: Of demands on one size so many are listed.
 MOST = 3
 
+#: Operators whose inputs from the second on list axes or sizes: their own lengths are never what an axis of the data has to be.
+OF_LISTS = frozenset({"Expand", "Resize", "Reshape", "Squeeze", "Tile", "Upsample"})
+
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
 
@@ -139,6 +142,8 @@ def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
     """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes that are fixed."""
     types = inputs_of(demand.node, known)
+    if demand.node.op in OF_LISTS:
+        types = types[:1]
     for relation in demand.requirement.any_of:
         pairs = _pairs(relation, types) if relation.kind == "==" else []
         aligned = [pair for pair in pairs if len({axis - _rank(types[index]) for index, axis in pair}) == 1]
@@ -213,6 +218,9 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
+    own = _help_of_operator(each, declare, node, makers.known)
+    if own:
+        return own
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     types = [given if isinstance(given, Tensor) else None for given in inputs]
@@ -236,6 +244,18 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
         what = f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
         return _of_a_constant(what, declare, each.demands[0])
     return f"correct what leads here, so that it works for every size, or {declare}"
+
+
+def _help_of_operator(each: Fixed, declare: str, node: Node, known: Known) -> str:
+    """What to do about a node whose operator has no target that could follow its input, "" for another one."""
+    if node.op == "Squeeze":
+        axes = [axis for index, axis in _marks(each.demands[0], each.names, known) if index == 0]
+        return f"leave axis {axes[0]} out of the axes, or {declare}" if len(axes) == 1 else ""
+    if node.op == "GatherND":
+        return f"make input 1 (indices) for every size of the batch, or {declare}"
+    if node.op == "Resize":
+        return f"take the sizes of the axes that stay from the Shape of input 0, or {declare}"
+    return ""
 
 
 def _of_a_constant(what: str, declare: str, demand: Demand) -> str:

@@ -97,12 +97,15 @@ def _without_shape(graph: Graph) -> Iterator[Problem]:
     open_outputs = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
     told = [_listed("input", open_inputs), _listed("output", open_outputs)]
     if open_inputs or open_outputs:
-        yield Problem(_no_shape(" and ".join(filter(None, told))), value=(open_inputs or open_outputs)[0].name)
+        have = "has" if len(open_inputs) + len(open_outputs) == 1 else "have"
+        yield Problem(
+            _no_shape(f"{' and '.join(filter(None, told))} {have}"), value=(open_inputs or open_outputs)[0].name
+        )
 
 
 def _no_shape(told: str) -> Fault:
     return NO_SHAPE.fault(
-        f"no shape is declared of {told}; the ONNX checker refuses the model",
+        f"{told} no declared shape; the ONNX checker refuses the model",
         help="declare the shape, with a name for each size that varies",
     )
 

@@ -122,7 +122,9 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
         node = makers.get(value)
         second, one = _maker(value, inputs, makers), _maker(other, inputs, makers)
         fault = DUPLICATE_NAME.fault(
-            f"{value.name!r} is twice {one}" if one == second else f"{value.name!r} is {second} and also {one}",
+            f"{value.name!r} is listed twice among {_LISTS[one]}"
+            if one in _LISTS and one == second
+            else f"{value.name!r} is {second} and also {one}",
             help=_renamed(value, other, graph, users, _free_name(value, other, graph, makers)),
             severity=Severity.WARNING if _tolerated(graph, known, makers, value, other, inputs, defaults) else None,
             loses=1,
@@ -154,8 +156,8 @@ def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[s
     if not 0 < len(labels) <= USERS:
         return free or "rename one of them, and what uses it"
     if free:
-        return f"{free}: one of {', '.join(map(repr, labels))}" if len(labels) > 1 else f"{free}: {labels[0]!r}"
-    return f"rename one of them, and what uses it: {', '.join(map(repr, labels))}"
+        return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
+    return f"rename one of them, and what uses it: {', '.join(labels)}"
 
 
 def _lacking_name(value: Value, other: Value, graph: Graph) -> str:
@@ -183,12 +185,12 @@ def _lacking_name(value: Value, other: Value, graph: Graph) -> str:
 
 
 def _users(graph: Graph) -> dict[Value, list[str]]:
-    """The labels of the nodes of a graph that use a value."""
+    """The names of the nodes of a graph that use a value, of one without a name its number and operator."""
     found: dict[Value, list[str]] = {}
     for node in graph.nodes:
         for value in dict.fromkeys(node.inputs):
             if value is not None:
-                found.setdefault(value, []).append(node.label)
+                found.setdefault(value, []).append(repr(node.name) if node.name else f"node {node.index} ({node.op})")
     return found
 
 
@@ -243,6 +245,10 @@ def _tolerated(
 def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:
     """Whether a value is an initializer or made by a Constant node."""
     return makers[value].op == "Constant" if value in makers else value in graph.constants
+
+
+#: Where values of one kind are listed.
+_LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
 def _maker(value: Value, inputs: Collection[Value], makers: dict[Value, Node]) -> str:

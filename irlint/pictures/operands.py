@@ -39,9 +39,9 @@ class Operands:
     def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Lever]:
         """The values that nobody uses, in the place of one like them, or of one that is missing."""
         names: dict[str, int] = {}
-        for value in chain.from_iterable(each.outputs for each in self.graph.nodes):
-            if value is not None:
-                names[value.name] = names.get(value.name, 0) + 1
+        made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
+        for value in {*made, *self.graph.constants, *self.graph.inputs}:
+            names[value.name] = names.get(value.name, 0) + 1
         returned = set(self.graph.outputs)
         spare = [
             (value, known)

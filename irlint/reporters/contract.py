@@ -23,7 +23,7 @@ def rendered(contract: dict[str, Any], encoding: str = "utf-8") -> str:
         parts.append(f"as long as\n{_rows([(each['condition'], _reason(each)) for each in always])}")
     for when in dict.fromkeys(each["when"] for each in contract["requires"] if "when" in each):
         mine = [(each["condition"], _reason(each)) for each in contract["requires"] if each.get("when") == when]
-        parts.append(f"and where {safe(when)} runs\n{_rows(mine)}")
+        parts.append(f"{'and ' * (len(parts) > 2)}where {safe(when)} runs\n{_rows(mine)}")
     parts.append(f"returns\n{_values(contract['outputs'])}")
     parts += _notes(contract)
     return spelled("".join(parts), encoding)

@@ -31,7 +31,7 @@ def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
         ("Why", _text(rule.why, columns)),
         ("Bad", _example(rule.bad)),
         ("Good", _good(rule)),
-        ("How to mend it", _text(rule.mend, columns)),
+        ("How to fix it", _text(rule.mend, columns)),
         ("Try it", _text(TRIED.get(rule.family, ""), columns)),
     )
     parts = [f"{painted(title, 'head', color)}\n{text}" for title, text in sections if text]

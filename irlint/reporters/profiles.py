@@ -58,8 +58,10 @@ def _openvino(profile: Profile) -> Iterator[str]:
         for at, (name, shape) in enumerate(profile.inputs)
         if shape is not None and any(isinstance(dim, Expr) for dim in shape)
     ]
+    yield from _without_rank(profile)
     if not reshaped:
-        yield comment("every size is fixed: nothing to reshape")
+        if all(shape is not None for _, shape in profile.inputs):
+            yield comment("every size is fixed: nothing to reshape")
         return
     yield "model.reshape({"
     for at, name, shape in reshaped:
@@ -79,6 +81,13 @@ def _range(dim: MaybeDim, profile: Profile) -> str:
     return "-1" if (least, greatest) == (1, None) else f"ov.Dimension({least}, {-1 if greatest is None else greatest})"
 
 
+def _without_rank(profile: Profile) -> Iterator[str]:
+    """A comment for each input whose number of axes is not declared."""
+    for name, shape in profile.inputs:
+        if shape is None:
+            yield comment(f"{name}: the number of axes is not declared")
+
+
 def _trtexec(profile: Profile) -> Iterator[str]:
     for free in leaders(profile):
         if free.is_open:
@@ -88,6 +97,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
             )
     yield from _gaps(profile)
     yield from notes(profile, "a range")
+    yield from _without_rank(profile)
     resized = [
         (name, shape)
         for name, shape in profile.inputs

@@ -112,7 +112,7 @@ def _markdown(rule: Rule) -> str:
         parts.append(f"## Why\n\n{rule.why}")
     parts += [f"## {title}\n\n{_fenced(text)}" for title, text in (("Bad", rule.bad), ("Good", rule.good)) if text]
     if rule.mend:
-        parts.append(f"## How to mend it\n\n{rule.mend}")
+        parts.append(f"## How to fix it\n\n{rule.mend}")
     return "\n\n".join(parts) + "\n"
 
 

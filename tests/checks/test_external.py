@@ -83,6 +83,30 @@ def test_no_link_is_proposed(outside: Path) -> None:
     assert help_of(outside) == BESIDE
 
 
+def test_an_absolute_path_is_the_fault_even_beside_the_model(outside: Path) -> None:
+    model = onnx.load(outside, load_external_data=False)
+    absolute = str(outside.parent / "w.bin")
+    (outside.parent / "w.bin").write_bytes(bytes(24))
+    model.graph.initializer[0].external_data[0].value = absolute
+    outside.write_bytes(model.SerializeToString())
+    (found,) = irlint.check(outside, select=["IRL701"]).findings
+    assert found.message.endswith(f"is stored in {absolute}, which is an absolute path; runtimes refuse it")
+    assert found.help.endswith("model's folder: w.bin, where the file lies beside the model")
+
+
+def test_a_length_that_is_too_short_is_named(outside: Path) -> None:
+    model = onnx.load(outside, load_external_data=False)
+    needed = 24
+    (outside.parent / "w.bin").write_bytes(bytes(4 * needed))
+    del model.graph.initializer[0].external_data[:]
+    for key, value in (("location", "w.bin"), ("offset", "0"), ("length", str(needed - 2))):
+        model.graph.initializer[0].external_data.add(key=key, value=value)
+    outside.write_bytes(model.SerializeToString())
+    (found,) = irlint.check(outside, select=["IRL703"]).findings
+    assert found.message.endswith(f"; the entry `length` is {needed - 2}")
+    assert found.help == f"write {needed} in the entry `length`"
+
+
 def test_a_folder_that_a_link_leads_to_is_not_looked_through(outside: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

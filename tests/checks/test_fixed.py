@@ -191,6 +191,18 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
             "cut or compute `w` to the size that is fed, or declare 7",
         ),
         (
+            "(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
+            "leave axis 0 out of the axes, or declare 1",
+        ),
+        (
+            "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y = GatherND <batch_dims = 1> (x, i) }",
+            "make input 1 (indices) for every size of the batch, or declare 1",
+        ),
+        (
+            '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+            "take the sizes of the axes that stay from the Shape of input 0, or declare 1",
+        ),
+        (
             f"(float[B,C,4,4] x) => (float[P,5,4,4] y) <{floats(5, 3, 1, 1)}> {{ y = Conv (x, w) }}",
             "declare 3, which `w` fixes",
         ),
@@ -216,6 +228,7 @@ def test_helps_name_what_is_fixed(text: str, help: str, tmp_path: Path) -> None:
         ("(float[B,2,S,S] x, float[9,1] m) => (float[P,2,Q,R] y) { y = Add (m, x) }", [(0, (0,)), (1, (2,))]),
         ("(float[B,S] x, float[9,2] w) => (float[P,2] y) { y = MatMul (x, w) }", [(0, (1,)), (1, (0,))]),
         ("(float[B,S] x) => (float[P,Q] y) <int64[2] t = {1, 6}> { y = Expand (x, t) }", [(0, (1,)), (1, ())]),
+        ("(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }", [(0, (0,)), (1, ())]),
         ("(float[B,S,4] x) => (float[P,Q] y) <int64[2] t = {0, 24}> { y = Reshape (x, t) }", [(0, (1,)), (1, ())]),
     ],
 )

@@ -215,6 +215,7 @@ DOUBLED = [
     ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both hold the same"),
     ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
     ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
+    ("<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }", "rename one of them, and what uses it: node 0 (Add)"),
     ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
     (
         "{ z = Relu (x) t = Abs (z) z = Neg (t) y = Add (z, w) }",
@@ -235,7 +236,7 @@ def test_nodes_that_are_named_after_what_they_give_tell_which_name_is_wrong() ->
         node.input[:] = [name.removeprefix("v") for name in node.input]
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
     assert found.help.startswith(
-        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: 'y'"
+        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: node 2 (Mul)"
     )
 
 
@@ -245,6 +246,20 @@ def test_what_to_do_about_two_values_of_one_name(nodes: str, help: str, tmp_path
     path.write_bytes(onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) {nodes}").SerializeToString())
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL102"]
     assert found.help == help
+
+
+def test_the_other_of_two_initializers_of_one_name_is_no_suggestion() -> None:
+    text = "g (float[n,4] x) => (y) <float[1,1] w = {1}, float[4,1] w = {1, 1, 1, 1}> { y = MatMul (x, w) }"
+    found = irlint.check(onnx.parser.parse_model(f"{HEAD}{text}")).findings
+    assert "'w' is listed twice among the initializers" in [each.message for each in found]
+    assert not any("which nothing uses" in f"{each}" for each in found)
+
+
+def test_an_input_without_a_shape_is_named_first() -> None:
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2] x) => (float[2] y) {{ y = Relu (x) }}")
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    messages = [each.message for each in irlint.check(model).findings if each.rule.code == "IRL118"]
+    assert messages == ["input 'x' has no declared shape; the ONNX checker refuses the model"]
 
 
 #: Models of opset 11, the rule that they break, and how the help about it ends.

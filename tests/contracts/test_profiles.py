@@ -367,7 +367,7 @@ def test_an_input_of_which_not_even_the_axes_are_known(tool: str, tmp_path: Path
         assert dynamic_shapes(text)[0] is None
         assert "    None,  # x: nothing tells how many axes it has\n    {0: N},  # y\n" in text
     else:
-        assert "x:" not in text
+        assert text.count("x:") == text.count("# x: the number of axes is not declared") == (tool != "onnxruntime")
 
 
 @pytest.mark.parametrize("tool", ["torch", "openvino"])

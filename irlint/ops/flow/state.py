@@ -9,7 +9,7 @@ from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
 from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
-from irlint.parsers.openvino.types import partial_shape
+from irlint.parsers.openvino.types import partial_shape, renamed_type
 
 DType = str
 
@@ -117,7 +117,7 @@ def _check_covered(dtype: str | None, shape: Shape | None, init: Tensor) -> None
     if dtype is not None and init.dtype is not None and dtype != init.dtype:
         raise VARIABLE_MISMATCH.fault(
             f"the variable is {dtype} and its initial value, input 0, is {init.dtype}",
-            help=f'write variable_type="{init.dtype}" as OpenVINO spells it, or convert input 0',
+            help=f'write variable_type="{renamed_type(init.dtype) or init.dtype}", or convert input 0',
             input=0,
             attribute="variable_type",
         )

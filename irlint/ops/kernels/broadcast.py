@@ -211,7 +211,7 @@ def stretched(
     offset = len(target) - len(shape)
     clashes = []
     for axis, dim in enumerate(shape):
-        if not stretches(dim, target[offset + axis], f"axis {offset + axis} of {what} is stretched"):
+        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is stretched onto axis {offset + axis}"):
             clashes.append((offset + axis, axis))
     if clashes:
         axis, own = clashes[0]

@@ -121,6 +121,6 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
 def _negative(told: list[str]) -> Fault:
     more = f" and {len(told) - 3} more" if len(told) > 3 else ""
     return NEGATIVE_SIZE.fault(
-        f"{', '.join(told[:3])}{more}: a size is a whole number of at least 0, or a name; runtimes take it for an open one",
+        f"{', '.join(told[:3])}{more}: a size is a whole number of at least 0, or a name; runtimes treat it as dynamic",
         help="leave the size open, or name it by dim_param",
     )

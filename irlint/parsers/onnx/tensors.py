@@ -83,7 +83,9 @@ class Files:
 
             return examined(self.model, location)
         path = self.path(location)
-        if _is_absolute(location) or not opening.within(
+        if _is_absolute(location):
+            return None, f"{location} is an absolute path; runtimes refuse it", None
+        if not opening.within(
             os.path.abspath(path.replace("\\", "/")), [os.path.abspath(self.folder.replace("\\", "/"))]
         ):
             return None, f"{location} lies outside of the model's folder", None

@@ -36,7 +36,7 @@ def _contract(contract: dict[str, Any]) -> str:
     if not contract.get("satisfiable", True):
         parts.append(_conditions("fits no sizes", contract["contradiction"]))
     for when, entries in groupby(contract["requires"], key=lambda each: each.get("when", "")):
-        title = f"and where {shown(when)} runs" if when else "as long as"
+        title = f"{'and ' * (len(parts) > 1)}where {shown(when)} runs" if when else "as long as"
         parts.append(_conditions(title, list(entries)) if contract.get("satisfiable", True) or when else "")
     return "".join([*parts, _typed("returns", contract["outputs"])])
 

@@ -28,7 +28,7 @@ def _rule(rule: Rule, mine: Sequence[Card]) -> str:
     paths = len({each.finding.path for each in mine})
     inside = f"<p>{escaped(rule.summary)}</p>\n"
     inside += f"<p><b>Why.</b> {escaped(rule.why)}</p>\n" if rule.why else ""
-    inside += f"<p><b>How to mend it.</b> {escaped(rule.mend)}</p>\n" if rule.mend else ""
+    inside += f"<p><b>How to fix it.</b> {escaped(rule.mend)}</p>\n" if rule.mend else ""
     links = "".join(_link(each) for each in mine[:LINKED])
     more = f"<li>and {len(mine) - LINKED:,} more</li>" if len(mine) > LINKED else ""
     inside += f'<ul class="links">{links}{more}</ul>\n'

@@ -602,7 +602,7 @@ def test_external_data(tmp_path, dims, entries, stored, value):
         ({"location": "../w.bin"}, "outside"),
         ({"location": "a/../../w.bin"}, "outside"),
         ({"location": "..\\w.bin"}, "outside"),
-        ({"location": "/etc/hostname"}, "outside"),
+        ({"location": "/etc/hostname"}, "an absolute path"),
         ({"location": ""}, "no location"),
         ({"location": "none.bin"}, "does not exist"),
         ({"location": "a\0b"}, "a does not exist"),
