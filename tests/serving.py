@@ -99,9 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _trickle(self, how: str, data: bytes) -> None:
         """Sends a byte at a time: of the headers, of a part, or of the complete file where a part was asked for."""
         start, end = (0, len(data)) if how == "slow-whole" else (0, min(4096, len(data)))
-        told = f"Content-Range: bytes {start}-{end - 1}/{len(data)}\r\n" if how != "slow-whole" else ""
+        part = f"Content-Range: bytes {start}-{end - 1}/{len(data)}\r\n" if how != "slow-whole" else ""
         status = "200 OK" if how == "slow-whole" else "206 Partial Content"
-        head = f"HTTP/1.1 {status}\r\n{told}Content-Length: {end - start}\r\n\r\n".encode()
+        head = f"HTTP/1.1 {status}\r\n{part}Content-Length: {end - start}\r\n\r\n".encode()
         at = 0 if how == "slow-head" else len(head)
         self.close_connection = True
         try:

@@ -279,11 +279,11 @@ def test_journals_configurations_and_options_steer_no_terminal(arguments: tuple[
     )
     shutil.copy(BAD, tmp_path / "m.onnx")
     result = run(*arguments, cwd=tmp_path)
-    told = result.stdout + result.stderr
-    assert told
+    shown = result.stdout + result.stderr
+    assert shown
     for paint in ("1;31", "1;33", "1;36", "1", "1;34", "1;4;31", "1;32", "2", "0"):
-        told = told.replace(f"\x1b[{paint}m", "") if "always" in arguments else told
-    for line in told.split("\n"):
+        shown = shown.replace(f"\x1b[{paint}m", "") if "always" in arguments else shown
+    for line in shown.split("\n"):
         assert line.isprintable()
         assert not line.startswith("FORGED")
 

@@ -125,16 +125,16 @@ def test_status(text: str, arguments: tuple[str, ...], status: int, folder: Path
 def test_errors_that_a_configuration_hides(text: str, arguments: tuple[str, ...], hidden: int, folder: Path) -> None:
     written(folder, text)
     shutil.copy(IR, folder / "models" / "ir.xml")
-    told = f"{hidden} error{'s' * (hidden != 1)} hidden by irlint.toml"
+    shown = f"{hidden} error{'s' * (hidden != 1)} hidden by irlint.toml"
     for form in ("text", "concise", "markdown", "github", "html"):
         result = run(".", *arguments, "--format", form, cwd=folder)
-        assert (told in result.stdout) == bool(hidden), form
+        assert (shown in result.stdout) == bool(hidden), form
     document = json.loads(run(".", *arguments, "--format", "json", cwd=folder).stdout)
     assert document["summary"].get("errors_hidden", 0) == hidden
     journal = run(".", *arguments, "--resume", "run.jsonl", cwd=folder)
-    assert (told in journal.stdout) == bool(hidden)
+    assert (shown in journal.stdout) == bool(hidden)
     again = run(".", *arguments, "--resume", "run.jsonl", cwd=folder)
-    assert (told in again.stdout) == bool(hidden)
+    assert (shown in again.stdout) == bool(hidden)
     assert ("hidden by the configuration" in run("summary", "run.jsonl", cwd=folder).stdout) == bool(hidden)
     (folder / "run.jsonl").unlink()
     assert "hidden by" not in run(".", *arguments, "--isolated", cwd=folder).stdout

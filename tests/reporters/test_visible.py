@@ -9,11 +9,11 @@ from irlint.reporters.plain import unheard, visible
 
 
 def test_control_characters_are_escaped() -> None:
-    told = "a\x1b[2Jb\x9bc\u202ed\re\n  f\x00\n"
-    assert visible(told) == unheard(told) == "a\\x1b[2Jb\\x9bc\\u202ed\\re\n  f\\x00\n"
-    assert visible(told, "markdown") == visible(told)
+    text = "a\x1b[2Jb\x9bc\u202ed\re\n  f\x00\n"
+    assert visible(text) == unheard(text) == "a\\x1b[2Jb\\x9bc\\u202ed\\re\n  f\\x00\n"
+    assert visible(text, "markdown") == visible(text)
     assert visible("<a>\x1b\t\x85\u00a0</a>\n", "xml") == "<a>\\x1b\t\\x85\u00a0</a>\n"
-    assert visible(told, "") == told
+    assert visible(text, "") == text
 
 
 @pytest.mark.parametrize("role", ROLES)
