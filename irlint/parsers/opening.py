@@ -13,6 +13,10 @@ from irlint.lazy_typing import Any, BinaryIO
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 
+#: In no encoding are so many zeros in a row part of a text.
+ZEROS = bytes(64)
+
+
 #: What hears of each file that is opened, where somebody wants to know what a check reads.
 trace: Any = None
 
@@ -41,7 +45,7 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file, a key of MOST; of a document without most of the zeros at its end; raises OSError, also where it has more than are read of one."""
+    """All bytes of a regular file, a key of MOST; of a document those up to a long run of zeros; raises OSError, also where it has more than are read of one."""
     with opened(path) as file:
         data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
         if len(data) > MOST[what]:
@@ -50,9 +54,9 @@ def whole(path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def without_zeros(data: bytes) -> bytes:
-    """A text without most of the zeros at its end; in each encoding its characters, and one zero at least, are left."""
-    end = len(data.rstrip(b"\0"))
-    return data if end == len(data) else data[: end // 4 * 4 + 8]
+    """A text up to the first long run of zeros, which ends it for OpenVINO; a few of these are left."""
+    at = data.find(ZEROS)
+    return data if at < 0 else data[: at // 4 * 4 + 8]
 
 
 def size(file: BinaryIO) -> int:

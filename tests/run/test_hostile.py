@@ -339,6 +339,7 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
     "shape.xml": (lambda: document(PARAMETER.replace("2,3", f"{HUGE},3")), "IRL"),
     "id.xml": (lambda: document(PARAMETER.replace('id="0" name', f'id="{HUGE}" name')), "IRL"),
     "port.xml": (lambda: document(PARAMETER.replace('port id="0"', f'port id="{HUGE}"')), "IRL"),
+    "zero-bytes.xml": (lambda: document(PARAMETER).replace(b"</layers>", bytes(60 << 20)), "IRL003"),
     "version.xml": (lambda: document(PARAMETER).replace(b'"11"', f'"{HUGE}"'.encode()), "IRL007"),
     "opset.xml": (lambda: document(PARAMETER.replace("opset1", f"opset{HUGE}")), "IRL"),
     "edge.xml": (
