@@ -15,10 +15,10 @@ from random import Random
 from typing import Any
 
 import onnx
+from fuzz import NUMBERS, SETTINGS, fields, varint
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from onnx import ModelProto, parser
 
-from fuzz import NUMBERS, SETTINGS, fields, varint
 from irlint.findings.faults import Severity
 from irlint.run.files import outcome
 

@@ -98,7 +98,7 @@ def tensor_faults(
     external: bool,
 ) -> tuple[Fault, ...]:
     """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
-    number = protobuf.last(found, 2 << 3)
+    number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
         stated = f"states the type {number}, which is none" if number else "states no type"
         return (TENSOR_TYPE.fault(f"the tensor {stated}", help="state the type of its elements in data_type"),)
