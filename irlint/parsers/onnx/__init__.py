@@ -11,7 +11,14 @@ from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value, bodies_among
 from irlint.model.formats import ONNX
 from irlint.parsers import opening
-from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
+from irlint.parsers.faults import (
+    DOMAIN_SPELLED_OUT,
+    DUPLICATE_FUNCTION,
+    MALFORMED_ONNX,
+    NOT_A_MODEL,
+    TRUNCATED_FILE,
+    TYPE_MISSING,
+)
 from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.onnx import tensors as onnx_tensors
@@ -92,6 +99,8 @@ def bytes_of(file: BinaryIO) -> Buffer:
 
 
 def _model(path: str, data: Buffer) -> Model:
+    if len(data) > protobuf.MOST_BYTES:
+        return Model(path, ONNX, problems=(Problem(_too_large(len(data))),))
     found: Fields = {}
     try:
         protobuf.fields(data, 0, len(data), found)
@@ -137,6 +146,13 @@ def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
     return TRUNCATED_FILE.fault(
         f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has {size} byte{'s' * (size != 1)}",
         help=f"copy or download the file again: it has at least {size + damage.excess} bytes",
+    )
+
+
+def _too_large(size: int) -> Fault:
+    return MALFORMED_ONNX.fault(
+        f"the file has {size} bytes, and a protobuf message has at most {protobuf.MOST_BYTES}: no runtime reads it",
+        help="save the model with its weights in a file of their own",
     )
 
 

@@ -75,6 +75,9 @@ _INFERRED = (
 _VALUE_KEYS = frozenset([21 << 3 | 2, *(key for key, _ in _INFERRED)])
 _OWN_KEYS = {kind: frozenset(key for key, own in _INFERRED if own == kind) for kind in _KINDS.values()}
 
+#: Those of packed numbers: where there are none in them, they hold no value.
+_PACKED_KEYS = frozenset([7 << 3 | 2, 8 << 3 | 2])
+
 #: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
 _CONSTANT_VALUES = {
     "TENSOR": "value",
@@ -402,8 +405,9 @@ class Reader:
         found = fields(data, start, end, None, depth)
         name = last_text(data, found, 1)
         number = last_known(found, 20 << 3, _NUMBERS)
-        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
-        other = (found.keys() & _VALUE_KEYS) - _OWN_KEYS.get(kind, frozenset())
+        filled = [key for key in found if key in _VALUE_KEYS and not (key in _PACKED_KEYS and _is_empty(found[key]))]
+        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in filled), "UNDEFINED")
+        other = set(filled) - _OWN_KEYS.get(kind, frozenset())
         doubtful = other or number not in _KINDS or not name
         reference = last_text(data, found, 21)
         if other or reference:
@@ -411,7 +415,7 @@ class Reader:
         if doubtful:
             from irlint.parsers.onnx.attribute_faults import attribute_faults
 
-            given = [key >> 3 for key in found if key in _VALUE_KEYS]
+            given = [key >> 3 for key in filled]
             faults += attribute_faults(name, number, kind, given, constant=op == "Constant", where=where)
         if reference and where == "function":
             return name, Attribute(kind, None, reference)
@@ -517,7 +521,11 @@ def converted(damage: Damage) -> Fault:
 
 def _string(data: Buffer, span: Span) -> str:
     start, end = span
-    return text(data, (start, min(end, start + _STRING_BYTES)))
+    return data[start : min(end, start + _STRING_BYTES)].decode("utf-8", "backslashreplace")
+
+
+def _is_empty(spans: Iterable[Span]) -> bool:
+    return all(start == end for start, end in spans)
 
 
 def _passed_over(raw: bytes, start: int, end: int) -> bool:

@@ -23,9 +23,12 @@ Fields = dict[int, list[Any]]
 #: Messages and groups are nested at most this deep, as in Google's implementations.
 DEPTH_LIMIT = 100
 
-#: A key takes at most so many bytes, and so does a size, which is at most ``_MOST_BYTES``.
+#: A file has at most so many bytes.
+MOST_BYTES = (1 << 31) - 1
+
+#: A key takes at most so many bytes, and so does a size, which is at most ``_MOST_SIZE``.
 _KEY_BYTES = 5
-_MOST_BYTES = (1 << 31) - 1 - 16
+_MOST_SIZE = MOST_BYTES - 16
 
 #: Packed varints in more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
@@ -195,9 +198,9 @@ def _key(data: Buffer, at: int) -> tuple[int, int]:
 def length(data: Buffer, at: int) -> tuple[int, int]:
     """The size of a field at ``at``, and the position after it; raises Damage, and IndexError past the end."""
     size, behind = varint(data, at)
-    if behind - at > _KEY_BYTES or size > _MOST_BYTES:
+    if behind - at > _KEY_BYTES or size > _MOST_SIZE:
         raise Damage(
-            f"the size at byte {at} takes {behind - at} bytes and is {size}; it is at most {_MOST_BYTES}", 0, at
+            f"the size at byte {at} takes {behind - at} bytes and is {size}; it is at most {_MOST_SIZE}", 0, at
         )
     return size, behind
 

@@ -39,8 +39,9 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
-#: The fields that hold elements, packed or not.
-_VALUE_KEYS = frozenset(number << 3 | wire for number in (4, 5, 6, 7, 9, 10, 11) for wire in (0, 1, 2, 5))
+#: The fields that hold elements by their numbers, and the wire types that they may have.
+VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
+_VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
 
 #: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
