@@ -114,6 +114,8 @@ _LONG_BYTES = 1 << 16
 _STRING_BYTES = 1 << 16
 
 
+_VALUE_METADATA = 4 << 3 | 2
+
 #: The key of metadata that irlint looks for, and the first bytes of an entry among which it is.
 _IGNORE = IGNORE.encode()
 _KEY_BYTES = 64
@@ -229,12 +231,14 @@ class Reader:
     def _value_info(self, start: int, end: int, depth: int) -> tuple[str, bytes]:
         data = self.data
         found = fields(data, start, end, None, depth)
-        unread.walk_fields(data, found, unread.OF_VALUE, depth)
+        if _VALUE_METADATA in found:
+            unread.walk_fields(data, found, unread.OF_VALUE, depth)
         return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
     def _type(self, spans: Iterable[Span], depth: int) -> bytes:
         known = b"".join([self.data[start:end] for start, end in spans])
-        self.types[known] = max(depth, self.types.get(known, 0))
+        if self.types.get(known, 0) < depth:
+            self.types[known] = depth
         return known
 
     def _initializer(self, record: GraphRecord, span: Span, depth: int) -> None:
@@ -359,7 +363,10 @@ class Reader:
                     return None
                 begin += 1
             end = begin + size
-            if key == 42:
+            if key == 74:
+                if not _is_passed_over(raw, begin, end):
+                    return None
+            elif key == 42:
                 if last not in (0, at):
                     return None
                 first, last = first if last else at, end
@@ -369,7 +376,7 @@ class Reader:
                 domain = raw[begin:end].decode()
             elif key == 66:
                 overload = raw[begin:end].decode()
-            elif key != 50 and not (key == 74 and _passed_over(raw, begin, end)):
+            elif key != 50:
                 return None
             at = end
         attributes = self._lists.get((op, raw[first:last]))
@@ -528,19 +535,20 @@ def _is_empty(spans: Iterable[Span]) -> bool:
     return all(start == end for start, end in spans)
 
 
-def _passed_over(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and not what irlint looks for."""
-    if raw[start] != 0x0A or raw[start + 1] > 127:
-        return False
+def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
+    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
+    Raises IndexError."""
     at = start + 2 + raw[start + 1]
-    if raw[at] != 0x12:
-        return False
-    size, at = raw[at + 1], at + 2
+    size = end - at - 2
     if size > 127:
-        if raw[at] > 127:
+        size -= 1
+        if raw[at + 1] != size & 127 | 128 or raw[at + 2] != size >> 7:
             return False
-        size, at = size + (raw[at] - 1) * 128, at + 1
-    return at + size == end and _IGNORE not in raw[start : min(end, start + _KEY_BYTES)]
+    elif raw[at + 1] != size:
+        return False
+    if raw[start] != 10 or raw[at] != 18 or at > start + 129:
+        return False
+    return at != start + 2 + len(_IGNORE) or raw[start + 2 : at] != _IGNORE
 
 
 def _name_before_damage(data: Buffer, start: int, end: int) -> str:

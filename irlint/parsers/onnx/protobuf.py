@@ -58,8 +58,11 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
-    mixed = bool(found and min(found) < 0)
-    found = {} if found is None else found
+    mixed = False
+    if found is None:
+        found = {}
+    elif found:
+        mixed = min(found) < 0
     at = first = start
     key = 0
     value: Any
@@ -105,7 +108,8 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
                 found[key].append(value)
             elif key > 7:
                 found[key] = [value]
-                mixed = mixed or key ^ 2 in found
+                if key ^ 2 in found:
+                    mixed = True
             else:
                 raise _numberless(first)
     except IndexError:

@@ -79,9 +79,11 @@ def walk(data: Buffer, start: int, end: int, layout: Layout, depth: int) -> None
 
 def walk_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None:
     """Goes through those fields of a message that a layout has; raises Damage."""
-    for key in found.keys() & layout.keys():
-        inner = layout[key]
-        for start, end in found[key]:
+    for key, spans in found.items():
+        inner = layout.get(key)
+        if inner is None:
+            continue
+        for start, end in spans:
             if isinstance(inner, dict):
                 walk(data, start, end, inner, depth + 1)
             else:
