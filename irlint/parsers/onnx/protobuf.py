@@ -17,7 +17,8 @@ Span = tuple[int, int]
 
 #: The fields of a message by key (``number << 3 | wire type``), each in the order of the file. A varint is a number, a
 #: length-delimited field a span, a field of 32 or 64 bits the position of its first byte. Where a number has both varints and
-#: length-delimited fields, ``-number`` has a flag for each in the order of the file: whether it is length-delimited.
+#: length-delimited fields, ``-number`` has a flag for each in the order of the file, whether it is length-delimited; 0 is there
+#: where any number has.
 Fields = dict[int, list[Any]]
 
 #: Messages and groups are nested at most this deep, as in Google's implementations.
@@ -58,11 +59,8 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
-    mixed = False
-    if found is None:
-        found = {}
-    elif found:
-        mixed = min(found) < 0
+    found = {} if found is None else found
+    mixed = 0 in found
     at = first = start
     key = 0
     value: Any
@@ -137,6 +135,7 @@ def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
     for key in keys(data, start, end):
         if key & 5 == 0 and key in found and key ^ 2 in found:
             flags.setdefault(key >> 3, []).append(key & 7 == DELIMITED)
+    found[0] = []
     for number, here in flags.items():
         if -number not in found:
             packed, before = found[number << 3 | DELIMITED], found[number << 3]
@@ -263,13 +262,13 @@ def last_text(data: Buffer, found: Fields, number: int) -> str:
 
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:
     """A repeated field of signed varints, packed or not; raises Damage."""
-    values = found.get(number << 3 | VARINT, [])
+    values = list(found.get(number << 3 | VARINT, ()))
     packed = found.get(number << 3 | DELIMITED, ())
     if -number in found:
         values = _in_order(data, iter(values), iter(packed), found[-number])
     else:
         for start, end in packed:
-            values = values + _unpacked(data[start:end], start)
+            values += _unpacked(data[start:end], start)
     return [value - (1 << 64) if value >> 63 else value for value in values]
 
 

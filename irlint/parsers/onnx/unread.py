@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers.onnx.protobuf import DELIMITED, Damage, fields
 
@@ -14,7 +12,10 @@ if TYPE_CHECKING:
     #: Texts and bytes are not among them.
     Layout = dict[int, Any]
 
-_TOO_LONG = re.compile(rb"[\x80-\xff]{10}")
+#: So many bytes of packed varints are looked at in one go, in which every byte that another one follows becomes 1.
+_PIECE = 1 << 16
+_CONTINUED = bytes(128) + b"\1" * 128
+_TOO_LONG = b"\1" * 10
 
 
 def _layout(
@@ -97,7 +98,10 @@ def _packed(data: Buffer, span: Span, width: int, number: int) -> None:
         return
     if width and (end - start) % width:
         raise Damage(f"field {number} packs elements of {width} bytes into {end - start} bytes", number, start)
-    if not width and (data[end - 1] > 127 or _TOO_LONG.search(data, start, end)):
+    if width:
+        return
+    pieces = (data[at : min(end, at + _PIECE + 9)].translate(_CONTINUED) for at in range(start, end, _PIECE))
+    if data[end - 1] > 127 or any(_TOO_LONG in piece for piece in pieces):
         raise Damage(
             f"the packed varints at byte {start} end within a varint, or one has more than 10 bytes", number, start
         )
