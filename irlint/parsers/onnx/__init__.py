@@ -12,9 +12,16 @@ from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
 from irlint.model import Attribute, Constant, Declaration, Function, Graph, Model, Node, Problem, Value, bodies_among
 from irlint.model.formats import ONNX
 from irlint.parsers import opening
-from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, NOT_A_MODEL, TRUNCATED_FILE, TYPE_MISSING
+from irlint.parsers.faults import (
+    DOMAIN_SPELLED_OUT,
+    DUPLICATE_FUNCTION,
+    MALFORMED_ONNX,
+    NOT_A_MODEL,
+    TRUNCATED_FILE,
+    TYPE_MISSING,
+)
 from irlint.parsers.onnx import messages as onnx_messages
-from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import types as onnx_types
 from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
@@ -96,6 +103,8 @@ def bytes_of(file: BinaryIO) -> Buffer:
 
 
 def _model(path: str, data: Buffer) -> Model:
+    if len(data) > protobuf.MOST_BYTES:
+        return Model(path, ONNX, problems=(Problem(_too_large(len(data))),))
     found: Fields = {}
     _long_names(())
     try:
@@ -108,10 +117,11 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(path))
-        imports = reader.imports(found.get(_OPSET_IMPORT, ()))
+        imports = reader.imports(found.get(_OPSET_IMPORT, ()), 1)
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
+        unread.walk_fields(data, found, unread.OF_MODEL, 0)
     except Damage as damage:
         return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
     opsets = {onnx_messages.standard(domain): number for domain, number in imports}
@@ -154,6 +164,13 @@ def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
     )
 
 
+def _too_large(size: int) -> Fault:
+    return MALFORMED_ONNX.fault(
+        f"the file has {size} bytes, and a protobuf message has at most {protobuf.MOST_BYTES}: no runtime reads it",
+        help="save the model with its weights in a file of their own",
+    )
+
+
 def _converted(data: Buffer) -> bool:
     """Whether all of several line feeds follow a carriage return, as in a file whose line ends were converted."""
     raw = bytes(data[:1_000_000])
@@ -162,7 +179,7 @@ def _converted(data: Buffer) -> bool:
 
 
 def _types(
-    collected: Iterable[bytes], inputs: Set[bytes]
+    collected: Mapping[bytes, int], inputs: Set[bytes]
 ) -> tuple[Types, dict[bytes, str], dict[bytes, str], dict[str, str]]:
     """Each TypeProto's type, or the fault in it; what types lack; their sizes below 0; and the texts behind the symbols that have
     another name. ``inputs`` are the types of the model's inputs."""
@@ -178,8 +195,9 @@ def _types(
     def noted_of_input(name: str) -> None:
         texts[name] = fed[name] = None
 
-    for raw in collected:
+    for raw, depth in collected.items():
         try:
+            unread.walk(raw, 0, len(raw), unread.TYPE, depth)
             types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted)
         except Damage as damage:
             types[raw] = onnx_messages.damaged("the type", damage)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Attribute
 from irlint.model.lists import LongList
-from irlint.parsers.onnx.protobuf import Damage, varint
+from irlint.parsers.onnx.protobuf import Damage, length
 from irlint.parsers.weights import pieces
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
             return None
-        size, at = varint(data, start + 1)
+        size, at = length(data, start + 1)
         name = data[at : at + size].decode()
         known = _LISTS[data[end - 1]](data, at + size, end - 3, path)
     except (_Unusual, Damage, IndexError, UnicodeDecodeError, ImportError):
@@ -49,7 +49,7 @@ def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
     """Where the entries begin, and whether they are packed."""
     if start >= end or data[start] != key:
         return start, False
-    size, at = varint(data, start + 1)
+    size, at = length(data, start + 1)
     if at + size != end:
         raise _Unusual
     return at, True

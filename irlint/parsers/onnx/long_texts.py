@@ -36,7 +36,7 @@ def shortened(data: Buffer, start: int, end: int) -> str:
     digest = sha256(usedforsecurity=False)
     for at in range(start, end, _PIECE):
         digest.update(data[at : min(end, at + _PIECE)])
-    first = data[start : start + SHOWN].decode("utf-8", "backslashreplace")
+    first = data[start : start + SHOWN].decode("utf-8", "surrogateescape")
     short = f"{first}... ({end - start} bytes, #{digest.hexdigest()[:32]})"
     _met.sizes[short] = end - start
     return short

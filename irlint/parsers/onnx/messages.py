@@ -8,7 +8,19 @@ from irlint.model import IGNORE, Attribute, Constant
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, DUPLICATE_FUNCTION, MALFORMED_ONNX
 from irlint.parsers.onnx import tensors as onnx_tensors
-from irlint.parsers.onnx.protobuf import DEPTH_LIMIT, Damage, fields, floats, integers, last, last_text, merged, text
+from irlint.parsers.onnx import unread
+from irlint.parsers.onnx.protobuf import (
+    DEPTH_LIMIT,
+    Damage,
+    fields,
+    floats,
+    integers,
+    last,
+    last_known,
+    last_text,
+    merged,
+    text,
+)
 from irlint.records import record
 
 if TYPE_CHECKING:
@@ -63,12 +75,18 @@ _INFERRED = (
 _VALUE_KEYS = frozenset([21 << 3 | 2, *(key for key, _ in _INFERRED)])
 _OWN_KEYS = {kind: frozenset(key for key, own in _INFERRED if own == kind) for kind in _KINDS.values()}
 
+#: Those of packed numbers: where there are none in them, they hold no value.
+_PACKED_KEYS = frozenset([7 << 3 | 2, 8 << 3 | 2])
+
 #: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
 _CONSTANT_VALUES = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",
     **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
 }
+
+#: The numbers of AttributeProto.AttributeType.
+_NUMBERS = range(len(_KINDS) + 1)
 
 #: Attributes whose values depend on nothing but their bytes.
 _PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
@@ -95,6 +113,8 @@ _LONG_BYTES = 1 << 16
 #: Strings of an attribute are kept up to so many bytes: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
+
+_VALUE_METADATA = 4 << 3 | 2
 
 #: The key of metadata that irlint looks for, and the first bytes of an entry among which it is.
 _IGNORE = IGNORE.encode()
@@ -142,13 +162,13 @@ class FunctionRecord:
 
 
 class Reader:
-    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file;
-    ``within_function`` tells whether a function is being read."""
+    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and how many messages
+    below the model it stands at most; ``within_function`` tells whether a function is being read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
         self.files = files
-        self.types: dict[bytes, None] = {}
+        self.types: dict[bytes, int] = {}
         self.within_function = False
         self._shared: dict[bytes, tuple[str, Attribute]] = {}
         self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
@@ -157,17 +177,16 @@ class Reader:
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
-        if depth > DEPTH_LIMIT:
-            raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
-        found = merged(self.data, spans)
+        found = merged(self.data, spans, depth)
         record = GraphRecord(last_text(self.data, found, 2))
-        record.inputs = [self._value_info(*span) for span in found.get(11 << 3 | 2, ())]
-        record.outputs = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
-        record.declared = [self._value_info(*span) for span in found.get(13 << 3 | 2, ())]
+        unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
+        record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
+        record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)
+        record.declared = self._value_infos(found.get(13 << 3 | 2, ()), depth + 1)
         for span in found.get(5 << 3 | 2, ()):
-            self._initializer(record, span)
+            self._initializer(record, span, depth + 1)
         for span in found.get(15 << 3 | 2, ()):
-            record.constants.append(onnx_tensors.sparse_constant(self.data, fields(self.data, *span), self.files))
+            record.constants.append(self._named_sparse_tensor([span], depth + 1))
         where: Where = "function" if self.within_function else "main" if depth == 1 else "body"
         record.nodes = [self._node(start, end, depth + 3, where) for start, end in found.get(1 << 3 | 2, ())]
         return record
@@ -176,15 +195,16 @@ class Reader:
         """The FunctionProto at the given place; raises Damage."""
         self.within_function = True
         data = self.data
-        found = fields(data, start, end)
+        found = fields(data, start, end, None, 1)
+        unread.walk_fields(data, found, unread.OF_FUNCTION, 1)
         graph = GraphRecord(last_text(data, found, 1))
         graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
         graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
-        graph.declared = [self._value_info(*span) for span in found.get(12 << 3 | 2, ())]
+        graph.declared = self._value_infos(found.get(12 << 3 | 2, ()), 2)
         graph.nodes = [self._node(start, end, _FUNCTION_DEPTH, "function") for start, end in found.get(7 << 3 | 2, ())]
         faults: list[Fault] = []
         names = [text(data, span) for span in found.get(6 << 3 | 2, ())]
-        stated = [self._attribute(start, end, 3, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
+        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
         names += [name for name, _ in stated]
         # Of two defaults the first counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
@@ -200,33 +220,39 @@ class Reader:
             last_text(data, found, 13),
             graph,
             attributes,
-            dict(self.imports(found.get(9 << 3 | 2, ()))),
+            dict(self.imports(found.get(9 << 3 | 2, ()), 2)),
         )
 
-    def imports(self, spans: Iterable[Span]) -> list[tuple[str, int]]:
+    def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
         """The domains and opset versions of OperatorSetIdProto messages; raises Damage."""
-        messages = [fields(self.data, start, end) for start, end in spans]
+        messages = [fields(self.data, start, end, None, depth) for start, end in spans]
         return [(last_text(self.data, found, 1), last(found, 2 << 3)) for found in messages]
 
-    def _value_info(self, start: int, end: int) -> tuple[str, bytes]:
-        data = self.data
-        found = fields(data, start, end)
-        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()))
+    def _value_infos(self, spans: Iterable[Span], depth: int) -> list[tuple[str, bytes]]:
+        return [self._value_info(start, end, depth) for start, end in spans]
 
-    def _type(self, spans: Iterable[Span]) -> bytes:
+    def _value_info(self, start: int, end: int, depth: int) -> tuple[str, bytes]:
+        data = self.data
+        found = fields(data, start, end, None, depth)
+        if _VALUE_METADATA in found:
+            unread.walk_fields(data, found, unread.OF_VALUE, depth)
+        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
+
+    def _type(self, spans: Iterable[Span], depth: int) -> bytes:
         known = b"".join([self.data[start:end] for start, end in spans])
-        self.types[known] = None
+        if self.types.get(known, 0) < depth:
+            self.types[known] = depth
         return known
 
-    def _initializer(self, record: GraphRecord, span: Span) -> None:
+    def _initializer(self, record: GraphRecord, span: Span, depth: int) -> None:
         """Adds a TensorProto to a graph; one that is damaged behind its name becomes a constant of unknown type."""
         plain = onnx_tensors.plain_constant(self.data, *span)
-        if plain is not None:
+        if plain is not None and depth <= DEPTH_LIMIT:
             record.constants.append(plain)
             return
         found: Fields = {}
         try:
-            known = onnx_tensors.constant(self.data, fields(self.data, *span, found), self.files)
+            known = onnx_tensors.constant(self.data, fields(self.data, *span, found, depth), self.files, depth)
         except Damage as damage:
             name = last_text(self.data, found, 8)
             if not name:
@@ -239,10 +265,10 @@ class Reader:
         """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
         ``depth``."""
         data = self.data
-        plain = self._plain_node(data[start:end]) if end - start <= _PLAIN_BYTES else None
+        plain = self._plain_node(data[start:end]) if end - start <= _PLAIN_BYTES and depth <= DEPTH_LIMIT else None
         if plain is not None:
             return plain
-        found = fields(data, start, end)
+        found = fields(data, start, end, None, depth - 2)
         attributes: dict[str, Attribute] = {}
         linked = False
         faults: list[Fault] = []
@@ -251,7 +277,7 @@ class Reader:
         in_function = where == "function" and depth == _FUNCTION_DEPTH
         for begin, stop in found.get(5 << 3 | 2, ()):
             try:
-                name, attribute = self._attribute(begin, stop, depth, faults, op, where)
+                name, attribute = self._attribute(begin, stop, depth - 1, faults, op, where)
             except Damage as damage:
                 name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
@@ -265,6 +291,10 @@ class Reader:
             if name:
                 attributes[name] = attribute
                 linked = linked or attribute.kind in LINKED
+        try:
+            unread.walk_fields(data, found, unread.OF_NODE, depth - 2)
+        except Damage as damage:
+            faults.append(damaged("a part of the node that no operator reads", damage))
         tolerated = in_function or (where == "main" and op == "Constant")
         faults += [repeated(name, tolerated) for name in dict.fromkeys(twice)]
         if not (linked or faults):
@@ -336,7 +366,10 @@ class Reader:
                     return None
                 begin += 1
             end = begin + size
-            if key == 42:
+            if key == 74:
+                if not _is_passed_over(raw, begin, end):
+                    return None
+            elif key == 42:
                 if last not in (0, at):
                     return None
                 first, last = first if last else at, end
@@ -346,7 +379,7 @@ class Reader:
                 domain = raw[begin:end].decode()
             elif key == 66:
                 overload = raw[begin:end].decode()
-            elif key != 50 and (key != 74 or _IGNORE in raw[begin : min(end, begin + _KEY_BYTES)]):
+            elif key != 50:
                 return None
             at = end
         attributes = self._lists.get((op, raw[first:last]))
@@ -366,7 +399,8 @@ class Reader:
     def _attribute(
         self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
     ) -> tuple[str, Attribute]:
-        """The name and value of an AttributeProto of an operator, whose faults join ``faults``; raises Damage."""
+        """The name and value of an AttributeProto of an operator, ``depth`` messages below the model, whose faults join ``faults``;
+        raises Damage."""
         data = self.data
         raw = data[start:end] if end - start <= _SHARED_BYTES else b""
         shared = self._shared.get(raw)
@@ -378,21 +412,24 @@ class Reader:
             known = long_list(data, start, end, self.files.model)
             if known is not None:
                 return known
-        found = fields(data, start, end)
+        found = fields(data, start, end, None, depth)
         name = last_text(data, found, 1)
-        number = last(found, 20 << 3)
-        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in found), "UNDEFINED")
-        other = (found.keys() & _VALUE_KEYS) - _OWN_KEYS.get(kind, frozenset())
+        number = last_known(found, 20 << 3, _NUMBERS)
+        filled = [key for key in found if key in _VALUE_KEYS and not (key in _PACKED_KEYS and _is_empty(found[key]))]
+        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in filled), "UNDEFINED")
+        other = set(filled) - _OWN_KEYS.get(kind, frozenset())
         doubtful = other or number not in _KINDS or not name
+        reference = last_text(data, found, 21)
+        if other or reference:
+            unread.walk_fields(data, found, unread.ATTRIBUTE, depth)
         if doubtful:
             from irlint.parsers.onnx.attribute_faults import attribute_faults
 
-            given = [key >> 3 for key in found if key in _VALUE_KEYS]
+            given = [key >> 3 for key in filled]
             faults += attribute_faults(name, number, kind, given, constant=op == "Constant", where=where)
-        reference = last_text(data, found, 21)
         if reference and where == "function":
             return name, Attribute(kind, None, reference)
-        value = self._value(kind, found, depth)
+        value = self._value(kind, found, depth + 1)
         if value is None and kind in _MESSAGES:
             raise Damage(f"its type is {kind}, and it holds none", 20, start)
         texts = found.get(4 << 3 | 2) if kind == "STRING" else None
@@ -403,6 +440,7 @@ class Reader:
         return name, attribute
 
     def _value(self, kind: str, found: Fields, depth: int) -> Any:
+        """The value of an attribute of a kind; messages in it are ``depth`` messages below the model. Raises Damage."""
         data = self.data
         match kind:
             case "INT":
@@ -418,31 +456,34 @@ class Reader:
             case "STRINGS":
                 return tuple(_string(data, span) for span in found.get(9 << 3 | 2, ()))
             case "TENSOR":
-                return self._tensor(found.get(5 << 3 | 2, ()))
+                return self._tensor(found.get(5 << 3 | 2, ()), depth)
             case "TENSORS":
-                return tuple(self._tensor([span]) for span in found.get(10 << 3 | 2, ()))
+                return tuple(self._tensor([span], depth) for span in found.get(10 << 3 | 2, ()))
             case "GRAPH":
                 spans = found.get(6 << 3 | 2)
                 return self.graph(spans, depth) if spans else None
             case "GRAPHS":
                 return tuple(self.graph([span], depth) for span in found.get(11 << 3 | 2, ()))
             case "SPARSE_TENSOR":
-                return self._sparse_tensor(found.get(22 << 3 | 2, ()))
+                return self._sparse_tensor(found.get(22 << 3 | 2, ()), depth)
             case "SPARSE_TENSORS":
-                return tuple(self._sparse_tensor([span]) for span in found.get(23 << 3 | 2, ()))
+                return tuple(self._sparse_tensor([span], depth) for span in found.get(23 << 3 | 2, ()))
             case "TYPE_PROTO":
                 spans = found.get(14 << 3 | 2)
-                return self._type(spans) if spans else None
+                return self._type(spans, depth) if spans else None
             case "TYPE_PROTOS":
-                return tuple(self._type([span]) for span in found.get(15 << 3 | 2, ()))
+                return tuple(self._type([span], depth) for span in found.get(15 << 3 | 2, ()))
             case _:
                 return None
 
-    def _tensor(self, spans: list[Span] | tuple[()]) -> Constant | None:
-        return onnx_tensors.constant(self.data, merged(self.data, spans), self.files) if spans else None
+    def _tensor(self, spans: list[Span] | tuple[()], depth: int) -> Constant | None:
+        return onnx_tensors.constant(self.data, merged(self.data, spans, depth), self.files, depth) if spans else None
 
-    def _sparse_tensor(self, spans: list[Span] | tuple[()]) -> Constant | None:
-        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans), self.files)[1] if spans else None
+    def _sparse_tensor(self, spans: list[Span] | tuple[()], depth: int) -> Constant | None:
+        return self._named_sparse_tensor(spans, depth)[1] if spans else None
+
+    def _named_sparse_tensor(self, spans: Iterable[Span], depth: int) -> tuple[str, Constant]:
+        return onnx_tensors.sparse_constant(self.data, merged(self.data, spans, depth), self.files, depth)
 
 
 #: How deep the nodes of a function stand, those in its bodies apart.
@@ -490,7 +531,27 @@ def converted(damage: Damage) -> Fault:
 
 def _string(data: Buffer, span: Span) -> str:
     start, end = span
-    return text(data, (start, min(end, start + _STRING_BYTES)))
+    return data[start : min(end, start + _STRING_BYTES)].decode("utf-8", "backslashreplace")
+
+
+def _is_empty(spans: Iterable[Span]) -> bool:
+    return all(start == end for start, end in spans)
+
+
+def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
+    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
+    Raises IndexError."""
+    at = start + 2 + raw[start + 1]
+    size = end - at - 2
+    if size > 127:
+        size -= 1
+        if raw[at + 1] != size & 127 | 128 or raw[at + 2] != size >> 7:
+            return False
+    elif raw[at + 1] != size:
+        return False
+    if raw[start] != 10 or raw[at] != 18 or at > start + 129:
+        return False
+    return at != start + 2 + len(_IGNORE) or raw[start + 2 : at] != _IGNORE
 
 
 def _name_before_damage(data: Buffer, start: int, end: int) -> str:

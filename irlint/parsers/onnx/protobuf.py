@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 
 from irlint.lazy_typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 #: The fields of a message by key (``number << 3 | wire type``), each in the order of the file. A varint is a number, a
-#: length-delimited field a span, a field of 32 or 64 bits the position of its first byte.
+#: length-delimited field a span, a field of 32 or 64 bits the position of its first byte. Where a number has both varints and
+#: length-delimited fields, ``-number`` has a flag for each in the order of the file, whether it is length-delimited; 0 is there
+#: where any number has.
 Fields = dict[int, list[Any]]
 
-#: Messages are nested at most this deep, as in Google's implementations.
+#: Messages and groups are nested at most this deep, as in Google's implementations.
 DEPTH_LIMIT = 100
+
+#: A file has at most so many bytes.
+MOST_BYTES = (1 << 31) - 1
+
+#: A key takes at most so many bytes, and so does a size, which is at most ``_MOST_SIZE``.
+_KEY_BYTES = 5
+_MOST_SIZE = MOST_BYTES - 16
 
 #: Packed varints in more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
@@ -44,13 +53,17 @@ class Damage(Exception):
         self.excess = excess
 
 
-def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> Fields:
-    """The fields of the message in ``data[start:end]``, added to ``found``; raises Damage, and leaves those before it.
+def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
+    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``; raises Damage,
+    and leaves those before it.
 
     A field of an unexpected wire type stands under its own key: to a reader it is an unknown field, as in every
     implementation of protobuf. Groups, which no ONNX message has, are passed over.
     """
+    if depth > DEPTH_LIMIT:
+        raise _too_deep(start)
     found = {} if found is None else found
+    mixed = 0 in found
     at = first = start
     key = 0
     value: Any
@@ -60,7 +73,7 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
             key = data[at]
             at += 1
             if key > 127:
-                key, at = varint(data, first)
+                key, at = _key(data, first)
             wire = key & 7
             if wire == 2:
                 size = data[at]
@@ -71,7 +84,7 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
                         size += (data[at] - 1) * 128
                         at += 1
                     else:
-                        size, at = varint(data, at - 1)
+                        size, at = length(data, at - 1)
                 value = (at, at + size)
                 at += size
             elif wire == 0:
@@ -86,7 +99,7 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
                 value = at
                 at += 8
             elif wire == 3:
-                at = _past_group(data, key, at)
+                at = _past_group(data, key, first, at, depth)
                 if at > end:
                     raise _overrun(key, first, at - end)
                 continue
@@ -96,48 +109,106 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None) -> F
                 found[key].append(value)
             elif key > 7:
                 found[key] = [value]
+                if key ^ 2 in found:
+                    mixed = True
             else:
-                raise Damage(f"byte {first} begins a field with the number 0", 0, first)
+                raise _numberless(first)
     except IndexError:
         raise _overrun(key, first, 1) from None
     if at > end:
         _take_back(found, key)
         raise _overrun(key, first, at - end)
+    if mixed:
+        _note_order(data, start, end, found)
     return found
 
 
-def _past_group(data: Buffer, key: int, at: int) -> int:
-    """The position behind the group that ``key`` begins; raises Damage, and IndexError past the end."""
-    open_groups = [key]
-    while open_groups:
-        start = at
-        key, at = varint(data, at)
+def keys(data: Buffer, start: int, end: int) -> Iterator[int]:
+    """The keys of the fields of a message that was read before, in the order of the file."""
+    at = start
+    while at < end:
+        key, behind = _key(data, at)
+        at = _past_group(data, key, at, behind, 0) if key & 7 == 3 else _past(data, key, at, behind)
+        yield key
+
+
+def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
+    """Adds to ``found`` the order of packed and unpacked fields of one number, of which those in ``data[start:end]`` come last."""
+    flags: dict[int, list[bool]] = {}
+    for key in keys(data, start, end):
+        if key & 5 == 0 and key in found and key ^ 2 in found:
+            flags.setdefault(key >> 3, []).append(key & 7 == DELIMITED)
+    found[0] = []
+    for number, here in flags.items():
+        if -number not in found:
+            packed, before = found[number << 3 | DELIMITED], found[number << 3]
+            found[-number] = [len(packed) > sum(here)] * (len(packed) + len(before) - len(here))
+        found[-number] += here
+
+
+def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
+    """The position behind the group that ``key`` begins in a message at ``depth``; raises Damage, and IndexError past the end."""
+    open_groups: list[int] = []
+    while True:
         wire = key & 7
-        if key < 8:
-            raise Damage(f"byte {start} begins a field with the number 0", 0, start)
         if wire == 3:
+            if key < 8:
+                raise _numberless(first)
             open_groups.append(key)
-        elif wire == 4:
-            if open_groups.pop() >> 3 != key >> 3:
-                raise _impossible(key, start)
-        elif wire == 2:
-            size, at = varint(data, at)
-            at += size
-        elif wire == 0:
-            _, at = varint(data, at)
-        elif wire in {1, 5}:
-            at += 8 if wire == 1 else 4
-        else:
-            raise _impossible(key, start)
-    return at
+            if len(open_groups) + depth > DEPTH_LIMIT:
+                raise _too_deep(first)
+        elif wire != 4:
+            at = _past(data, key, first, at)
+        elif open_groups.pop() >> 3 != key >> 3:
+            raise _impossible(key, first)
+        if not open_groups:
+            return at
+        first = at
+        key, at = _key(data, at)
 
 
-def merged(data: Buffer, spans: Iterable[Span]) -> Fields:
+def _past(data: Buffer, key: int, first: int, at: int) -> int:
+    """The position behind a field that is no group and whose key ends at ``at``; raises Damage, and IndexError past the end."""
+    if key < 8:
+        raise _numberless(first)
+    match key & 7:
+        case 0:
+            return varint(data, at)[1]
+        case 1:
+            return at + 8
+        case 2:
+            size, at = length(data, at)
+            return at + size
+        case 5:
+            return at + 4
+        case _:
+            raise _impossible(key, first)
+
+
+def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
     """The fields of a message that is given in pieces, which protobuf joins; raises Damage."""
     found: Fields = {}
     for start, end in spans:
-        fields(data, start, end, found)
+        fields(data, start, end, found, depth)
     return found
+
+
+def _key(data: Buffer, at: int) -> tuple[int, int]:
+    """The key at ``at``, of which 32 bits count, and the position after it; raises Damage past five bytes, IndexError past the end."""
+    key, behind = varint(data, at)
+    if behind - at > _KEY_BYTES:
+        raise Damage(f"the key at byte {at} has more than {_KEY_BYTES} bytes", 0, at)
+    return key & 0xFFFF_FFFF, behind
+
+
+def length(data: Buffer, at: int) -> tuple[int, int]:
+    """The size of a field at ``at``, and the position after it; raises Damage, and IndexError past the end."""
+    size, behind = varint(data, at)
+    if behind - at > _KEY_BYTES or size > _MOST_SIZE:
+        raise Damage(
+            f"the size at byte {at} takes {behind - at} bytes and is {size}; it is at most {_MOST_SIZE}", 0, at
+        )
+    return size, behind
 
 
 def varint(data: Buffer, at: int) -> tuple[int, int]:
@@ -157,19 +228,37 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
+def int32(value: int) -> int:
+    """The int32 that an unsigned varint stands for: what is above 32 bits does not count."""
+    value &= 0xFFFF_FFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
 def text(data: Buffer, span: Span) -> str:
-    """The text of a string field; bytes that are no UTF-8 as backslash escapes."""
+    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text."""
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
 
         return shortened(data, *span)
-    return data[span[0] : span[1]].decode("utf-8", "backslashreplace")
+    return data[span[0] : span[1]].decode("utf-8", "surrogateescape")
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
     """The value of a singular varint field: the last one given, as protobuf has it."""
     values = found.get(key)
     return signed(values[-1]) if values else default
+
+
+def last_int32(found: Fields, key: int) -> int:
+    """The value of a singular field of type int32, 0 where it is not given."""
+    values = found.get(key)
+    return int32(values[-1]) if values else 0
+
+
+def last_known(found: Fields, key: int, known: Container[int]) -> int:
+    """The value of an enum: the last one that is ``known``; else the last one, 0 where it is not given."""
+    values = found.get(key, (0,))
+    return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
 
 def last_text(data: Buffer, found: Fields, number: int) -> str:
@@ -181,9 +270,24 @@ def last_text(data: Buffer, found: Fields, number: int) -> str:
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:
     """A repeated field of signed varints, packed or not; raises Damage."""
     values = list(found.get(number << 3 | VARINT, ()))
-    for start, end in found.get(number << 3 | DELIMITED, ()):
-        values += _unpacked(data[start:end], start)
+    packed = found.get(number << 3 | DELIMITED, ())
+    if -number in found:
+        values = _in_order(data, iter(values), iter(packed), found[-number])
+    else:
+        for start, end in packed:
+            values += _unpacked(data[start:end], start)
     return [value - (1 << 64) if value >> 63 else value for value in values]
+
+
+def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order: Iterable[bool]) -> list[int]:
+    values: list[int] = []
+    for is_packed in order:
+        if is_packed:
+            start, end = next(packed)
+            values += _unpacked(data[start:end], start)
+        else:
+            values.append(next(plain))
+    return values
 
 
 def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
@@ -199,9 +303,10 @@ def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
 def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
     """A repeated field of 32 or 64 bits (``width`` in bytes), packed or not, as one run of little-endian bytes."""
     wire = FIXED32 if width == 4 else FIXED64
-    parts = [data[at : at + width] for at in found.get(number << 3 | wire, ())]
-    parts += [data[start:end] for start, end in found.get(number << 3 | DELIMITED, ())]
-    return b"".join(parts)
+    spans = [(at, at + width) for at in found.get(number << 3 | wire, ())]
+    packed = found.get(number << 3 | DELIMITED, [])
+    spans = sorted(spans + packed) if spans and packed else spans or packed
+    return b"".join([data[start:end] for start, end in spans])
 
 
 def fixed_count(found: Fields, number: int, width: int) -> int:
@@ -240,6 +345,14 @@ def _impossible(key: int, first: int) -> Damage:
     wire = key & 7
     what = "the end of a group that has not begun" if wire == 4 else f"a field of wire type {wire}"
     return Damage(f"byte {first} begins {what}", key >> 3, first)
+
+
+def _numberless(first: int) -> Damage:
+    return Damage(f"byte {first} begins a field with the number 0", 0, first)
+
+
+def _too_deep(at: int) -> Damage:
+    return Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, at)
 
 
 def _overrun(key: int, first: int, excess: int) -> Damage:

@@ -11,6 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
 from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx.tensors import VALUE_WIRES
 from irlint.parsers.weights import byte_size
 
 if TYPE_CHECKING:
@@ -98,12 +99,12 @@ def tensor_faults(
     external: bool,
 ) -> tuple[Fault, ...]:
     """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
-    number = protobuf.last(found, 2 << 3)
+    number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
         stated = f"states the type {number}, which is none" if number else "states no type"
         return (TENSOR_TYPE.fault(f"the tensor {stated}", help="state the type of its elements in data_type"),)
     filled = [
-        name for field, name in VALUE_FIELDS.items() if any(_filled(found, field << 3 | wire) for wire in (0, 1, 2, 5))
+        name for field, name in VALUE_FIELDS.items() if any(_filled(found, field, wire) for wire in VALUE_WIRES[field])
     ]
     faults = list(_entry_faults(keys)) if external else []
     if dtype == "string" and (text := _strings_text(found, dims, filled, external)):
@@ -115,9 +116,12 @@ def tensor_faults(
     return tuple(faults)
 
 
-def _filled(found: Fields, key: int) -> bool:
-    spans = found.get(key, [])
-    return bool(spans) and (key != _RAW or spans[-1][0] < spans[-1][1])
+def _filled(found: Fields, field: int, wire: int) -> bool:
+    """Whether a field has elements: packed numbers may be none, and of bytes the last ones count."""
+    values = found.get(field << 3 | wire, [])
+    if wire != protobuf.DELIMITED or field == _STRINGS >> 3:
+        return bool(values)
+    return any(start < end for start, end in (values[-1:] if field == _RAW >> 3 else values))
 
 
 def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], external: bool) -> str:

@@ -10,7 +10,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
 from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, NUMBERED_TYPES, Contents, Tensor
 from irlint.parsers import opening, weights
-from irlint.parsers.onnx import protobuf
+from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.opening import beside, is_url
 from irlint.parsers.weights import WEIGHED, Weights
 
@@ -39,8 +39,9 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
-#: The fields that hold elements, packed or not.
-_VALUE_KEYS = frozenset(number << 3 | wire for number in (4, 5, 6, 7, 9, 10, 11) for wire in (0, 1, 2, 5))
+#: The fields that hold elements by their numbers, and the wire types that they may have.
+VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
+_VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
 
 #: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
@@ -49,6 +50,8 @@ _PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
 #: So many bytes of a tensor are looked at at once; its dims, its type and its name seldom take more.
 _HEAD_BYTES = 192
 
+#: The numbers of TensorProto.DataLocation: DEFAULT and EXTERNAL.
+_LOCATIONS = (0, 1)
 _EXTERNAL = 1
 _POINTER_SIZE = 1024
 
@@ -132,7 +135,7 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
     form = _form_of(head[:at])
     if form is None:
         return None
-    name = head[begin:behind].decode("utf-8", "backslashreplace")
+    name = head[begin:behind].decode("utf-8", "surrogateescape")
     return name, _held(form, data, start + first, end)
 
 
@@ -160,8 +163,8 @@ def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
     return Constant(tensor, Stored(held, start, None, held))
 
 
-def constant(data: Buffer, found: Fields, files: Files) -> Constant:
-    """The tensor of a TensorProto with the given fields; raises Damage.
+def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
+    """The tensor of a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
 
     ``stored.size`` is None where it is not told: strings, unknown types, external data without a length (onnxruntime takes
     a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
@@ -171,12 +174,13 @@ def constant(data: Buffer, found: Fields, files: Files) -> Constant:
         if form[0].dtype not in (None, "string"):
             return _held(form, data, *found[_RAW_DATA][-1])
     dims = tuple(protobuf.integers(data, found, 1))
-    dtype = DTYPES.get(protobuf.last(found, 2 << 3))
-    external = protobuf.last(found, 14 << 3) == _EXTERNAL
+    dtype = DTYPES.get(protobuf.last_int32(found, 2 << 3))
+    external = protobuf.last_known(found, 14 << 3, _LOCATIONS) == _EXTERNAL
+    unread.walk_fields(data, found, unread.OF_EXTERNAL_TENSOR if external else unread.OF_TENSOR, depth)
     filled = found.keys() & _VALUE_KEYS
     keys: list[str] = []
     if external:
-        entries = string_pairs(data, found.get(13 << 3 | 2, ()))
+        entries = string_pairs(data, found.get(13 << 3 | 2, ()), depth + 1)
         stored, value = _external(dict(entries), files, dtype, dims)
         keys = [key for key, _ in entries]
     elif spans := found.get(9 << 3 | 2):
@@ -203,19 +207,20 @@ _integers = lru_cache(1024)(_filled)
 def _form(dims: tuple[int, ...], number: int) -> Form:
     """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where they are few."""
     sizes = tuple(map(protobuf.signed, dims))
-    dtype, count = DTYPES.get(number), _small_count(sizes)
+    dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
-def sparse_constant(data: Buffer, found: Fields, files: Files) -> tuple[str, Constant]:
-    """The name and the dense tensor that a SparseTensorProto with the given fields stands for; raises Damage."""
+def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
+    """The name and the dense tensor that a SparseTensorProto with the given fields, ``depth`` messages below the model, stands for; raises
+    Damage."""
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
-    values = protobuf.merged(data, found.get(1 << 3 | 2, ()))
-    indices = protobuf.merged(data, found.get(2 << 3 | 2, ()))
+    values = protobuf.merged(data, found.get(1 << 3 | 2, ()), depth + 1)
+    indices = protobuf.merged(data, found.get(2 << 3 | 2, ()), depth + 1)
     dims = tuple(protobuf.integers(data, found, 3))
-    stored = constant(data, values, files)
-    index = constant(data, indices, files) if indices else None
+    stored = constant(data, values, files, depth + 1)
+    index = constant(data, indices, files, depth + 1) if indices else None
     faults = sparse_faults(data, indices, stored, index, dims)
     parts = (stored,) if index is None else (stored, index)
     dense = Constant(Tensor(stored.tensor.dtype, dims), faults=faults, parts=parts)
@@ -284,16 +289,16 @@ def _external(
         return Stored(length, offset or 0, location, available, f"{location} cannot be read: {error.strerror}"), None
 
 
-def string_entries(data: Buffer, spans: list[Span] | tuple[()]) -> dict[str, str]:
+def string_entries(data: Buffer, spans: list[Span] | tuple[()], depth: int = 1) -> dict[str, str]:
     """The StringStringEntryProto messages at the given places, the last one of a key counting; raises Damage."""
-    return dict(string_pairs(data, spans))
+    return dict(string_pairs(data, spans, depth))
 
 
-def string_pairs(data: Buffer, spans: list[Span] | tuple[()]) -> list[tuple[str, str]]:
+def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> list[tuple[str, str]]:
     """The StringStringEntryProto messages at the given places; raises Damage."""
     pairs = []
     for start, end in spans:
-        entry = protobuf.fields(data, start, end)
+        entry = protobuf.fields(data, start, end, None, depth)
         pairs.append((protobuf.last_text(data, entry, 1), protobuf.last_text(data, entry, 2)))
     return pairs
 

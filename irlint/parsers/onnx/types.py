@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.tensor import UNKNOWN, Map, Opaque, Optional, Sequence, SparseTensor, Tensor, Type
-from irlint.parsers.onnx.protobuf import DEPTH_LIMIT, Damage, fields, last, last_text, merged
+from irlint.parsers.onnx.protobuf import fields, keys, last, last_int32, last_text, merged
 from irlint.parsers.onnx.tensors import DTYPES
 
 if TYPE_CHECKING:
@@ -16,63 +16,77 @@ if TYPE_CHECKING:
 #: The fields of TypeProto that hold a kind of type.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
+_DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
+
 
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim]) -> Type | None:
     """The type that a TypeProto states, None for an empty one; ``dim`` turns each ``dim_param`` into a size. Raises Damage."""
-    return _type_at(raw, [(0, len(raw))], dim, 3)
+    return _type_at(raw, [(0, len(raw))], dim)
 
 
-def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], depth: int) -> Type | None:
-    if depth > DEPTH_LIMIT:
-        raise Damage(f"messages are nested more than {DEPTH_LIMIT} deep", 0, spans[0][0])
-    for key, places in reversed(merged(raw, spans).items()):
-        if key not in _TYPE_KEYS:
-            continue
-        found = merged(raw, places)
-        inner = found.get(1 << 3 | 2)
-        match key >> 3:
-            case 1:
-                return Tensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
-            case 4:
-                return Sequence(_type_at(raw, inner, dim, depth + 2) if inner else None)
-            case 5:
-                inner = found.get(2 << 3 | 2)
-                value = _type_at(raw, inner, dim, depth + 2) if inner else None
-                return Map(DTYPES.get(last(found, 1 << 3)), value)
-            case 7:
-                return Opaque(last_text(raw, found, 1), last_text(raw, found, 2))
-            case 8:
-                return SparseTensor(DTYPES.get(last(found, 1 << 3)), _shape(raw, found, dim))
-            case 9:
-                return Optional(_type_at(raw, inner, dim, depth + 2) if inner else None)
+def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim]) -> Type | None:
+    number, found = _chosen(raw, spans)
+    inner = found.get((2 if number == 5 else 1) << 3 | 2)
+    match number:
+        case 1:
+            return Tensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim))
+        case 4:
+            return Sequence(_type_at(raw, inner, dim) if inner else None)
+        case 5:
+            return Map(DTYPES.get(last_int32(found, 1 << 3)), _type_at(raw, inner, dim) if inner else None)
+        case 7:
+            return Opaque(last_text(raw, found, 1), last_text(raw, found, 2))
+        case 8:
+            return SparseTensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim))
+        case 9:
+            return Optional(_type_at(raw, inner, dim) if inner else None)
     return None
+
+
+def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
+    """The number of the kind of type that a TypeProto states (0: none), and the fields of that: of several, the last one counts, without
+    what stands before another one. Raises Damage."""
+    found = merged(raw, spans)
+    given = [key for key in found if key in _TYPE_KEYS]
+    if not given:
+        return 0, {}
+    key, places = given[0], found[given[0]]
+    if len(given) > 1:
+        *_, second, key = sorted(given, key=lambda each: found[each][-1])
+        places = [place for place in found[key] if place > found[second][-1]]
+    return key >> 3, merged(raw, places)
 
 
 def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> Shape | None:
     spans = found.get(2 << 3 | 2)
     if spans is None:
         return None
-    return tuple(_dim(raw, fields(raw, *span), dim) for span in merged(raw, spans).get(1 << 3 | 2, ()))
+    return tuple(_dim(raw, span, dim) for span in merged(raw, spans).get(1 << 3 | 2, ()))
 
 
-def _dim(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> MaybeDim:
-    for key in reversed(found):
-        if key == 1 << 3:
-            size = last(found, key)
-            return size if size >= 0 else None
-        if key == 2 << 3 | 2:
-            return dim(last_text(raw, found, 2))
-    return None
+def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim]) -> MaybeDim:
+    found = fields(raw, *span)
+    if _is_named(raw, span, found):
+        return dim(last_text(raw, found, 2))
+    size = last(found, _DIM_VALUE, -1)
+    return size if size >= 0 else None
+
+
+def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
+    """Whether a Dimension of the given fields states a ``dim_param``, and no ``dim_value`` behind it."""
+    if _DIM_PARAM not in found or _DIM_VALUE not in found:
+        return _DIM_PARAM in found
+    return [key for key in keys(raw, *span) if key in (_DIM_PARAM, _DIM_VALUE)][-1] == _DIM_PARAM
 
 
 def negative_sizes(raw: bytes, known: Type | None) -> str:
     """The sizes below 0 of a TypeProto of the type ``known``, where that is a tensor, with their axes; "" where it has none."""
     if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
         return ""
-    spans = merged(raw, [(0, len(raw))]).get(1 << 3 | 2)
-    spans = merged(raw, spans).get(2 << 3 | 2) if spans else None
+    spans = _chosen(raw, [(0, len(raw))])[1].get(2 << 3 | 2)
     dims = merged(raw, spans).get(1 << 3 | 2, ()) if spans else ()
-    sizes = [last(fields(raw, *span), 1 << 3) for span in dims]
+    found = [(span, fields(raw, *span)) for span in dims]
+    sizes = [0 if _is_named(raw, span, each) else last(each, _DIM_VALUE) for span, each in found]
     return ", ".join(f"axis {axis} is {size}" for axis, size in enumerate(sizes) if size < 0)
 
 
@@ -105,13 +119,10 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
     found: list[int] = []
     spans = [(0, len(raw))]
     while spans:
-        keys = [(key, places) for key, places in merged(raw, spans).items() if key in _TYPE_KEYS]
-        spans = []
-        for key, places in keys[-1:]:
-            inner = merged(raw, places)
-            if 1 << 3 in inner:
-                found.append(last(inner, 1 << 3))
-            spans = inner.get((2 if key >> 3 == 5 else 1) << 3 | 2, []) if key >> 3 in (4, 5, 9) else []
+        number, inner = _chosen(raw, spans)
+        if 1 << 3 in inner:
+            found.append(last_int32(inner, 1 << 3))
+        spans = inner.get((2 if number == 5 else 1) << 3 | 2, []) if number in (4, 5, 9) else []
     return tuple(found)
 
 

@@ -34,7 +34,7 @@ def test_drawn_messages() -> None:
             continue
         read += 1
         found = protobuf.fields(data, 2, end)
-        expected = tensors.constant(data, found, tensors.Files("m.onnx"))
+        expected = tensors.constant(data, found, tensors.Files("m.onnx"), 2)
         assert plain[0] == protobuf.last_text(data, found, 8)
         # Numbers that are none are equal to nothing.
         assert repr(plain[1]) == repr(expected)
