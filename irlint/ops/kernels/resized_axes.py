@@ -78,7 +78,7 @@ def warn_of_mode(
             help="give the data as many axes, or use another mode",
         )
         return
-    if not _groups(mode, rank, by_axis, antialias):
+    if not _groups(mode, rank, by_axis, antialias=antialias):
         allowed = either(*(listed([*map(str, group)]) for group in ranks[rank]))
         limits = " (without `antialias` only by scales of at least 1)" if mode == "cubic" else ""
         _warn(
@@ -94,7 +94,7 @@ def warn_of_mode(
         )
 
 
-def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], antialias: bool) -> tuple[tuple[int, ...], ...]:
+def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: bool) -> tuple[tuple[int, ...], ...]:
     """The groups of axes that ONNX Runtime resizes together, with all axes in them that are known to change."""
     changed = {axis for axis, change in by_axis.items() if change}
     groups = tuple(group for group in _RESIZED[mode][rank] if changed <= set(group))
@@ -109,16 +109,16 @@ def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antia
         return
     rank = len(x.shape)
     by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
-    groups = _groups(mode, rank, by_axis, antialias)
+    groups = _groups(mode, rank, by_axis, antialias=antialias)
     kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
     # One of the groups is resized: for each choice of an axis outside of each of them, one of these axes keeps its size.
     choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
     for choice in choices:
         if not any(other < choice for other in choices):
-            _require_one_kept(sorted(choice), x.shape, targets, mode)
+            _require_one_kept(sorted(choice), x.shape, targets, mode=mode)
 
 
-def _require_one_kept(axes: Sequence[int], dims: Shape, targets: Mapping[int, MaybeDim], mode: str) -> None:
+def _require_one_kept(axes: Sequence[int], dims: Shape, targets: Mapping[int, MaybeDim], *, mode: str) -> None:
     relations = []
     for axis in axes:
         dim, target = dims[axis], targets.get(axis, dims[axis])
