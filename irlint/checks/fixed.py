@@ -25,9 +25,6 @@ LONG = 120
 #: Of demands on one size so many are listed.
 MOST = 3
 
-#: Operators whose inputs from the second on list axes or sizes: their own lengths are never what an axis of the data has to be.
-OF_LISTS = frozenset({"Expand", "Resize", "Reshape", "Squeeze", "Tile", "Upsample"})
-
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
 
@@ -142,7 +139,7 @@ def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
     """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes that are fixed."""
     types = inputs_of(demand.node, known)
-    if demand.node.op in OF_LISTS:
+    if _lists_removed_axes(demand.node, types, known):
         types = types[:1]
     for relation in demand.requirement.any_of:
         pairs = _pairs(relation, types) if relation.kind == "==" else []
@@ -218,15 +215,17 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
-    own = _help_of_operator(each, declare, node, makers.known)
-    if own:
-        return own
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
+    if _lists_removed_axes(node, inputs, known):
+        return f"leave the axis out of input 1, which lists the axes to remove, or {declare}"
     types = [given if isinstance(given, Tensor) else None for given in inputs]
     output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
     rank = len(output.shape) if isinstance(output, Tensor) and output.shape is not None else None
-    if any(given is not None and given.value is not None and len(given.value) == rank for given in types[1:]):
+    if any(
+        given is not None and given.rank == 1 and given.value is not None and len(given.value) == rank
+        for given in types[1:]
+    ):
         return f"let this node follow the input (-1, or its Shape, in a target), or {declare}"
     if size is None:
         return f"pool to a fixed size before this node, or {declare}"
@@ -246,16 +245,13 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     return f"correct what leads here, so that it works for every size, or {declare}"
 
 
-def _help_of_operator(each: Fixed, declare: str, node: Node, known: Known) -> str:
-    """What to do about a node whose operator has no target that could follow its input, "" for another one."""
-    if node.op == "Squeeze":
-        axes = [axis for index, axis in _marks(each.demands[0], each.names, known) if index == 0]
-        return f"leave axis {axes[0]} out of the axes, or {declare}" if len(axes) == 1 else ""
-    if node.op == "GatherND":
-        return f"make input 1 (indices) for every size of the batch, or {declare}"
-    if node.op == "Resize":
-        return f"take the sizes of the axes that stay from the Shape of input 0, or {declare}"
-    return ""
+def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
+    """Whether the second of two inputs lists axes of the first that the output does not have."""
+    made = [known.types.get(value) for value in node.outputs if value is not None]
+    if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
+        return False
+    listed_axes = types[1].value
+    return listed_axes is not None and 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
 
 
 def _of_a_constant(what: str, declare: str, demand: Demand) -> str:

@@ -192,15 +192,15 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
         ),
         (
             "(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
-            "leave axis 0 out of the axes, or declare 1",
+            "leave the axis out of input 1, which lists the axes to remove, or declare 1",
         ),
         (
             "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y = GatherND <batch_dims = 1> (x, i) }",
-            "make input 1 (indices) for every size of the batch, or declare 1",
+            "correct what leads here, so that it works for every size, or declare 1",
         ),
         (
             '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
-            "take the sizes of the axes that stay from the Shape of input 0, or declare 1",
+            "let this node follow the input (-1, or its Shape, in a target), or declare 1",
         ),
         (
             f"(float[B,C,4,4] x) => (float[P,5,4,4] y) <{floats(5, 3, 1, 1)}> {{ y = Conv (x, w) }}",
