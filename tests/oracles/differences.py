@@ -302,12 +302,6 @@ MODELS = {
     "names that stand twice in version 10": Difference(
         named(10, "tx", "tx", "x"), "", "load", "OpenVINO renames one of two equal tensor names, in an order of its own"
     ),
-    "a size that fits one batch": Difference(
-        "onnx Resize@19 float32[N,4,6,6] _ _ int64{4,4,9,9} ; mode=linear",
-        "",
-        "run",
-        "the batch stays as it is where it is 4",
-    ),
     "two defaults of a function": Difference(
         _FUNCTIONS + "f <a: int = 0, a: int = 5> (x) => (y) { y = Softmax <axis : int = @a> (x) }",
         "(IRL130)",
