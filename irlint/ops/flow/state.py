@@ -68,7 +68,6 @@ def _compiled_variable(layer: Layer) -> Fault | None:
             "the variable is of a dynamic type, and nothing initializes it",
             help="write `variable_type`",
             attribute="variable_type",
-            forbidden=True,
         )
     return None
 
