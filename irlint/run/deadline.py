@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 #: The check of one file may take so many seconds where nobody says otherwise.
 USUAL = 600
@@ -59,8 +62,10 @@ class _BySignal:
         self.before = signals.signal(signals.SIGALRM, self._ring)
         signals.setitimer(signals.ITIMER_REAL, self.seconds, AGAIN)
 
-    def _ring(self, *_: object) -> None:
-        if not self.over:
+    def _ring(self, _: int, frame: FrameType | None) -> None:
+        # An exception at the ends of the block would leave the timer running behind it.
+        at_an_end = frame is not None and frame.f_code in (_BySignal.__enter__.__code__, _BySignal.__exit__.__code__)
+        if not self.over and not at_an_end:
             raise TimedOut
 
     def __exit__(self, *_: object) -> None:
