@@ -136,7 +136,7 @@ def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fau
         attribute=written,
         role="attribute",
         severity=Severity.WARNING if passed else Severity.ERROR,
-        stage="compile" if meant in operator.absent else "load",
+        stage="compile" if meant in operator.absent and not passed else "load",
     )
 
 

@@ -52,11 +52,11 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
 
     place = _places(known)
     found = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
-    every = [*model.problems, *_with_causes(later, found)]
+    every = [*model.problems, *with_causes(later, found)]
     return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
 
 
-def _with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
+def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
     """The problems ``after`` a change of some, each that follows from one with what became of it."""
     moved = {id(one): other for one, other in zip(before, after) if one is not other}
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from irlint.checks import with_causes
 from irlint.checks.early_opsets import NO_KERNEL
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.faults import Severity
@@ -27,11 +28,9 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
         return list(found)
     named = {each.runtime for each in asked}
     own = next(iter(known.format.runtimes))
-    kept = [
-        _targeted(each) if own in named else each
-        for each in found
-        if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST
-    ]
+    kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
+    if own in named:
+        kept = with_causes(kept, [_targeted(each) for each in kept])
     by_runtime = {
         name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
     }

@@ -17,7 +17,7 @@ SIZE_TOO_LARGE = Rule(
     Severity.ERROR,
     "A size is larger than any that a tensor can have.",
     why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more than
-9223372036854775807 elements, and what is reckoned with such a size overflows.""",
+9223372036854775807 elements, and what is computed with such a size overflows.""",
     mend="Look where the size comes from: a repeat, a pad or a scale that is too large, or garbage in its place.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (x, r) }""",

@@ -196,6 +196,22 @@ def test_what_the_specification_allows_is_an_error_for_whoever_names_the_runtime
     assert [each.severity.value for each in found] == [level]
 
 
+def test_what_openvino_takes_stays_a_warning_for_whoever_names_it(tmp_path):
+    """It takes 0 for the `min` of a Clamp that is misspelled."""
+    path = tmp_path / "m.xml"
+    clamp = layer(1, "Clamp", 1, 'mim="0" max="6"')
+    path.write_text(document([parameter(0, "2,3"), clamp, result(9)], [(0, 1, 0), (1, 9, 0)]))
+    found = irlint.check(path, targets=["openvino"]).findings
+    assert [f"{each.severity.value} {each.rule.code}" for each in found] == ["warning IRL503"]
+
+
+@pytest.mark.parametrize("targets", [(), ("openvino",)])
+def test_what_follows_from_a_layer_that_is_not_compiled_follows_from_it_for_every_target(targets, tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_text(chained("", "2,3"))
+    assert {each.rule.code for each in irlint.check(path, targets=targets).findings} >= {"IRL396", "IRL525"}
+
+
 CONVERT = layer(1, "Convert", 1)
 DYNAMIC = layer(1, "Convert", 1, 'destination_type="dynamic"')
 SHAPE = layer(2, "ShapeOf", 1, 'output_type="i64"', version="opset3")

@@ -24,7 +24,7 @@ ARG_OF_NOTHING = Rule(
     "arg-of-empty-axis",
     Severity.ERROR,
     "The place of the largest or smallest element is asked for on an axis that has none.",
-    why="""An axis of size 0 has no element whose place could be told; runtimes stop there. Beside a dynamic axis it is a warning:
+    why="""An axis of size 0 has no element, and so no place of one; runtimes stop there. Beside a dynamic axis it is a warning:
 where that one is 0 too, they run.""",
     mend="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -198,7 +198,7 @@ def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_inde
         position = axis_of(axis, len(x.shape))
         filled = all(at_least(dim, 1) for dim in shape)
         fault = ARG_OF_NOTHING.fault(
-            f"axis {position} of input 0 is 0: it has no element whose place could be told",
+            f"axis {position} of input 0 is 0: it has no element, so no place of one",
             help="make sure that the axis is not empty",
             input=0,
             marks=((0, position),),
