@@ -16,7 +16,10 @@ def asked(path, arguments, cwd, environment, streams, prelude=""):  # type: igno
     try:
         connection.connect(path)
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)] if numbers else []
-        connection.sendall(message[connection.sendmsg([message], rights) :])
+        rest = message[connection.sendmsg([message], rights) :]
+        # Sending nothing fails where a quick run has ended already.
+        if rest:
+            connection.sendall(rest)
         status = connection.recv(1)
     finally:
         connection.close()
