@@ -26,8 +26,9 @@ warnings in parentheses; or the codes of errors and warnings, a colon behind the
 or ``sound``, where nothing but that is asked; of several nodes, only findings that follow from no other. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
 
 An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``,
-``refuses`` (it loads), ``fails`` (it runs), ``crashes``, other types, or ``agrees`` in one of two alternatives. Behind the name may
-stand the release up to which that held: ``onnxruntime<1.32 fails`` is true of the releases before 1.32.
+``refuses`` (it loads), ``fails`` (it runs), ``crashes``, other types, ``agrees`` in one of two alternatives, or ``varies``
+with the instructions of the processor. Behind the name may stand the release up to which that held: ``onnxruntime<1.32 fails`` is
+true of the releases before 1.32.
 """
 
 from __future__ import annotations
