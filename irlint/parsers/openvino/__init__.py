@@ -142,15 +142,6 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
     from lxml import etree
 
-    refusal: Exception | None = None
-    try:
-        if b"<!ENTITY" in data:
-            raise ValueError("an entity of its own, which OpenVINO does not know")
-        root = etree.fromstring(data, _parser(etree))
-        if b"<![CDATA[" not in data:
-            return _without_namespaces(root), []
-    except (etree.XMLSyntaxError, ValueError) as error:
-        refusal = error
     from irlint.parsers.openvino.xml import Broken, decoded, mended
 
     source = decoded(data)
@@ -159,8 +150,9 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
         document = mended(text)
     except Broken as broken:
         return None, [_broken(broken, text)]
+    refusal = None if document.plain and not document.leniencies else _refusal(etree, data)
     encoded = document.text.encode("utf-8", "replace")
-    problems = _forgiven(document.leniencies, text)
+    problems = _forgiven(document.leniencies, text) if refusal is not None else []
     try:
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -180,6 +172,17 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
         )
         problems = [Problem(fault, place=place)]
     return _without_namespaces(root), problems
+
+
+def _refusal(etree: Any, data: bytes) -> Exception | None:
+    """What libxml2 says against a document; None where it reads it."""
+    if b"<!ENTITY" in data:
+        return ValueError("an entity of its own, which OpenVINO does not know")
+    try:
+        etree.fromstring(data, _parser(etree))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        return error
+    return None
 
 
 def _is_limit(error: Exception, encoding: str) -> bool:

@@ -1,4 +1,4 @@
-"""The elements of an XML document without namespaces, made by the standard library's expat: importing lxml takes longer than most checks."""
+"""The elements of a document as OpenVINO writes it, read by a whitelist of what it writes: importing lxml takes longer than most checks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,36 @@ from irlint.lazy_typing import overload
 #: What stands for a CDATA section in a document that lxml reads: a processing instruction of this name, as lxml gives the text of a
 #: section together with that around it.
 SECTION = "irlint-cdata"
+
+#: What XML takes for blanks.
+BLANKS = " \t\r\n"
+
+#: The declarations of a document in UTF-8.
+DECLARATIONS = frozenset(
+    f"<?xml version={each}1.0{each}{encoding}{blank}?>"
+    for each in "\"'"
+    for encoding in ("", f" encoding={each}utf-8{each}", f" encoding={each}UTF-8{each}")
+    for blank in ("", " ")
+)
+
+#: References to characters as OpenVINO writes them.
+_CHARACTERS = {
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+    "quot": '"',
+    "apos": "'",
+    "#9": "\t",
+    "#09": "\t",
+    "#10": "\n",
+    "#13": "\r",
+}
+
+#: Elements inside more others are not read here.
+_DEEPEST = 100
+
+#: What stands between ``<`` and ``>``: the name of an element, its attributes, and whether it has nothing inside.
+Tag = tuple[str, dict[str, str], bool]
 
 
 class Element:
@@ -53,41 +83,85 @@ class Element:
 
 
 def read(text: str) -> Element | None:
-    """The root of a document without a declaration; None where expat refuses it, or a name has a prefix."""
-    from pyexpat import ExpatError, ParserCreate
-
-    around = [Element("", {})]
-    characters: list[str] = []
-
-    def told() -> None:
-        """Gives the characters since the last tag to what they stand in, or behind."""
-        element = around[-1]
-        if element.children:
-            element.children[-1].tail = "".join(characters)
+    """The root of a document without a declaration; None for one that is not as OpenVINO writes it."""
+    blank, *parts = text.split("<")
+    root = Element("", {})
+    around = [root]
+    tags: dict[str, Tag | None] = {}
+    for part in parts:
+        inside, closed, behind = part.partition(">")
+        if not closed:
+            return None
+        if inside.startswith("/"):
+            if around.pop().tag != inside[1:] or not around:
+                return None
         else:
-            element.text = "".join(characters)
-        characters.clear()
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        if characters:
-            told()
-        element = Element(tag, attributes)
-        around[-1].children.append(element)
-        around.append(element)
-
-    def end(_: str) -> None:
-        if characters:
-            told()
-        around.pop()
-
-    names: dict[str, str] = {}
-    parser = ParserCreate(intern=names)
-    parser.buffer_text = True
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = characters.append
-    try:
-        parser.Parse(text, True)
-    except ExpatError:
+            tag = tags[inside] if inside in tags else tags.setdefault(inside, _tag(inside))
+            if tag is None or len(around) > _DEEPEST:
+                return None
+            element = Element(tag[0], tag[1])
+            around[-1].children.append(element)
+            if not tag[2]:
+                around.append(element)
+        if behind and not _place(behind, around[-1]):
+            return None
+    if len(around) > 1 or len(root.children) != 1 or (blank + (root.children[0].tail or "")).strip(BLANKS):
         return None
-    return None if any(":" in name for name in names) else around[0].children[0]
+    return root.children[0]
+
+
+def _place(text: str, element: Element) -> bool:
+    """Gives a text to what it stands in, or behind; whether it is one that OpenVINO writes."""
+    if text.strip(BLANKS) and not (text.isprintable() and text.isascii() and not any(each in text for each in '&">')):
+        return False
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if element.children:
+        element.children[-1].tail = text
+    else:
+        element.text = text
+    return True
+
+
+def _tag(inside: str) -> Tag | None:
+    """A start tag; None for one that OpenVINO does not write."""
+    empty = inside.endswith("/")
+    first, *parts = (inside[:-1] if empty else inside).removesuffix(" ").split('"')
+    name, between, attribute = first.partition(" ")
+    if not parts:
+        return (name, {}, empty) if _is_name(name) and not between else None
+    if len(parts) % 2 or parts[-1] or not _is_name(name):
+        return None
+    names = [f" {attribute}" if between else "", *parts[1:-1:2]]
+    attributes: dict[str, str] = {}
+    for each, written in zip(names, parts[::2]):
+        key, value = each[1:-1], _value(written)
+        if value is None or each[:1] != " " or each[-1:] != "=" or not _is_name(key) or key in attributes:
+            return None
+        attributes[key] = value
+    return None if "xmlns" in attributes else (name, attributes, empty)
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is a name of ASCII letters without a prefix."""
+    return text[:1].isalpha() and text.isascii() and (text.isalnum() or _without_signs(text).isalnum())
+
+
+def _without_signs(text: str) -> str:
+    return text.replace("_", "a").replace("-", "a").replace(".", "a")
+
+
+def _value(text: str) -> str | None:
+    """The value of an attribute, None for one that OpenVINO does not write."""
+    if not text.isprintable() and text:
+        return None
+    if "&" not in text:
+        return text
+    first, *parts = text.split("&")
+    found = [first]
+    for part in parts:
+        reference, ended, behind = part.partition(";")
+        if not ended or reference not in _CHARACTERS:
+            return None
+        found += (_CHARACTERS[reference], behind)
+    return "".join(found)

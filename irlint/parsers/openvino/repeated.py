@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
 from irlint.parsers.openvino.edges import Edge
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader, Ordinals, first_children, tensor_names
+from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
+from irlint.parsers.openvino.layers import Element, Layer, LayerReader, Ordinals, tensor_names
 from irlint.records import record
-
-#: What XML takes for blanks.
-_BLANKS = " \t\r\n"
 
 #: What stands before the attributes of a layer, as OpenVINO writes them.
 _HEAD = ["id=", " name=", " type=", " version="]
@@ -20,16 +18,8 @@ _HEAD = ["id=", " name=", " type=", " version="]
 _EDGE = "<edge from-layer="
 _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 
-#: The declarations of a document in UTF-8, as far as ``?>``.
-_DECLARATIONS = frozenset(
-    f"<?xml version={each}1.0{each}{encoding}{blank}"
-    for each in "\"'"
-    for encoding in ("", f" encoding={each}utf-8{each}", f" encoding={each}UTF-8{each}")
-    for blank in ("", " ")
-)
-
-#: What a document has that is not as OpenVINO writes it, behind a letter of it that is rare: that is found faster.
-_UNUSUAL = (("!", "<!"), ("?", "<?"), ("\ufeff", "\ufeff"), ("xmlns", "xmlns"))
+#: No layer has more characters than this, and neither has what stands around them and the edges.
+_LONGEST = 1 << 22
 
 #: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers they were made.
 _NAMES, _OFFSET = ' names="', ' offset="'
@@ -70,24 +60,26 @@ class Sections:
 
 
 def sections(data: bytes) -> Sections | None:
-    """The parts of a document, which is well-formed where the rest is; None for one that is not as OpenVINO writes it."""
-    if b"\0" in data:
-        return None
+    """The parts of a document; None for one that is not as OpenVINO writes it."""
     try:
-        text = _undeclared(data.decode())
+        text = data.decode()
     except UnicodeDecodeError:
         return None
-    if any(rare in text and each in text for rare, each in _UNUSUAL):
-        return None
+    declared = text.find("?>", 0, 64)
+    start = declared + 2 if text[: declared + 2] in DECLARATIONS else 0
     begin, end = text.find("<layers>"), text.find("</layers>")
     edges_begin = text.find("<edges>", end)
     edges_end = text.find("</edges>", edges_begin)
     if not 0 <= begin < end < edges_begin < edges_end:
         return None
-    head, between, tail = text[: begin + 8], text[end:edges_begin], text[edges_end:]
-    if head.count("<layers") > 1 or any(each in part for part in (between, tail) for each in ("<layers", "<edges")):
+    if max(begin - start, edges_begin - end, len(text) - edges_end) > _LONGEST:
         return None
-    layers, layers_at, tags = _layers(text[begin + 8 : end]), _started(head), _started(text[begin + 8 : end])
+    head, between, tail = text[start : begin + 8], text[end:edges_begin], text[edges_end:]
+    layers, layers_at, tags = (
+        _layers(text[begin + 8 : end]),
+        _started(head),
+        text.count("<", begin + 8, end) - text.count("</", begin + 8, end),
+    )
     edges_at = layers_at + tags + _started(between)
     edges = _edges(text[edges_begin + 7 : edges_end], edges_at + 1)
     if layers is None or edges is None:
@@ -95,15 +87,17 @@ def sections(data: bytes) -> Sections | None:
     own = _own(layers)
     read = "".join([f"<layer {text}" for text, each in zip(layers, own) if each is None])
     root = elements.read(f"{head}{read}{between}<edges>{tail}")
-    if root is None or not first_children(root).keys() >= {"layers", "edges"}:
+    if root is None or not _is_net(root, own.count(None)):
         return None
     return Sections(layers, own, layers_at, edges, edges_at, root, tags, _started(read))
 
 
-def _undeclared(text: str) -> str:
-    """A document without its declaration, where that is one of UTF-8."""
-    declared, _, rest = text.partition("?>")
-    return rest if declared in _DECLARATIONS else text
+def _is_net(root: Element, layers: int) -> bool:
+    """Whether a tree has its layers and its edges first, and no others."""
+    names = [child.tag for child in root]
+    if names[:2] != ["layers", "edges"] or {"layers", "edges"} & set(names[2:]):
+        return False
+    return [child.tag for child in root.children[0]] == ["layer"] * layers
 
 
 def _started(text: str) -> int:
@@ -113,10 +107,12 @@ def _started(text: str) -> int:
 
 def _layers(text: str) -> list[str] | None:
     blank, *texts = text.split("<layer ")
-    texts = [each.rstrip(_BLANKS) for each in texts]
-    if "<layers" in text or text.count("</layer>") != len(texts):
+    if max(map(len, (blank, *texts))) > _LONGEST:
         return None
-    if blank.strip(_BLANKS) or not all(each.endswith("</layer>") for each in texts):
+    texts = [each.rstrip(BLANKS) for each in texts]
+    if text.count("</layer>") != len(texts):
+        return None
+    if blank.strip(BLANKS) or not all(each.endswith("</layer>") for each in texts):
         return None
     return texts
 
@@ -128,7 +124,7 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
     for at, text in enumerate(texts):
         parts = text.split('"', 8)
         id, name, behind = parts[1:9:2][:1], parts[3:4], parts[8:]
-        if parts[:8:2] != _HEAD or not behind or not behind[0].lstrip(_BLANKS).startswith(">") or "'" in text:
+        if parts[:8:2] != _HEAD or not behind or not behind[0].startswith(">"):
             found.append(None)
             continue
         rest, *named = behind[0].split(_NAMES)
@@ -176,9 +172,9 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
     parts = text.split('"')
     count = len(parts) // 8
     if len(parts) % 8 != 1 or not count:
-        return None if text.strip(_BLANKS) else []
+        return None if text.strip(BLANKS) else []
     between = [set(parts[at::8]) for at in (2, 4, 6)]
-    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(_BLANKS) != _EDGE or _behind_edge(parts[-1]) != "":
+    if between != [{each} for each in _BETWEEN] or parts[0].lstrip(BLANKS) != _EDGE or _behind_edge(parts[-1]) != "":
         return None
     if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
@@ -195,7 +191,7 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
 def _behind_edge(text: str) -> str | None:
     """What follows the end of an edge's tag; None where that does not come first."""
     rest = text.removeprefix(" ")
-    return rest[2:].lstrip(_BLANKS) if rest.startswith("/>") else None
+    return rest[2:].lstrip(BLANKS) if rest.startswith("/>") else None
 
 
 class RestOrdinals(Ordinals):
@@ -263,18 +259,30 @@ class RepeatedLayers:
         ports = list(element.iter("port"))
         named = tuple(["names" in port.attrib for port in ports])
         info = layer.children.get("rt_info")
-        inner = [] if info is None else [each for each in info if each.get("name") != "fused_names" or len(each)]
+        fused = [] if info is None else list(info)
+        plain = len(fused) < 2 and all(each.get("name") == "fused_names" and not len(each) for each in fused)
         kept = (
             sound
             and layer.children.keys() <= {"data", "input", "output", "rt_info"}
-            and (offset is None or "offset" in layer.attributes)
-            and not inner
+            and (offset is None or _has_offset_first(element, layer.children.get("data")))
+            and plain
             and len(list(element.iter("rt_info"))) == (info is not None)
             and [layer.place.located(port.place).element for port in (*layer.inputs, *layer.outputs)]
             == [self.reader.ordinals[each] for each in ports]
             and sum(named) == names
         )
         return Template(layer if kept else None, named, sum(1 for _ in element.iter("*")))
+
+
+def _has_offset_first(layer: Element, data: Element | None) -> bool:
+    """Whether the first ` offset="` in the text of a layer begins that attribute of its data."""
+    for element in layer.iter("*"):
+        for name, value in element.attrib.items() if element is not layer else ():
+            if name == "offset":
+                return element is data
+            if value.endswith(_OFFSET[:-1]):
+                return False
+    return False
 
 
 def _alike(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
-from irlint.parsers.openvino.elements import SECTION
+from irlint.parsers.openvino.elements import DECLARATIONS, SECTION
 from irlint.records import record
 
 _NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
 _BLANK = r"[ \t\r\n]"
 _ATTRIBUTE = re.compile(rf"{_BLANK}+({_NAME}){_BLANK}*={_BLANK}*(?:\"([^\"]*)\"|'([^']*)')")
 _TOKEN = re.compile(
-    rf"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?{_NAME}.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
+    rf"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?{_NAME}.*?\?>|<!DOCTYPE"
     rf"|</(?P<end>{_NAME}){_BLANK}*>"
     rf"|<(?P<start>{_NAME})(?P<attributes>(?:{_BLANK}+{_NAME}{_BLANK}*={_BLANK}*(?:\"[^\"]*\"|'[^']*'))*)"
     rf"{_BLANK}*(?P<empty>/?)>"
@@ -39,6 +40,10 @@ _FIRST_BYTES = (
     (b"\0<", "utf-16-be"),
 )
 
+
+#: Of a text and of the value of an attribute at most so many characters are read: nothing that counts is as long.
+LONGEST_TEXT = 1 << 16
+LONGEST_VALUE = 1 << 20
 
 #: Elements inside so many others are kept as if they stood on that level: no element of an IR lies as deep.
 DEEPEST = 200
@@ -95,16 +100,73 @@ class StartTag:
             yield attribute[1], self.attributes_start + attribute.start(1), self.attributes_start + attribute.end()
 
 
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """The tokens of a text, each with the index behind it; one that is no markup is ``<`` alone, and the last."""
+    at = 0
+    while True:
+        for token in _TOKEN.finditer(text, at):
+            at = token.end()
+            if at - token.start() == len(_DOCTYPE) and token[0] == _DOCTYPE:
+                at = _behind_doctype(text, at)
+                yield token, at
+                break
+            yield token, at
+        else:
+            return
+
+
+_DOCTYPE = "<!DOCTYPE"
+_IN_DOCTYPE = re.compile(r"""<!\[|<!(?!-)|<\?|<!--|["'<>]""")
+_IGNORED = re.compile(r"<!\[|\]\]>")
+
+#: What ends the parts of a DOCTYPE by what begins them.
+_ENDS = {"<?": "?>", "<!--": "-->", '"': '"', "'": "'"}
+
+
+def _behind_doctype(text: str, at: int) -> int:
+    """The index behind a DOCTYPE whose name begins at ``at``, as pugixml passes over it; raises Broken where it does not end."""
+    begin = at - len(_DOCTYPE)
+    depth = 1
+    while depth:
+        found = _IN_DOCTYPE.search(text, at)
+        if found is None or found[0] == "<":
+            raise Broken("the DOCTYPE does not end", begin, 0, truncated=found is None)
+        sign, at = found[0], found.end()
+        if sign == "<![":
+            at = _behind_ignored(text, at, begin)
+        elif sign in _ENDS:
+            at = text.find(_ENDS[sign], at) + len(_ENDS[sign])
+            if at < found.end():
+                raise Broken(f"the DOCTYPE does not end: {sign} is not closed in it", begin, 0)
+        else:
+            depth += 1 if sign == "<!" else -1
+    return at
+
+
+def _behind_ignored(text: str, at: int, begin: int) -> int:
+    """The index behind a section of a DOCTYPE that begins before ``at``; raises Broken where it does not end."""
+    depth = 1
+    while depth:
+        found = _IGNORED.search(text, at)
+        if found is None:
+            raise Broken("the DOCTYPE does not end: a section is not closed in it", begin, 0, truncated=True)
+        depth += 1 if found[0] == "<![" else -1
+        at = found.end()
+    return at
+
+
 def start_tags(text: str) -> Iterator[StartTag]:
     """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a name."""
     ordinal = 0
-    for token in _TOKEN.finditer(text):
-        if token["start"]:
-            yield StartTag(ordinal, token.start(), token.end(), token.start("attributes"), token["attributes"])
-            ordinal += 1
-        elif token[0] == "<":
-            yield StartTag(ordinal, token.start(), token.start() + 1, token.start(), "")
-            return
+    tokens = _tokens(text)
+    with suppress(Broken):
+        for token, end in tokens:
+            if token["start"]:
+                yield StartTag(ordinal, token.start(), end, token.start("attributes"), token["attributes"])
+                ordinal += 1
+            elif end == token.start() + 1:
+                yield StartTag(ordinal, token.start(), end, token.start(), "")
+                return
 
 
 @record
@@ -132,11 +194,13 @@ class Broken(Exception):
 
 @record
 class Mended:
-    """The root element as well-formed XML, how many elements it has, and what had to be mended."""
+    """The root element as well-formed XML, how many elements it has, and what had to be mended; ``plain`` where nothing but tags and text
+    stands in the document."""
 
     text: str
     elements: int
     leniencies: tuple[Leniency, ...]
+    plain: bool
 
 
 def mended(text: str) -> Mended:
@@ -147,7 +211,7 @@ def mended(text: str) -> Mended:
 class _Mender:
     """One pass over the tokens of a text."""
 
-    __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "elements", "done")
+    __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "elements", "done", "plain")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -157,33 +221,47 @@ class _Mender:
         self.ordinal = -1
         self.elements = 0
         self.done = False
+        self.plain = True
 
     def result(self) -> Mended:
         end = 0
-        for token in _TOKEN.finditer(self.text):
+        for token, behind in _tokens(self.text):
             if self.done and not self.open and self.text.find("\0", end, token.start()) >= 0:
                 break
             self._characters(end, token.start())
-            self._expect_no_end(token.start(), token.end())
+            self._expect_no_end(token.start(), behind)
             self._token(token)
-            end = token.end()
+            end = behind
         if self.open:
             raise Broken(f"the file ends inside {self._inside()}", len(self.text), self.open[-1][2], truncated=True)
         if not self.done:
             raise Broken("the file has no element", len(self.text), 0)
         self._characters(end, len(self.text))
-        return Mended("".join(self.parts), self.elements, tuple(self.leniencies))
+        return Mended("".join(self.parts), self.elements, tuple(self.leniencies), self.plain)
 
     def _token(self, token: re.Match[str]) -> None:
         if token["start"]:
             self._start(token)
         elif token["end"]:
             self._end(token)
-        elif token[0] == "<":
+        elif token.end() == token.start() + 1:
             self._broken(token.start())
-        elif self.open and not self.done:
-            content = _ILLEGAL.sub("\ufffd", token[0][9:-3]).replace("?>", "?\ufffd")
-            self.parts.append(f"<?{SECTION} {content}?>" if token[0].startswith("<![CDATA[") else "<!---->")
+        else:
+            self._other(token)
+
+    def _other(self, token: re.Match[str]) -> None:
+        """Takes what is neither a tag nor text."""
+        start, end = token.span()
+        if self.text.startswith(_DOCTYPE, start) and self.open:
+            raise Broken("a DOCTYPE stands inside an element", start, self.open[-1][2])
+        self.plain = self.plain and not self.open and self.text[start:end] in DECLARATIONS
+        if not self.open or self.done:
+            return
+        if self.text.startswith("<![CDATA[", start):
+            content = self.text[start + 9 : min(end - 3, start + 9 + LONGEST_TEXT)]
+            self.parts.append(f"<?{SECTION} {_ILLEGAL.sub(chr(0xFFFD), content).replace('?>', '?' + chr(0xFFFD))}?>")
+        else:
+            self.parts.append("<!---->")
 
     def _start(self, token: re.Match[str]) -> None:
         self.ordinal += 1
@@ -201,10 +279,10 @@ class _Mender:
 
     def _attributes(self, token: re.Match[str]) -> str:
         kept: dict[str, str] = {}
-        for attribute in _ATTRIBUTE.finditer(token["attributes"]):
-            name = attribute[1]
-            value = attribute[2] if attribute[2] is not None else attribute[3]
-            at = token.start("attributes") + attribute.start(1)
+        for attribute in _ATTRIBUTE.finditer(self.text, *token.span("attributes")):
+            name, at = attribute[1], attribute.start(1)
+            begin, end = attribute.span(2) if attribute.start(2) >= 0 else attribute.span(3)
+            value = self.text[begin : min(end, begin + LONGEST_VALUE)]
             if name in kept:
                 self._forgive(f'the attribute "{name}" for the second time', at, name)
                 continue
@@ -248,14 +326,14 @@ class _Mender:
     def _characters(self, start: int, end: int) -> None:
         if self.open or not self.done:
             self._expect_no_end(start, end)
-        if not _CHARACTER.search(self.text, start, end):
+        found = _CHARACTER.search(self.text, start, end)
+        if found is None:
             return
         if not self.open or self.done:
             self._forgive(f"text {'after' if self.done else 'before'} the root element", start)
             return
-        characters = self.text[start:end]
-        first = start + len(characters) - len(characters.lstrip())
-        self.parts.append(self._escaped(characters, first).replace("]]>", "]]&gt;"))
+        characters = self.text[max(start, found.start() - 1) : min(end, found.start() + LONGEST_TEXT)]
+        self.parts.append(self._escaped(characters, found.start()).replace("]]>", "]]&gt;"))
 
     def _expect_no_end(self, start: int, end: int) -> None:
         """Makes sure that a part of the text has no NUL, at which OpenVINO stops reading. Raises Broken."""

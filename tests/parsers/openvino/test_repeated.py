@@ -88,7 +88,7 @@ DOCUMENTS = {
 }
 
 
-def _read(model: Model) -> list[object]:
+def read_of(model: Model) -> list[object]:
     read: list[object] = [(each.fault.message, each.graph, each.place) for each in model.problems]
     if model.graph is None:
         return read
@@ -109,7 +109,7 @@ def _both_ways(path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None
     with monkeypatch.context() as changed:
         changed.setattr(openvino, "sections", lambda data: None)
         other = parsers.read(path, data)
-    assert _read(one) == _read(other)
+    assert read_of(one) == read_of(other)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
