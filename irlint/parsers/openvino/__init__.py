@@ -160,7 +160,7 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
     else:
         if refusal is None or _is_limit(refusal, source.encoding):
-            return _without_namespaces(root), problems
+            return root, problems
     assert refusal is not None
     if root is None or sum(1 for _ in root.iter("*")) < document.elements:
         message, place = _refused(refusal, text)
@@ -171,7 +171,7 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
             f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
         )
         problems = [Problem(fault, place=place)]
-    return _without_namespaces(root), problems
+    return root, problems
 
 
 def _refusal(etree: Any, data: bytes) -> Exception | None:
@@ -188,7 +188,7 @@ def _refusal(etree: Any, data: bytes) -> Exception | None:
 def _is_limit(error: Exception, encoding: str) -> bool:
     """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as malformed."""
     told = str(error).lower()
-    return "huge" in told or "excessive depth" in told or encoding.startswith("utf-32")
+    return "huge" in told or "too big" in told or "excessive depth" in told or encoding.startswith("utf-32")
 
 
 def _refused(error: Exception, text: str) -> tuple[str, Place]:
@@ -212,15 +212,6 @@ def _parser(etree: Any, **options: bool) -> Any:
         collect_ids=False,
         **options,
     )
-
-
-def _without_namespaces(root: Element) -> Element:
-    """The same tree, with names that have no namespace: OpenVINO knows none, and a prefix is part of a name to it."""
-    if "{" in str(root.tag) or root.nsmap:
-        for element in root.iter("*"):
-            name = str(element.tag).rpartition("}")[2]
-            element.tag = f"{element.prefix}.{name}" if element.prefix else name
-    return root
 
 
 def _broken(broken: Broken, text: str) -> Problem:

@@ -9,10 +9,15 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Declaration, Place, Port, Value
 from irlint.model.tensor import Tensor
+from irlint.parsers.faults import LONG_NAME
 from irlint.parsers.openvino.elements import SECTION
 from irlint.parsers.openvino.operations import SPELLINGS
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
+
+#: A name of more characters is cut, and so many of them are kept.
+LONGEST_NAME = 1 << 16
+SHOWN_OF_LONG = 48
 
 #: An element of a tree of lxml or of ``elements``.
 Element = Any
@@ -124,11 +129,12 @@ class Ordinals(dict[Element, int]):
 class LayerReader:
     """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
 
-    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants")
+    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants", "has_long_name")
 
     def __init__(self, ordinals: dict[Element, int]) -> None:
         self.ordinals = ordinals
         self.complaints: list[Complaint] = []
+        self.has_long_name = False
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
         #: What ``Const`` layers of the same texts are, as ``constants`` reads them.
@@ -142,7 +148,7 @@ class LayerReader:
             place=Place(self.ordinals[element]),
             key=None,
             id=texts.get("id", ""),
-            name=texts.get("name", ""),
+            name=self._name(texts.get("name", ""), element),
             type=texts.get("type", ""),
             version=texts.get("version"),
             children=children,
@@ -159,6 +165,22 @@ class LayerReader:
         self._read_ports(layer)
         self._read_data(layer)
         return layer
+
+    def _name(self, text: str, element: Element) -> str:
+        """A name, or what stands for one that is too long; complains of the first of these."""
+        if len(text) <= LONGEST_NAME:
+            return text
+        if not self.has_long_name:
+            self.has_long_name = True
+            fault = LONG_NAME.fault(
+                f"a name has {len(text):,} characters or more",
+                help="convert the model again with shorter names, and check where the file is from",
+            )
+            self.complain(fault, Place(self.ordinals[element], "name" if element.tag == "layer" else "names"))
+        from hashlib import sha256
+
+        digest = sha256(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+        return f"{text[:SHOWN_OF_LONG]}... ({len(text)} characters, #{digest[:32]})"
 
     def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
         """The whole number in an attribute; complains and gives None where there is none."""
@@ -226,7 +248,10 @@ class LayerReader:
         names = element.get("names")
         type = self._type(element, layer, side)
         place = Place(self.ordinals[element] - layer.place.element)
-        return Port(-1 if id is None else id, type, place, tensor_names(names) if names else ())
+        found = tensor_names(names) if names else ()
+        if names and len(names) > LONGEST_NAME:
+            found = tuple([self._name(name, element) for name in found])
+        return Port(-1 if id is None else id, type, place, found)
 
     def _type(self, element: Element, layer: Layer, side: str) -> Tensor:
         dims = [*element.iterchildren("dim")]

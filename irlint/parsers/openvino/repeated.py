@@ -8,7 +8,7 @@ from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
 from irlint.parsers.openvino.edges import Edge
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader, Ordinals, tensor_names
+from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
 from irlint.records import record
 
 #: What stands before the attributes of a layer, as OpenVINO writes them.
@@ -72,7 +72,7 @@ def sections(data: bytes) -> Sections | None:
     edges_end = text.find("</edges>", edges_begin)
     if not 0 <= begin < end < edges_begin < edges_end:
         return None
-    if max(begin - start, edges_begin - end, len(text) - edges_end) > _LONGEST:
+    if max(begin - start, edges_begin - end, len(text) - edges_end) > _LONGEST or _has_long_layer(text, begin, end):
         return None
     head, between, tail = text[start : begin + 8], text[end:edges_begin], text[edges_end:]
     layers, layers_at, tags = (
@@ -92,6 +92,16 @@ def sections(data: bytes) -> Sections | None:
     return Sections(layers, own, layers_at, edges, edges_at, root, tags, _started(read))
 
 
+def _has_long_layer(text: str, begin: int, end: int) -> bool:
+    """Whether a layer in a part of a text has too many characters; nothing is copied to tell."""
+    while end - begin > _LONGEST:
+        found = text.rfind("<layer ", begin, begin + _LONGEST)
+        if found <= begin:
+            return True
+        begin = found
+    return False
+
+
 def _is_net(root: Element, layers: int) -> bool:
     """Whether a tree has its layers and its edges first, and no others."""
     names = [child.tag for child in root]
@@ -107,8 +117,6 @@ def _started(text: str) -> int:
 
 def _layers(text: str) -> list[str] | None:
     blank, *texts = text.split("<layer ")
-    if max(map(len, (blank, *texts))) > _LONGEST:
-        return None
     texts = [each.rstrip(BLANKS) for each in texts]
     if text.count("</layer>") != len(texts):
         return None
@@ -142,7 +150,8 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
             key.append(each[len(names[-1]) :])
         key, fused = _without_fused(key) if _FUSED in text else (key, [])
         known = first.setdefault(tuple(key), at)
-        sound = _is_number(id[0]) and offset != "" and _are_plain("".join([*own, *names, *fused]))
+        told = "".join([*own, *names, *fused])
+        sound = _is_number(id[0]) and offset != "" and len(told) <= LONGEST_NAME and _are_plain(told)
         found.append((known, id[0], name[0], offset, names) if sound and known != at else None)
     return found
 

@@ -270,8 +270,9 @@ class _Mender:
             self._forgive("text after the root element", token.start())
         if not self.done:
             self.elements += 1
+            self.plain = self.plain and name.isascii()
             empty = token["empty"] or "/" * (len(self.open) >= DEEPEST)
-            self.parts.append(f"<{name}{self._attributes(token)}{empty}>")
+            self.parts.append(f"<{_plain(name)}{self._attributes(token)}{empty}>")
         if not token["empty"]:
             self.open.append((name, token.start(), self.ordinal))
         elif not self.open:
@@ -283,13 +284,15 @@ class _Mender:
             name, at = attribute[1], attribute.start(1)
             begin, end = attribute.span(2) if attribute.start(2) >= 0 else attribute.span(3)
             value = self.text[begin : min(end, begin + LONGEST_VALUE)]
+            self.plain = self.plain and name.isascii()
             if name in kept:
                 self._forgive(f'the attribute "{name}" for the second time', at, name)
                 continue
             if "<" in value:
                 self._forgive(f'a bare "<" in the attribute "{name}"', at, name)
             kept[name] = self._escaped(value, at, name).replace("<", "&lt;").replace('"', "&quot;")
-        return "".join(f' {name}="{value}"' for name, value in kept.items())
+        named = [(name, value) for name, value in kept.items() if name != "xmlns" and not name.startswith("xmlns:")]
+        return "".join([f' {_plain(name)}="{value}"' for name, value in named])
 
     def _escaped(self, value: str, at: int, attribute: str | None = None) -> str:
         where = f' in the attribute "{attribute}"' if attribute else ""
@@ -320,7 +323,7 @@ class _Mender:
         if self.done:
             return
         if len(self.open) < DEEPEST:
-            self.parts.append(f"</{name}>")
+            self.parts.append(f"</{_plain(name)}>")
         self.done = not self.open
 
     def _characters(self, start: int, end: int) -> None:
@@ -358,6 +361,14 @@ class _Mender:
 
     def _forgive(self, kind: str, at: int, attribute: str | None = None) -> None:
         self.leniencies.append(Leniency(kind, at, max(self.ordinal, 0), attribute))
+
+
+def _plain(name: str) -> str:
+    """A name that is one to lxml and has no namespace: to OpenVINO a prefix is part of a name, and none of its own has one or other
+    letters than ASCII's."""
+    if name.isascii() and ":" not in name:
+        return name
+    return "_" + "".join([each if each.isascii() and each != ":" else f"\xb7{ord(each):x}" for each in name])
 
 
 def _illegal(reference: re.Match[str]) -> bool:

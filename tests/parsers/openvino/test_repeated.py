@@ -85,6 +85,21 @@ DOCUMENTS = {
     "an edge of another order": _document().replace('from-port="0" to-layer="2"', 'to-layer="2" from-port="0"'),
     "layers within layers": _document().replace("</layer>", '<layer id="77"/></layer>', 1),
     "none": _document(count=0),
+    "edges before the layers": _document().replace(
+        "<layers>", '<edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/></edges><layers>'
+    ),
+    "a text that looks like an offset": _document().replace(
+        '><data element_type="f32"', '> offset="16"<data element_type="f32"'
+    ),
+    "a value that ends like an offset": _document().replace(
+        'version="opset1"><data element', 'version="opset1"><x a="b offset="/><data element'
+    ),
+    "defaults of a DOCTYPE": '<!DOCTYPE net [<!ATTLIST data offset CDATA "16">]>'
+    + _document(offset="").replace(' offset=""', ""),
+    "fused names twice": _document(
+        extra="<rt_info>" + '<attribute name="fused_names" version="0" value="a{at}"/>' * 2 + "</rt_info>"
+    ),
+    "a long name": _document(names="v" * 70_000 + "{at}"),
 }
 
 
