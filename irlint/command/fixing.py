@@ -57,8 +57,8 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
 
     excluded = settings.excluded(paths, options, config)
     with failing():
-        found = models([path for path in paths if path != "-"], excluded, False)
-    if not found and "-" not in paths:
+        found = models([path for path in paths if path != "-"], excluded, options["force_exclude"])
+    if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
     return found
 

@@ -10,8 +10,8 @@ from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.inference.known import Known
-from irlint.model import Graph, Problem
-from irlint.model.order import graphs, ordered, used_values
+from irlint.model import Graph, Node, Problem
+from irlint.model.order import graphs, ordered, used, used_values
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT
 from irlint.parsers.onnx import interface
 from irlint.parsers.onnx.messages import STANDARD
@@ -71,8 +71,30 @@ def _initializers(known: Known, problem: Problem, found: Collection[Problem]) ->
 
 def _nodes(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
     graph = _graph(known, problem)
-    for node in hygiene.unused_nodes(graph, used_values(graph)):
+    for node in _apart(graph, hygiene.unused_nodes(graph, used_values(graph))):
         yield Edit("remove", "node", graph.path, node.label, node.index)
+
+
+def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
+    """The unused nodes that no value of a used node leads to: a runtime may fuse nodes otherwise once such a value has one user less."""
+    idle = set(unused)
+    makers = {value: node for node in graph.nodes for value in node.outputs}
+    linked: dict[Node, set[Node]] = {node: set() for node in unused}
+    tied: list[Node] = []
+    for node in unused:
+        for value in used(node):
+            maker = makers.get(value)
+            if value in graph.captured or (maker is not None and maker not in idle):
+                tied.append(node)
+            elif maker is not None:
+                linked[node].add(maker)
+                linked[maker].add(node)
+    kept = set(tied)
+    while tied:
+        found = linked[tied.pop()] - kept
+        kept |= found
+        tied += found
+    return [node for node in unused if node not in kept]
 
 
 def _stray(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:

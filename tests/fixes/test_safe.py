@@ -65,6 +65,7 @@ LEFT = {
     + "<float[2,4] z> { z = Relu (x) y = Neg (z) }",
     "two imports that differ": HEAD.replace("17]", '17, "" : 18]') + "{ y = Relu (x) }",
     "an import whose version is not known": HEAD + "{ y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
+    "nodes that use what a used node makes": HEAD + "{ a = Exp (x) y = Relu (a) b = Neg (a) c = Abs (b) }",
     "nodes on a cycle": HEAD + "{ a = Add (x, b) b = Neg (a) y = Relu (b) }",
     "a node of another domain": HEAD.replace("17]", '17, "my" : 1]') + "{ y = Relu (x) z = my.Log (x) }",
 }
