@@ -166,7 +166,16 @@ def test_commit(hooks: Hooks, hook: str, files: Files, told: str, tmp_path: Path
         ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(8)}, "error[IRL702]"),
         ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(17)}, "Passed"),
     ],
-    ids=["not seen", "in order", "not in order", "too short", "mended", "no model", "too short, and another", "others unchanged"],
+    ids=[
+        "not seen",
+        "in order",
+        "not in order",
+        "too short",
+        "mended",
+        "no model",
+        "too short, and another",
+        "others unchanged",
+    ],
 )
 def test_commit_of_weights_alone(
     hooks: Hooks, hook: str, before: Files, files: Files, told: str, tmp_path: Path

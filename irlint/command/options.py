@@ -184,7 +184,18 @@ ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 TARGETS = (FORM,)
 
 FIX = (
-    *_as_in_check("--select", "--ignore", "--target", "--shape", "--exclude", "--force-exclude", "--allow-empty", "--config", "--isolated", "--stdin-filename"),
+    *_as_in_check(
+        "--select",
+        "--ignore",
+        "--target",
+        "--shape",
+        "--exclude",
+        "--force-exclude",
+        "--allow-empty",
+        "--config",
+        "--isolated",
+        "--stdin-filename",
+    ),
     Option("--diff", "Change nothing; print what would change, with status 1 where anything would.", "flag"),
     Option("--output", "Write the one fixed model here, and leave its file as it is.", "file", metavar="FILE"),
     FORM,
