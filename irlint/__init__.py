@@ -3,7 +3,7 @@
 Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults, reports),
 ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators), ``ops`` (one
 function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of every value),
-``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it), ``checks`` (rules about whole graphs), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
+``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it), ``checks`` (rules about whole graphs), ``fixes`` (edits, and how they are written), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
 reported), ``run`` (one file, and many), ``command`` (the ``irlint`` command).
 """
 
@@ -17,6 +17,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from irlint.findings.edits import Fixed as Fixed
     from irlint.findings.faults import Severity as Severity
     from irlint.findings.report import Finding as Finding
     from irlint.findings.report import InvalidModel as InvalidModel
@@ -47,6 +48,7 @@ __all__ = [
     "assert_valid",
     "contract",
     "diff",
+    "fix",
     "shapes",
     "targets",
     "why",
@@ -54,10 +56,11 @@ __all__ = [
     "Finding",
     "Severity",
     "InvalidModel",
+    "Fixed",
 ]
 
 #: Where the types stand that are imported when they are asked for.
-_TYPES = {"Report": "report", "Finding": "report", "InvalidModel": "report", "Severity": "faults"}
+_TYPES = {"Fixed": "edits", "Report": "report", "Finding": "report", "InvalidModel": "report", "Severity": "faults"}
 
 
 def __getattr__(name: str) -> Any:
@@ -165,6 +168,20 @@ def diff(
 
     one, other = source(old, names[0], stem="old"), source(new, names[1], stem="new")
     return compared(one.path, other.path, (one.data, other.data))
+
+
+def fix(model: Model, *, name: str | os.PathLike[str] | None = None) -> Fixed:
+    """Fixes a model as far as it computes the same afterwards, bit for bit: nodes are sorted, node names that occur twice become
+    different ones, and what nothing uses is removed. A file stays as it is.
+
+    What comes back has the ``data`` of the fixed model, the ``edits`` that were made, and the ``report`` on what is left. ``name`` is
+    what a model in memory is called. Raises FileNotFoundError, OSError where the model cannot be opened, and TypeError for what is no
+    model.
+    """
+    from irlint.run.requests import fixed
+    from irlint.run.sources import source
+
+    return fixed(source(model, name))
 
 
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:

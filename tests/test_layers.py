@@ -33,6 +33,7 @@ LAYERS = (
     "contracts",
     "targets",
     "checks",
+    "fixes",
     "pictures",
     "reporters",
     "policy",

@@ -20,6 +20,7 @@ FIXTURES = ROOT / "fixtures"
 GOOD = (FIXTURES / "onnx/good/IRL201-broadcast-mismatch.onnx").read_bytes()
 BAD = (FIXTURES / "onnx/bad/IRL201-broadcast-mismatch.onnx").read_bytes()
 POINTER = (FIXTURES / "onnx/bad/IRL002-lfs-pointer.onnx").read_bytes()
+UNSORTED = (FIXTURES / "onnx/bad/IRL104-nodes-not-sorted.onnx").read_bytes()
 IR = (FIXTURES / "openvino/good/IRL205-pdpd-axis-ambiguous.xml").read_bytes()
 POM = b'<?xml version="1.0"?>\n<project xmlns="http://maven.apache.org/POM/4.0.0"/>\n'
 
@@ -157,13 +158,24 @@ def test_commit(hooks: Hooks, hook: str, files: Files, told: str, tmp_path: Path
     ("hook", "before", "files", "told"),
     [
         ("irlint", {"m.xml": WEIGHED, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "Skipped"),
+        ("irlint-fix", {}, {"m.onnx": GOOD, "pom.xml": POM}, "Passed"),
+        ("irlint-fix", {}, {"m.onnx": UNSORTED}, "m.onnx: sort the nodes (IRL104)"),
         ("irlint-all", {"m.xml": WEIGHED, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "error[IRL702]"),
         ("irlint-all", {"m.xml": WEIGHED, "m.bin": bytes(8)}, {"m.bin": bytes(16)}, "Passed"),
         ("irlint-all", {}, {"firmware.bin": bytes(8)}, "Passed"),
         ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(8)}, "error[IRL702]"),
         ("irlint-changed", {"m.xml": WEIGHED, "m.bin": bytes(16), "b.onnx": BAD}, {"m.bin": bytes(17)}, "Passed"),
     ],
-    ids=["not seen", "too short", "mended", "no model", "too short, and another", "others unchanged"],
+    ids=[
+        "not seen",
+        "in order",
+        "not in order",
+        "too short",
+        "mended",
+        "no model",
+        "too short, and another",
+        "others unchanged",
+    ],
 )
 def test_commit_of_weights_alone(
     hooks: Hooks, hook: str, before: Files, files: Files, told: str, tmp_path: Path

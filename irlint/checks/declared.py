@@ -37,6 +37,7 @@ g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     refused=(refused("onnxruntime"),),
     role="declaration",
+    fixable=True,
 )
 
 

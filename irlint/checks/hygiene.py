@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted, shortened
@@ -22,6 +22,7 @@ UNUSED_INITIALIZER = Rule(
 g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Add (x, w) }""",
+    fixable=True,
 )
 
 
@@ -68,6 +69,7 @@ UNUSED_IMPORT = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 
@@ -82,6 +84,7 @@ UNUSED_NODE = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] w) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
+    fixable=True,
 )
 
 
@@ -96,6 +99,7 @@ STRAY_DECLARATION = Rule(
 g (float[2,3] x) => (float[2,3] y) <float[2,3] old> { z = Relu (x) y = Neg (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[2,3] z> { z = Relu (x) y = Neg (z) }""",
+    fixable=True,
 )
 
 
@@ -117,11 +121,7 @@ def problems(known: Known) -> list[Problem]:
 def _values(graph: Graph) -> Iterator[Problem]:
     """Initializers and nodes that nothing uses, and inputs of the main graph."""
     needed = used_values(graph)
-    constants = [value for value in graph.constants if value not in needed and value.name]
-    if constants:
-        # Of two constants of one name, nodes use the last.
-        names = {value.name for value in needed}
-        constants = [value for value in constants if value.name not in names]
+    constants = unused_initializers(graph, needed)
     if constants:
         told = f"{counted(len(constants), 'initializer')}: {_listed(value.name for value in constants)}"
         yield _problem(UNUSED_INITIALIZER, f"nothing uses {told}", graph, constants[0].name)
@@ -129,12 +129,33 @@ def _values(graph: Graph) -> Iterator[Problem]:
     if inputs and not graph.path:
         told = f"{counted(len(inputs), 'input')}: {_listed(value.name for value in inputs)}"
         yield _problem(UNUSED_INPUT, f"nothing uses {told}", graph, inputs[0].name)
+    dead = unused_nodes(graph, needed)
+    if dead:
+        names = _listed((node.label or node.op for node in dead), many=len(dead))
+        text = (
+            f"{counted(len(dead), 'node')} {'leads' if len(dead) == 1 else 'lead'} to no output of the graph: {names}"
+        )
+        end = next(node for node in dead if needed.isdisjoint(node.outputs))
+        yield _problem(UNUSED_NODE, text, graph, None, end)
+
+
+def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
+    """The initializers of a graph that nothing uses, where ``needed`` are the values that something does."""
+    constants = [value for value in graph.constants if value not in needed and value.name]
+    if constants:
+        # Of two constants of one name, nodes use the last.
+        names = {value.name for value in needed}
+        constants = [value for value in constants if value.name not in names]
+    return constants
+
+
+def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
+    """The nodes of a graph that lead to none of its outputs, where ``needed`` are the values that something uses."""
     ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _makes_values(node)]
     if ends:
         names = {value.name for value in needed}
         ends = [node for node in ends if all(value is None or value.name not in names for value in node.outputs)]
-    if ends and graph.outputs:
-        yield from _nodes(graph, ends)
+    return _leading_to(graph, ends) if ends and graph.outputs else []
 
 
 def _makes_values(node: Node) -> bool:
@@ -142,8 +163,8 @@ def _makes_values(node: Node) -> bool:
     return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
-def _nodes(graph: Graph, ends: list[Node]) -> Iterator[Problem]:
-    """The nodes that lead only to ``ends``, which nothing uses."""
+def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
+    """The nodes that lead only to ``ends``, which nothing uses, and these."""
     dead = set(ends)
     users: dict[Value, set[Node]] = {}
     makers: dict[Value, Node] = {}
@@ -161,15 +182,21 @@ def _nodes(graph: Graph, ends: list[Node]) -> Iterator[Problem]:
             if all(users.get(each, set()) <= dead for each in maker.outputs if each is not None):
                 dead.add(maker)
                 waiting.append(maker)
-    names = _listed((node.label or node.op for node in graph.nodes if node in dead), many=len(dead))
-    text = f"{counted(len(dead), 'node')} {'leads' if len(dead) == 1 else 'lead'} to no output of the graph: {names}"
-    yield _problem(UNUSED_NODE, text, graph, None, ends[0])
+    return [node for node in graph.nodes if node in dead]
 
 
 def _stray(graph: Graph) -> Iterator[Problem]:
     """What ``value_info`` declares that is no value of the graph, nor of a body in it."""
+    names = stray_names(graph)
+    if names:
+        text = f"value_info declares {counted(len(names), 'name')} that nothing makes: {_listed(names)}"
+        yield _problem(STRAY_DECLARATION, text, graph, names[0])
+
+
+def stray_names(graph: Graph) -> list[str]:
+    """The names that ``value_info`` declares and nothing makes, in the graph or in a body of it."""
     if not graph.stray:
-        return
+        return []
     inner: set[str] = set()
     waiting = [body for node in graph.nodes for _, body in node.bodies]
     while waiting:
@@ -178,10 +205,7 @@ def _stray(graph: Graph) -> Iterator[Problem]:
         for node in body.nodes:
             inner.update(value.name for value in node.outputs if value is not None)
             waiting += [each for _, each in node.bodies]
-    names = [name for name in dict.fromkeys(graph.stray) if name not in inner]
-    if names:
-        text = f"value_info declares {counted(len(names), 'name')} that nothing makes: {_listed(names)}"
-        yield _problem(STRAY_DECLARATION, text, graph, names[0])
+    return [name for name in dict.fromkeys(graph.stray) if name not in inner]
 
 
 def _functions(model: Model) -> Iterator[Problem]:
@@ -209,18 +233,22 @@ def _functions(model: Model) -> Iterator[Problem]:
 
 
 def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
-    """The imports of domains that no node and no function has, but for ONNX's own."""
+    unused = unused_imports(model, every)
+    if unused:
+        assert model.graph is not None
+        text = f"the model imports {counted(len(unused), 'domain')} that no node is of: {_listed(unused)}"
+        yield _problem(UNUSED_IMPORT, text, model.graph, None)
+
+
+def unused_imports(model: Model, every: Iterable[Graph]) -> list[str]:
+    """The domains that a model imports and no node and no function of ``every`` graph has, but for ONNX's own."""
     if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
-        return
-    assert model.graph is not None
+        return []
     present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}
     if not present <= model.opsets.keys():
-        return
+        return []
     unused = [domain for domain, _ in model.imports if domain not in present and domain not in ("", "ai.onnx")]
-    if unused:
-        names = dict.fromkeys(unused)
-        text = f"the model imports {counted(len(names), 'domain')} that no node is of: {_listed(names)}"
-        yield _problem(UNUSED_IMPORT, text, model.graph, None)
+    return list(dict.fromkeys(unused))
 
 
 def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node | None = None) -> Problem:

@@ -37,6 +37,7 @@ INITIALIZER_WITHOUT_NAME = Rule(
     why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main graph, and
 refuses one of a body and a sparse one.""",
     mend="Remove the initializer, or give it the name by which it is meant to be used.",
+    fixable=True,
 )
 
 

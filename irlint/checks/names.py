@@ -45,6 +45,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Neg (x) y = Relu (z) }""",
     uncalled=False,
+    fixable=True,
 )
 
 
@@ -60,6 +61,7 @@ nodes with same node name". The ONNX checker does not look at it.""",
 g (float[2,3] x) => (float[2,3] y) { [same] z = Relu (x) [same] y = Neg (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { [one] z = Relu (x) [other] y = Neg (z) }""",
+    fixable=True,
 )
 
 

@@ -21,6 +21,7 @@ MISSING_IR_VERSION = Rule(
     why="The IR version fixes how the file is read; the ONNX checker and ONNX Runtime refuse a model without it.",
     mend="Set `ir_version`, 8 or later for a current model.",
     refused=(refused("onnxruntime"),),
+    fixable=True,
 )
 
 
@@ -67,6 +68,7 @@ first. Where all are the same it is a note.""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 13]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 

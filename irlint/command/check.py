@@ -65,7 +65,7 @@ def _stream(
 
     if not streaming.wanted(options):
         return
-    with _failing() as bars:
+    with failing() as bars:
         watched = None if options["no_progress"] else _watched(bars)
         streaming.check(_named(paths), options, config, policy, excluded, watched)
 
@@ -75,7 +75,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
     from irlint.run.search import models
 
     skip, excluded = config is not None and config.skips_pointers, settings.excluded(paths, options, config)
-    with _failing():
+    with failing():
         from irlint.run.files import apart, found_there
 
         here, there = apart(_named(paths))
@@ -108,20 +108,20 @@ def _checked(
 ) -> Report:
     from irlint.run.files import checked
 
-    with _failing() as bars:
+    with failing() as bars:
         return checked(
             _named(paths),
             settings=settings.of_files(options, config, policy, forms),
             excluded=excluded,
             force_exclude=options["force_exclude"],
-            in_memory=_from_stdin(options["stdin_filename"]),
+            in_memory=from_stdin(options["stdin_filename"]),
             jobs=options["jobs"],
             executor=options["executor"],
             advance=None if options["no_progress"] else _watched(bars),
         )
 
 
-class _failing:
+class failing:
     """A block in which what a check raises ends the run, and after which the progress bars that it has got are gone."""
 
     def __enter__(self) -> list[Any]:
@@ -143,7 +143,7 @@ class _failing:
             fail(str(error))
 
 
-def _from_stdin(name: str | None) -> list[Source]:
+def from_stdin(name: str | None) -> list[Source]:
     """The model that came through standard input, where one has a name."""
     if name is None:
         return []

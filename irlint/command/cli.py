@@ -15,6 +15,7 @@ from irlint.command.options import (
     CHECK,
     CONTRACT,
     DIFF,
+    FIX,
     KINDS,
     METAVARS,
     RULES,
@@ -264,6 +265,23 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
         comparison.as_text(models, options)
     else:
         comparison.compare(models, options)
+
+
+@commands.command()
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
+@_with(FIX)
+def fix(paths: tuple[str, ...], **options: Any) -> None:
+    """Fixes models in place, as far as they compute the same afterwards, bit for bit.
+
+    Nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
+    nothing uses are removed. Weights are copied, not read. The exit status is that of a check of what is left.
+
+    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is written to
+    standard output.
+    """
+    from irlint.command import fixing
+
+    fixing.fix(paths, options)
 
 
 @commands.command()

@@ -11,7 +11,20 @@ from irlint.run.deadline import USUAL
 
 #: What the first word of a command line may be, beside a path.
 COMMANDS = (
-    *("check", "shapes", "contract", "targets", "why", "diff", "broadcast", "summary", "explain", "rules", "init"),
+    *(
+        "check",
+        "shapes",
+        "contract",
+        "targets",
+        "why",
+        "diff",
+        "fix",
+        "broadcast",
+        "summary",
+        "explain",
+        "rules",
+        "init",
+    ),
     *("--help", "--version"),
 )
 
@@ -169,6 +182,24 @@ FORM = Option("--format", "Form of the answer.", "choice", values=("text", "json
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
 TARGETS = (FORM,)
+
+FIX = (
+    *_as_in_check(
+        "--select",
+        "--ignore",
+        "--target",
+        "--shape",
+        "--exclude",
+        "--force-exclude",
+        "--allow-empty",
+        "--config",
+        "--isolated",
+        "--stdin-filename",
+    ),
+    Option("--diff", "Change nothing; print what would change, with status 1 where anything would.", "flag"),
+    Option("--output", "Write the one fixed model here, and leave its file as it is.", "file", metavar="FILE"),
+    FORM,
+)
 
 RULES = (replaced(FORM, help="Form of the list; json has the whole pages."),)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 
@@ -52,13 +52,7 @@ def emit(text: str, encoding: str | None = None, notation: str = "text") -> None
 
         text = unheard(text, notation)
     encoding = encoding or sys.stdout.encoding or "utf-8"
-    try:
-        sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        discard_output()
-        if not _is_closed_pipe(error):
-            fail(f"cannot write to standard output: {error.strerror}")
+    emit_blocks([text.encode(encoding, "backslashreplace")])
 
 
 def _is_closed_pipe(error: OSError) -> bool:
@@ -84,16 +78,34 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
         from irlint.reporters.plain import visible
 
         text = visible(text, notation)
-    data = text.encode("utf-8", "backslashreplace")
+    if _is_standard_output(file):
+        emit(text, "utf-8", notation)
+    else:
+        write_blocks(file, [text.encode("utf-8", "backslashreplace")], option)
+
+
+def write_blocks(file: str, blocks: Iterable[bytes], option: str) -> None:
+    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are followed."""
     try:
-        if _is_standard_output(file):
-            emit(text, "utf-8", notation)
-        elif os.path.exists(file) and not os.path.isfile(file):
-            _write_into(file, data)
+        if os.path.exists(file) and not os.path.isfile(file):
+            _write_into(file, blocks)
         else:
-            _replace(os.path.realpath(file), data)
+            _replace(os.path.realpath(file), blocks)
     except OSError as error:
         fail(f"{option}: cannot write {file}: {error.strerror}")
+
+
+def emit_blocks(blocks: Iterable[bytes]) -> None:
+    """Writes bytes to standard output; a closed pipe ends the run quietly."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.buffer.writelines(blocks)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        discard_output()
+        if not _is_closed_pipe(error):
+            fail(f"cannot write to standard output: {error.strerror}")
 
 
 def _is_standard_output(file: str) -> bool:
@@ -105,27 +117,27 @@ def _is_standard_output(file: str) -> bool:
         return False
 
 
-def _write_into(file: str, data: bytes) -> None:
+def _write_into(file: str, blocks: Iterable[bytes]) -> None:
     with open(file, "wb") as stream:
-        stream.write(data)
+        stream.writelines(blocks)
 
 
-def _replace(file: str, data: bytes) -> None:
+def _replace(file: str, blocks: Iterable[bytes]) -> None:
     """Puts a whole new file in the place of one, with its permissions; where that may not be, writes into it."""
     import tempfile
 
     try:
         handle, name = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
     except PermissionError:
-        return _write_into(file, data)
+        return _write_into(file, blocks)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            stream.writelines(blocks)
         os.chmod(name, _permissions(file))
         os.replace(name, file)
     except PermissionError:
         os.unlink(name)
-        _write_into(file, data)
+        _write_into(file, blocks)
     except BaseException:
         os.unlink(name)
         raise

@@ -122,7 +122,7 @@ class Rule:
 
     ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the model, and
     where; ``uncalled`` tells whether a breach in a function that nothing calls counts (None: as the family of the rule does).
-    ``inference.levels`` turns these into the level of a finding.
+    ``inference.levels`` turns these into the level of a finding. Of one that is ``fixable`` some breaches have a safe fix.
     """
 
     code: str
@@ -136,6 +136,7 @@ class Rule:
     role: Role = ""
     refused: tuple[Refusal, ...] = ()
     uncalled: bool | None = None
+    fixable: bool = False
 
     def __post_init__(self) -> None:
         if self.code in RULES:

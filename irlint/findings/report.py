@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable
 
 from irlint.findings.faults import SEVERITIES, Rule, Severity
 from irlint.findings.wording import counted
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.records import record, replaced
+
+if TYPE_CHECKING:
+    from irlint.findings.edits import Fix
 
 #: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to convert it.
 DECLARED = "declarations"
@@ -54,7 +57,8 @@ class Finding:
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
     ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
     ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line`` and
-    ``end_column`` are just behind the place. ``lever`` is what was found to mend it: ``with axis = 1 this is gone``.
+    ``end_column`` are just behind the place. ``lever`` is what was found to mend it: ``with axis = 1 this is gone``. ``fix`` are the edits
+    with which it disappears.
     """
 
     path: str
@@ -82,6 +86,7 @@ class Finding:
     end_line: int | None = None
     end_column: int | None = None
     lever: str = ""
+    fix: Fix | None = None
 
     def __repr__(self) -> str:
         line = "" if self.line is None else f":{self.line}"
@@ -122,6 +127,7 @@ class Finding:
             **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
             **({"lever": self.lever} if self.lever else {}),
+            **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
         }
 
 

@@ -99,6 +99,7 @@ refuses such nodes in bodies and functions, where it asks the checker, and takes
 g (float[2,3] x) => (float[2,3] y) { y = ai.onnx.Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 DUPLICATE_FUNCTION = Rule(

@@ -47,10 +47,15 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
     """All bytes of a regular file, a key of MOST; of a document those up to a long run of zeros; raises OSError, also where it has more than are read of one."""
     with opened(path) as file:
-        data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
-        if len(data) > MOST[what]:
-            raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
-        return without_zeros(data) if what == "document" else data
+        return whole_of(file, path, what)
+
+
+def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
+    """All bytes of a file that is open, as ``whole`` reads one."""
+    data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
+    if len(data) > MOST[what]:
+        raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
+    return without_zeros(data) if what == "document" else data
 
 
 def without_zeros(data: bytes) -> bytes:

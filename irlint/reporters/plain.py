@@ -123,7 +123,7 @@ def summary(report: Report) -> str:
         more = report.following
         root = "it" if sum(map(report.count, SEVERITIES)) == 1 else "them"
         follow = f"; {more} more {'follows' if more == 1 else 'follow'} from {root}"
-        found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}."
+        found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}.{_fixable(report)}"
     else:
         found = "No new findings." if report.hidden else "No findings."
     known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
@@ -138,6 +138,12 @@ def summary(report: Report) -> str:
     result += f"; {errors_hidden(report.errors_hidden, report.configuration)}" if report.errors_hidden else ""
     result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
     return f"{found}\n{result}.\n"
+
+
+def _fixable(report: Report) -> str:
+    """How many findings `irlint fix` can fix, and those that follow from others among them."""
+    count = sum(each.fix is not None for each in report.findings)
+    return f" {count} fixable with `irlint fix`." if count else ""
 
 
 def errors_hidden(count: int, configuration: str) -> str:

@@ -59,6 +59,8 @@ def inspected(
     found = _in_document_order(model, every_problem(known, targets))
     every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
+    if any(problem.fault.rule.fixable for problem in found):
+        findings = _with_fixes(known, found, findings)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
@@ -77,6 +79,18 @@ def inspected(
 
         checked = replaced(checked, facts=facts(known, path))
     return checked, tuple(findings)
+
+
+def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> list[Finding]:
+    """The findings, those with their fix that have a safe one."""
+    from irlint.findings.edits import Fix
+    from irlint.fixes.tidy import safe_edits
+
+    result = []
+    for problem, finding in zip(found, findings):
+        edits = safe_edits(known, problem, found) if problem.fault.rule.fixable else ()
+        result.append(replaced(finding, fix=Fix(edits)) if edits else finding)
+    return result
 
 
 def _ignores(model: Model) -> bool:

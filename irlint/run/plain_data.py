@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from irlint.findings import report
+from irlint.findings import edits, report
 from irlint.findings.faults import SEVERITIES, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.parsers import trace
@@ -15,10 +15,16 @@ from irlint.run import files
 Reader = Callable[[Any], Any]
 
 #: The modules whose records are read.
-MODULES = (report, trace, drawing, files)
+MODULES = (edits, report, trace, drawing, files)
 
 #: What fields hold that are declared as anything; of others it is a text, a number or nothing.
-DECLARED_OTHERWISE = {("Finding", "detail"): "Drawing | None", ("Outcome", "error"): "None"}
+DECLARED_OTHERWISE = {
+    ("Finding", "detail"): "Drawing | None",
+    ("Outcome", "error"): "None",
+    ("Edit", "kind"): "str",
+    ("Edit", "of"): "str",
+    ("Fix", "applicability"): "str",
+}
 
 
 def plain(value: Any) -> Any:

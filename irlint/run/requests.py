@@ -10,11 +10,12 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.policy.shape_options import named_shapes
 from irlint.run.files import Settings, checked
 from irlint.run.search import Excluded
+from irlint.run.sources import Source
 
 if TYPE_CHECKING:
+    from irlint.findings.edits import Fixed
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
-    from irlint.run.sources import Source
 
 
 def answered(
@@ -48,6 +49,20 @@ def answered(
     return checked(
         [each.path for each in models if each.data is None], settings=settings, excluded=excluded, in_memory=in_memory
     )
+
+
+def fixed(model: Source) -> Fixed:
+    """A model with its safe fixes, their edits, and the report on what is left. Raises OSError where it cannot be opened."""
+    from irlint.findings.edits import Fixed
+    from irlint.run import fixing
+
+    found = fixing.fixed(model.path, Settings({}), model.data)
+    try:
+        data = b"".join(found.blocks())
+    finally:
+        found.close()
+    where = [Source(model.path, data, model.alone)]
+    return Fixed(data, found.edits, answered(where))
 
 
 def configuration(file: str) -> Config:

@@ -23,6 +23,7 @@ it is: there it is a warning.""",
 "" (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 
@@ -67,6 +68,7 @@ DUPLICATE_METADATA = Rule(
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a"]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 

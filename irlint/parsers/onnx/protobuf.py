@@ -125,11 +125,16 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
 
 def keys(data: Buffer, start: int, end: int) -> Iterator[int]:
     """The keys of the fields of a message that was read before, in the order of the file."""
+    return (key for key, _, _ in entries(data, start, end))
+
+
+def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The fields of a message that was read before, in the order of the file: each its key, and where it and the next one begin."""
     at = start
     while at < end:
         key, behind = _key(data, at)
-        at = _past_group(data, key, at, behind, 0) if key & 7 == 3 else _past(data, key, at, behind)
-        yield key
+        first, at = at, _past_group(data, key, at, behind, 0) if key & 7 == 3 else _past(data, key, at, behind)
+        yield key, first, at
 
 
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:

@@ -1,0 +1,157 @@
+"""``irlint fix``: from its options to the files it changes and its exit status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.command import results, settings
+from irlint.command.check import failing, from_stdin
+from irlint.command.options import DEFAULTS
+from irlint.command.streams import complain, emit, emit_blocks, fail, write_blocks
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.parsers.opening import is_url
+from irlint.reporters.forms import FORMS
+
+if TYPE_CHECKING:
+    from irlint.findings.report import Report
+    from irlint.policy.configuration import Config
+    from irlint.run.files import Outcome, Settings
+    from irlint.run.fixing import Fixed
+
+SCHEMA = "irlint-fix-1"
+
+
+def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
+    """Fixes the models among ``paths``, reports what was done and what is left, and ends with the exit status."""
+    paths = settings.expanded(paths)
+    config = settings.configuration({**DEFAULTS, **options})
+    asked = settings.merged({**DEFAULTS, **options}, config)
+    _judge(paths, asked)
+    policy = settings.policy({**asked, "baseline": None, "update_baseline": False}, config)
+    how = settings.of_files({**asked, "cache": None}, config, policy, (FORMS["text"],))
+    run = _Run(asked, how)
+    for path in _files(paths, asked, config):
+        run.file(path, None)
+    for source in from_stdin(asked["stdin_filename"]):
+        run.file(source.path, source.data)
+    run.end()
+
+
+def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Ends the run where its options do not go together."""
+    settings.judge(paths, {**options, "executor": "processes", "changed_since": None, "update_baseline": False})
+    there = next(filter(is_url, paths), None)
+    if there is not None:
+        fail(f"{there} is no file on this machine, so it cannot be changed", "help: download it first")
+    if options["output"] is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
+        fail("--output is for one file", "help: name one model, or leave --output out to change files in place")
+    if options["output"] is not None and options["diff"]:
+        fail("--diff writes nothing, so it does not go with --output")
+
+
+def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
+    """The models among ``paths``, without that on standard input."""
+    from irlint.run.search import models
+
+    excluded = settings.excluded(paths, options, config)
+    with failing():
+        found = models([path for path in paths if path != "-"], excluded, options["force_exclude"])
+    if not found and "-" not in paths and not options["allow_empty"]:
+        fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
+    return found
+
+
+class _Run:
+    """What was done so far."""
+
+    def __init__(self, options: Mapping[str, Any], how: Settings) -> None:
+        self.options = options
+        self.how = how
+        self.as_json = options["format"] == "json"
+        self.outcomes: list[Outcome] = []
+        self.entries: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+        self.changed = 0
+        self.fixed = 0
+
+    def file(self, path: str, data: bytes | None) -> None:
+        """Fixes one model, or with ``data`` the one on standard input."""
+        from irlint.run.fixing import fixed
+
+        with failing():
+            found = fixed(path, self.how, data)
+            try:
+                self._take(path, found, piped=data is not None)
+            finally:
+                found.close()
+
+    def _take(self, path: str, found: Fixed, *, piped: bool) -> None:
+        changed = found.after is not found.before
+        self.outcomes.append(found.after.outcome)
+        self.changed += changed
+        self.fixed += len(found.fixes)
+        written = self._written(path, found, changed, piped=piped)
+        edits = [edit.as_dict() for edit in found.edits]
+        left = [finding.fingerprint for finding in self.outcomes[-1].findings]
+        self.entries.append({"path": path.replace(os.sep, "/"), "written": written, "edits": edits, "left": left})
+        self.lines += [
+            f"{path.replace(os.sep, '/')}: {fix.message} ({finding.rule.code})" for finding, fix in found.fixes
+        ]
+        if self.options["diff"] and changed:
+            self.lines += difference(found)
+
+    def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
+        """Writes what a model has become, and tells whether it did."""
+        if self.options["diff"]:
+            return False
+        if self.options["output"] is not None:
+            write_blocks(self.options["output"], found.blocks(), "--output")
+            return True
+        if piped:
+            emit_blocks(found.blocks())
+            return True
+        if changed:
+            write_blocks(path, found.blocks(), "fix")
+        return changed
+
+    def end(self) -> NoReturn:
+        """Reports, and ends with the exit status."""
+        from irlint import __version__
+        from irlint.findings.report import Report
+
+        findings = [finding for each in self.outcomes for finding in each.findings]
+        report = Report(tuple(each.file for each in self.outcomes), tuple(findings), __version__)
+        if self.as_json:
+            import json
+
+            text = json.dumps({"schema": SCHEMA, "files": self.entries}, indent=2, ensure_ascii=False) + "\n"
+        else:
+            text = "".join(self.text(report))
+        if self.options["stdin_filename"] is not None and not self.options["diff"]:
+            complain(text)
+        else:
+            emit(text, *(("utf-8", "json") if self.as_json else ()))
+        if self.options["diff"] and self.changed:
+            raise SystemExit(1)
+        results.finish(report, self.options["fail_on"])
+
+    def text(self, report: Report) -> Iterator[str]:
+        """What was done, and what is left."""
+        from irlint.reporters.plain import safe
+
+        yield from (f"{safe(line)}\n" for line in self.lines)
+        if self.fixed:
+            done = "would fix" if self.options["diff"] else "fixed"
+            yield f"{done} {counted(self.fixed, 'finding')} in {counted(self.changed, 'file')}\n\n"
+        yield FORMS["concise"].rendered(report, quiet=False)
+
+
+def difference(found: Fixed) -> Iterable[str]:
+    """What changes, line by line, in the text of ``irlint diff --textconv``."""
+    from difflib import unified_diff
+
+    before, after = found.texts()
+    name = found.path.replace(os.sep, "/")
+    return unified_diff(before, after, f"{name} (before)", f"{name} (after)", lineterm="")

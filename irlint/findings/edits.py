@@ -1,0 +1,114 @@
+"""A change of a model as data, and its text."""
+
+from __future__ import annotations
+
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING, Any, Literal
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.findings.report import Report
+
+#: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
+Applicability = Literal["safe", "unsafe"]
+
+#: What an edit removes, adds or renames, beside a node.
+Of = Literal["node", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
+
+Kind = Literal["order", "rename", "remove", "opset", "ir_version"]
+
+
+@record
+class Edit:
+    """One change: ``kind`` as ``check --format json`` names it, in the graph of this path, "" for the main one.
+
+    ``index`` is that of the ``node`` in its graph; ``name`` is that of what is changed, and ``value`` what it becomes: the new name,
+    the version; ``order`` has the indices of the nodes in their new order.
+    """
+
+    kind: Kind
+    of: Of = "node"
+    graph: str = ""
+    node: str = ""
+    index: int | None = None
+    name: str = ""
+    value: int | str | None = None
+    order: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The edit as an imperative."""
+        match self.kind:
+            case "order":
+                return "sort the nodes" + (f' of the graph "{self.graph}"' if self.graph else "")
+            case "rename":
+                return _renamed(self)
+            case "remove":
+                return _removed(self)
+            case "opset":
+                return f"import opset {self.value} of {self.name or 'ai.onnx'}"
+        return f"set ir_version = {self.value}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The edit as ``check --format json`` prints it."""
+        node = {"node": self.node, "index": self.index} if self.index is not None else {}
+        name = {"name": self.name} if self.name else {}
+        value = {"value": list(self.order)} if self.order else {"value": self.value} if self.value is not None else {}
+        return {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **value}
+
+
+@record
+class Fix:
+    """The edits, applied one after another, with which a finding disappears."""
+
+    edits: tuple[Edit, ...]
+    applicability: Applicability = "safe"
+
+    @property
+    def message(self) -> str:
+        """All its edits as one imperative; of many alike the first, and how many there are."""
+        first = self.edits[0]
+        more = len(self.edits) - 1
+        return first.text + (f", and {counted(more, 'more edit')} like it" if more else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fix as ``check --format json`` prints it."""
+        return {
+            "applicability": self.applicability,
+            "message": self.message,
+            "edits": [edit.as_dict() for edit in self.edits],
+        }
+
+
+@record(eq=False)
+class Fixed:
+    """A model after its fixes: its bytes, the edits that were made, and the report on what is left."""
+
+    data: bytes
+    edits: tuple[Edit, ...]
+    report: Report
+
+
+def _renamed(edit: Edit) -> str:
+    if edit.of == "domain":
+        return f'leave the domain of the nodes empty, instead of "{edit.name}"'
+    if edit.of == "graph":
+        return f'name the graph "{edit.value}"'
+    return f'rename {_node(edit)} to "{edit.value}"'
+
+
+def _removed(edit: Edit) -> str:
+    match edit.of:
+        case "node":
+            return f"remove {_node(edit)}"
+        case "opset_import":
+            return f"remove {'a repeated' if edit.index is not None else 'the'} import of {edit.name or 'ai.onnx'}"
+        case "metadata":
+            return "remove all but the last metadata entry of each key"
+        case "value_info":
+            return f'remove "{edit.name}" from value_info'
+    return f'remove the initializer "{edit.name}"' if edit.name else "remove the initializers without a name"
+
+
+def _node(edit: Edit) -> str:
+    return f'node {edit.index} "{edit.node}"' if edit.node else f"node {edit.index}"

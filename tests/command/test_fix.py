@@ -1,0 +1,129 @@
+"""``irlint fix``: files changed in place, beside, on standard output, or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from command.process import BAD, WARNING, ran, run
+
+SUMMARY = "No findings.\nChecked 1 ONNX model.\n"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model whose nodes are not sorted."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(WARNING.read_bytes())
+    return path
+
+
+def test_a_model_is_fixed_in_place(model: Path) -> None:
+    model.chmod(0o640)
+    result = run("fix", model.name, cwd=model.parent)
+    told = "m.onnx: sort the nodes (IRL104)\nfixed 1 finding in 1 file\n\n"
+    assert (result.returncode, result.stdout, result.stderr) == (0, told + SUMMARY, "")
+    assert (model.stat().st_mode & 0o777, list(model.parent.iterdir())) == (0o640, [model])
+    fixed = model.read_bytes()
+    assert fixed != WARNING.read_bytes()
+    again = run("fix", model.name, cwd=model.parent)
+    assert (again.returncode, again.stdout, model.read_bytes()) == (0, SUMMARY, fixed)
+
+
+def test_a_link_stays_a_link(model: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.onnx"
+    link.symlink_to(model.name)
+    assert run("fix", link.name, cwd=tmp_path).returncode == 0
+    assert link.is_symlink()
+    assert model.read_bytes() != WARNING.read_bytes()
+
+
+def test_a_model_that_needs_no_fix_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(BAD.read_bytes())
+    os.utime(path, (1, 1))
+    result = run("fix", "m.onnx", cwd=tmp_path)
+    assert (result.returncode, path.stat().st_mtime) == (1, 1)
+    assert "m.onnx: error[IRL201]" in result.stdout
+
+
+def test_a_difference_is_shown_and_nothing_is_written(model: Path) -> None:
+    result = run("fix", "m.onnx", "--diff", cwd=model.parent)
+    assert (result.returncode, model.read_bytes()) == (1, WARNING.read_bytes())
+    assert result.stdout.startswith("m.onnx: sort the nodes (IRL104)\nwould fix 1 finding in 1 file\n")
+    run("fix", "m.onnx", cwd=model.parent)
+    assert run("fix", "m.onnx", "--diff", cwd=model.parent).returncode == 0
+
+
+def test_a_difference_has_the_lines_that_change(tmp_path: Path) -> None:
+    from onnx import parser
+
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Relu (x) z = Neg (x) }'
+    (tmp_path / "m.onnx").write_bytes(parser.parse_model(text).SerializeToString())
+    shown = run("fix", "m.onnx", "--diff", cwd=tmp_path).stdout
+    assert "--- m.onnx (before)\n+++ m.onnx (after)\n" in shown
+    assert "\n-Neg (`x`)\n" in shown
+
+
+def test_the_result_is_written_beside(model: Path) -> None:
+    result = run("fix", "m.onnx", "--output", "other.onnx", cwd=model.parent)
+    assert (result.returncode, model.read_bytes()) == (0, WARNING.read_bytes())
+    assert run("other.onnx", cwd=model.parent).stdout == SUMMARY
+
+
+def test_from_standard_input_to_standard_output(model: Path) -> None:
+    result = ran("fix", "-", "--stdin-filename", "m.onnx", cwd=model.parent, data=WARNING.read_bytes())
+    assert (result.returncode, b"sort the nodes" in result.stderr) == (0, True)
+    run("fix", "m.onnx", cwd=model.parent)
+    assert result.stdout == model.read_bytes()
+
+
+def test_a_folder_and_json(model: Path) -> None:
+    (model.parent / "bad.onnx").write_bytes(BAD.read_bytes())
+    result = run("fix", ".", "--format", "json", cwd=model.parent)
+    found = json.loads(result.stdout)
+    left = json.loads(run("bad.onnx", "--format", "json", cwd=model.parent).stdout)["findings"]
+    assert (result.returncode, found["schema"]) == (1, "irlint-fix-1")
+    bad, good = found["files"]
+    assert bad == {"path": "bad.onnx", "written": False, "edits": [], "left": [left[0]["fingerprint"]]}
+    order = {"kind": "order", "of": "node", "graph": "", "value": good["edits"][0]["value"]}
+    assert good == {"path": "m.onnx", "written": True, "edits": [order], "left": []}
+
+
+def test_only_what_is_selected_is_fixed(model: Path) -> None:
+    assert run("fix", "m.onnx", "--ignore", "IRL104", cwd=model.parent).returncode == 0
+    assert model.read_bytes() == WARNING.read_bytes()
+
+
+def test_a_check_counts_what_can_be_fixed(model: Path) -> None:
+    assert "Found 1 warning in 1 of 1 model. 1 fixable with `irlint fix`.\n" in run("m.onnx", cwd=model.parent).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["https://example.org/m.onnx"], "https://example.org/m.onnx is no file on this machine"),
+        ([".", "--output", "x.onnx"], "--output is for one file"),
+        (["m.onnx", "m.onnx", "--output", "x.onnx"], "--output is for one file"),
+        (["m.onnx", "--output", "x.onnx", "--diff"], "--diff writes nothing"),
+        (["missing.onnx"], "no such file or folder: missing.onnx"),
+        ([], "no PATH was given"),
+        (["-"], "- reads a model from standard input, and needs --stdin-filename NAME"),
+    ],
+)
+def test_what_ends_a_run(arguments: list[str], message: str, model: Path) -> None:
+    result = run("fix", *arguments, cwd=model.parent)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert model.read_bytes() == WARNING.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such permissions")
+def test_a_file_that_cannot_be_written_stays_whole(model: Path) -> None:
+    prelude = "import os\ndef replace(*_): raise OSError(28, 'No space left on device')\nos.replace = replace\n"
+    result = ran("fix", "m.onnx", cwd=model.parent, prelude=prelude)
+    assert (result.returncode, model.read_bytes()) == (2, WARNING.read_bytes())
+    assert b"cannot write m.onnx: No space left on device" in result.stderr
+    assert list(model.parent.iterdir()) == [model]
