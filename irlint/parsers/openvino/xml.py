@@ -254,7 +254,7 @@ class _Mender:
         start, end = token.span()
         if self.text.startswith(_DOCTYPE, start) and self.open:
             raise Broken("a DOCTYPE stands inside an element", start, self.open[-1][2])
-        self.plain = self.plain and not self.open and self.text[start:end] in DECLARATIONS
+        self.plain = self.plain and start == 0 and self.text[start:end] in DECLARATIONS
         if not self.open or self.done:
             return
         if self.text.startswith("<![CDATA[", start):
@@ -270,7 +270,7 @@ class _Mender:
             self._forgive("text after the root element", token.start())
         if not self.done:
             self.elements += 1
-            self.plain = self.plain and name.isascii()
+            self.plain = self.plain and name.isascii() and ":" not in name
             empty = token["empty"] or "/" * (len(self.open) >= DEEPEST)
             self.parts.append(f"<{_plain(name)}{self._attributes(token)}{empty}>")
         if not token["empty"]:
@@ -284,7 +284,7 @@ class _Mender:
             name, at = attribute[1], attribute.start(1)
             begin, end = attribute.span(2) if attribute.start(2) >= 0 else attribute.span(3)
             value = self.text[begin : min(end, begin + LONGEST_VALUE)]
-            self.plain = self.plain and name.isascii()
+            self.plain = self.plain and name.isascii() and ":" not in name
             if name in kept:
                 self._forgive(f'the attribute "{name}" for the second time', at, name)
                 continue
