@@ -252,14 +252,18 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     if not whole and not nodes:
         return [False] * len(problems), []
     used: set[tuple[int, str]] = set()
+    of_model: dict[str, list[tuple[int, str]]] = {}
     result = []
     for problem in problems:
+        rule = problem.fault.rule
+        if rule.code not in of_model:
+            of_model[rule.code] = [(0, name) for name in whole if named(rule, name)]
+            used.update(of_model[rule.code])
         owner = id(problem.node) if problem.node is not None else 0
         own = _listed(nodes[owner].metadata) if owner in nodes else ()
-        entries = [*((0, name) for name in whole), *((owner, name) for name in own)]
-        fitting = [entry for entry in entries if named(problem.fault.rule, entry[1])]
+        fitting = [(owner, name) for name in own if named(rule, name)]
         used.update(fitting)
-        result.append(bool(fitting))
+        result.append(bool(fitting or of_model[rule.code]))
     listed = [("the model", name) for name in whole if (0, name) not in used]
     for owner, node in nodes.items():
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
