@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import lru_cache
+from itertools import accumulate
+
 from irlint.dims import Shape, elements
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Constant, Node
+from irlint.model import Constant, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, shape_text
 from irlint.parsers.openvino.types import renamed_type
@@ -40,13 +44,22 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
 
 def _declared_by(node: Node, known: Known) -> list[Tensor]:
     """The types that the port of a Const and the ports that it leads to declare."""
-    values = [each for each in node.outputs if each is not None]
     found = [port.type for port in node.output_ports[:1]]
-    for graph in graphs(known.model):
-        if node in graph.nodes:
-            pairs = (pair for user in graph.nodes for pair in zip(user.inputs, user.input_ports))
-            found += [port.type for value, port in pairs if value in values]
+    for value in node.outputs:
+        found += _declared_types(known.model).get(value, ())
     return [each for each in found if each.shape]
+
+
+@lru_cache(maxsize=1)
+def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
+    """The types that input ports declare, by the values that lead to them."""
+    found: dict[Value | None, list[Tensor]] = {}
+    for graph in graphs(model):
+        for node in graph.nodes:
+            for value, port in zip(node.inputs, node.input_ports):
+                if value is not None:
+                    found.setdefault(value, []).append(port.type)
+    return found
 
 
 def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
@@ -65,7 +78,14 @@ def _is_free(constant: Constant, needed: int, known: Known) -> bool:
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False
     begin, end = stored.offset + stored.size, stored.offset + needed
-    others = (each.stored for graph in graphs(known.model) for each in graph.constants.values() if each is not constant)
-    return begin < end and not any(
-        each is not None and each.size and each.offset < end and begin < each.offset + each.size for each in others
-    )
+    offsets, ends = _extents(known.model)
+    before = bisect_left(offsets, end)
+    return begin < end and (not before or ends[before - 1] <= begin)
+
+
+@lru_cache(maxsize=1)
+def _extents(model: Model) -> tuple[list[int], list[int]]:
+    """Where the bytes of constants begin, in order, and the greatest of the ends up to each of them."""
+    stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
+    extents = sorted((each.offset, each.offset + each.size) for each in stored if each is not None and each.size)
+    return [begin for begin, _ in extents], list(accumulate((end for _, end in extents), max))

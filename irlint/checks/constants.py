@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from irlint.dims import Shape, elements
@@ -18,6 +18,9 @@ from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
 from irlint.records import replaced
+
+#: Of so many missing files it is looked up whether another one beside the model is meant.
+MOST_SOUGHT = 16
 
 WEIGHTS_MISSING = Rule(
     "IRL701",
@@ -131,7 +134,7 @@ def problems(known: Known) -> list[Problem]:
         alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
         for cases in short.values():
             cases.sort(key=lambda case: case[4] or (case[3] is not None and case[3] not in alive[case[0]]))
-    found += [_missing_problem(file, entries, known) for file, entries in missing.items()]
+    found += _missing_problems(missing, known)
     found += [_short_problem(file, cases, known) for file, cases in short.items()]
     found += [_linked_problem(file, entries) for file, entries in linked.items()]
     return found
@@ -266,9 +269,27 @@ def _and_more(count: int) -> str:
     return " is stored" if not count else f" and {count} more are stored"
 
 
-def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> Problem:
+def _missing_problems(missing: Mapping[str, list[tuple[Graph, str, Stored, bool]]], known: Known) -> Iterator[Problem]:
+    makers: dict[tuple[Graph, str], Node] = {}
+    for graph in {entries[0][0] for entries in missing.values()}:
+        for node in graph.nodes:
+            for value in node.outputs:
+                if value is not None:
+                    makers.setdefault((graph, value.name), node)
+    every = (each.stored for graph in graphs(known.model) for each in graph.constants.values()) if missing else ()
+    taken = {each.file for each in every if each is not None}
+    for at, (file, entries) in enumerate(missing.items()):
+        yield _missing_problem(file, entries, known, makers.get(entries[0][:2]), taken if at < MOST_SOUGHT else None)
+
+
+def _missing_problem(
+    file: str,
+    entries: list[tuple[Graph, str, Stored, bool]],
+    known: Known,
+    maker: Node | None,
+    taken: Collection[str | None] | None,
+) -> Problem:
     graph, name, stored, _ = entries[0]
-    maker = next((node for node in graph.nodes if any(v is not None and v.name == name for v in node.outputs)), None)
     label = maker.name if maker is not None and maker.name else name
     what = f"{len(entries)} constants are" if len(entries) > 1 else f"the constant {label!r} is"
     reason = stored.reason or f"{file} does not exist"
@@ -278,7 +299,7 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
         f"{what} stored in {shortened(file) or 'a file'}, {told}",
         help=f'fetch it: git lfs pull --include "{beside}"'
         if "LFS" in reason
-        else _way_to([each for _, _, each, _ in entries], known),
+        else _way_to([each for _, _, each, _ in entries], known, taken),
         severity=Severity.WARNING if _all_dead(entries, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
@@ -286,7 +307,8 @@ def _missing_problem(file: str, entries: list[tuple[Graph, str, Stored, bool]], 
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _way_to(stored: Sequence[Stored], known: Known) -> str:
+def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
+    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the model is sought."""
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
@@ -294,11 +316,10 @@ def _way_to(stored: Sequence[Stored], known: Known) -> str:
         name = file.replace("\\", "/").rpartition("/")[2]
         return f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the model"
     other = ""
-    if reason.endswith("does not exist"):
+    if taken is not None and reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed
 
-        every = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
-        other = misnamed(file, stored, known.model.path, {each.file for each in every if each is not None})
+        other = misnamed(file, stored, known.model.path, taken)
     return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
 
 

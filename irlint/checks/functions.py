@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
@@ -158,12 +158,15 @@ Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 def _circles(model: Model) -> Iterator[Problem]:
     """The circles of functions that call each other, each told once, at the first function that stands on it."""
-    calls = _on_circles(model)
+    calls = _calls(model)
+    groups = _groups({function: [callee for _, _, callee in called] for function, called in calls.items()})
     told: set[Function] = set()
     for function, called in calls.items():
         for graph, node, callee in called:
-            way = _way_back(callee, function, calls)
-            if way is None or told.intersection(way):
+            if groups[function] is not groups[callee] or function in told or callee in told:
+                continue
+            way = _way_back(callee, function, calls, groups)
+            if told.intersection(way):
                 continue
             told.update(way)
             text = "the function calls itself"
@@ -173,8 +176,8 @@ def _circles(model: Model) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node)
 
 
-def _on_circles(model: Model) -> Calls:
-    """The calls of functions that do not end: those that are left when functions without a call are taken away again and again."""
+def _calls(model: Model) -> Calls:
+    """The functions that each function calls, with the nodes that do."""
     calls: Calls = {}
     for function in model.functions.values():
         named = (
@@ -182,27 +185,61 @@ def _on_circles(model: Model) -> Calls:
             for graph, node in _nodes(function.graph)
         )
         calls[function] = [(graph, node, callee) for graph, node, callee in named if callee is not None]
-    while True:
-        left = {
-            function: [each for each in called if calls.get(each[2])] for function, called in calls.items() if called
-        }
-        if left == calls:
-            return calls
-        calls = left
+    return calls
 
 
-def _way_back(start: Function, goal: Function, calls: Calls) -> list[Function] | None:
-    """The functions from ``start`` to ``goal``, each of which calls the next; None where there is no such way."""
-    ways, seen = [[start]], {start}
-    while ways:
-        way = ways.pop(0)
-        if way[-1] is goal:
-            return way
-        for _, _, callee in calls.get(way[-1], ()):
-            if callee not in seen:
+def _groups(calls: Mapping[Function, Sequence[Function]]) -> dict[Function, Function]:
+    """One function of each strongly connected group, for all functions of the group (Kosaraju's algorithm)."""
+    callers: dict[Function, list[Function]] = {}
+    for function, called in calls.items():
+        for callee in called:
+            callers.setdefault(callee, []).append(function)
+    groups: dict[Function, Function] = {}
+    for function in reversed(_callees_first(calls)):
+        waiting = [] if function in groups else [function]
+        while waiting:
+            at = waiting.pop()
+            if at not in groups:
+                groups[at] = function
+                waiting += callers.get(at, ())
+    return groups
+
+
+def _callees_first(calls: Mapping[Function, Sequence[Function]]) -> list[Function]:
+    """The functions in the order in which a search in depth leaves them."""
+    found: list[Function] = []
+    seen: set[Function] = set()
+    for start in calls:
+        waiting = [] if start in seen else [(start, iter(calls[start]))]
+        seen.add(start)
+        while waiting:
+            at, left = waiting[-1]
+            callee = next((each for each in left if each not in seen), None)
+            if callee is None:
+                found.append(at)
+                waiting.pop()
+            else:
                 seen.add(callee)
-                ways.append([*way, callee])
-    return None
+                waiting.append((callee, iter(calls[callee])))
+    return found
+
+
+def _way_back(start: Function, goal: Function, calls: Calls, groups: Mapping[Function, Function]) -> list[Function]:
+    """The functions from ``start`` to ``goal``, of the same group, each of which calls the next: as few as possible."""
+    before: dict[Function, Function | None] = {start: None}
+    for at in (waiting := [start]):
+        if at is goal:
+            break
+        for _, _, callee in calls[at]:
+            if callee not in before and groups[callee] is groups[goal]:
+                before[callee] = at
+                waiting.append(callee)
+    way: list[Function] = []
+    step: Function | None = goal
+    while step is not None:
+        way.append(step)
+        step = before[step]
+    return way[::-1]
 
 
 def _other_opset(function: Function, model: Model) -> Iterator[Problem]:

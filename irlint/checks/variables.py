@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 
 from irlint.dims import MaybeDim, bounds
 from irlint.findings.faults import Fault, Rule, Severity
@@ -89,6 +90,12 @@ each first inference fails.""",
 #: The opsets whose Assign finds its ReadValue by going up from its input.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
+#: So many ids are named in a message.
+SHOWN = 20
+
+#: So many layers are looked at for all ReadValues of a graph that an Assign of such an opset may follow from.
+MOST_LOOKED_AT = 1_000_000
+
 
 def problems(known: Known) -> list[Problem]:
     """What is wrong with the variables of the main graph."""
@@ -104,12 +111,13 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         return
     alive = live(graph, keeps_alive)
     readers = [node for node in graph.nodes if node.op == "ReadValue" and node in alive]
-    ids = sorted({id for node in readers if (id := _variable(node)) is not None})
+    ids = dict.fromkeys(sorted({id for node in readers if (id := _variable(node)) is not None}))
+    read = _quoted(ids)
+    sources = _Sources(graph)
     for node in writers:
         id = _variable(node)
-        if id in ids and (node.version not in _OLD or _follows(node, id, graph)):
+        if id in ids and (node.version not in _OLD or sources.lead(node, id)):
             continue
-        read = ", ".join(f'"{each}"' for each in ids)
         told = (
             f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {read}"
             if ids
@@ -125,20 +133,35 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
 
 
-def _follows(writer: Node, id: str | None, graph: Graph) -> bool:
-    """Whether a layer uses, directly or through others, what the ReadValue of a variable gives."""
-    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-    waiting, seen = [writer], {writer}
-    while waiting:
-        for value in waiting.pop().inputs:
-            node = producers.get(value) if value is not None else None
-            if node is None or node in seen:
-                continue
-            if node.op == "ReadValue" and node.version in _OLD and _variable(node) == id:
+def _quoted(ids: Collection[str]) -> str:
+    """``"a", "b"``, of many ids the first and how many more there are."""
+    shown = [f'"{each}"' for each in islice(ids, SHOWN)]
+    return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
+
+
+class _Sources:
+    """Which nodes make the values of a graph, and how many may still be looked at."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        self.left = MOST_LOOKED_AT
+
+    def lead(self, writer: Node, id: str | None) -> bool:
+        """Whether a layer uses, directly or through others, what the ReadValue of a variable gives, or that would take too long to say."""
+        waiting, seen = [writer], {writer}
+        while waiting:
+            for value in waiting.pop().inputs:
+                node = self.producers.get(value) if value is not None else None
+                if node is None or node in seen:
+                    continue
+                if node.op == "ReadValue" and node.version in _OLD and _variable(node) == id:
+                    return True
+                seen.add(node)
+                waiting.append(node)
+            self.left -= 1
+            if self.left < 0:
                 return True
-            seen.add(node)
-            waiting.append(node)
-    return False
+        return False
 
 
 def _variable(node: Node) -> str | None:
@@ -148,7 +171,7 @@ def _variable(node: Node) -> str | None:
 
 def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
     """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
-    readers = [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
+    readers = {node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None}
     if len(readers) < 2:
         return
     from irlint.ops.flow.state import VARIABLE_MISMATCH
@@ -189,15 +212,13 @@ def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
     writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return
-    needed = _needed(known, graph)
+    needed, written = _needed(known, graph), sorted(filter(None, writers))
     for id, nodes in readers.items():
         counting = [node for node in nodes if not needed.isdisjoint(node.outputs) and not _is_empty(known, node)]
         if id is None or not counting:
             continue
         if id not in writers:
-            yield Problem(
-                _unwritten(id, [*filter(None, writers)]), graph.path, counting[0], place=_id_place(counting[0])
-            )
+            yield Problem(_unwritten(id, written), graph.path, counting[0], place=_id_place(counting[0]))
         for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
             if len(several) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
@@ -222,8 +243,7 @@ def _id_place(node: Node) -> Place | None:
 
 
 def _unwritten(id: str, written: list[str]) -> Fault:
-    names = ", ".join(f'"{each}"' for each in sorted(written))
-    others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {names}"
+    others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {_quoted(written)}"
     return VARIABLE_NOT_WRITTEN.fault(
         f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
         help=f'add an Assign with variable_id="{id}", or use the initial value in place of this layer',

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from irlint.contracts.conditions import conditions
-from irlint.contracts.implied import symbols_in, without_implied
+from irlint.contracts.implied import by_name, related, symbols_in, without_implied
 from irlint.contracts.joint import about, contradicting
 from irlint.contracts.residues import reduced
 from irlint.contracts.simplified import (
@@ -37,6 +37,9 @@ MOST_TOGETHER = 4
 
 #: Once so many demands on one size are too complex, further ones are not solved.
 UNSOLVED = 32
+
+#: Of more demands on several sizes the rest stays as the nodes make it.
+MOST_SETTLED = 500
 
 #: At most so many demands beside one are asked what they tell about it.
 MOST_BESIDE = 100
@@ -159,6 +162,8 @@ class Group:
         self.equal: list[tuple[str, Demand]] = []
         self.same: dict[str, Demand] = {}
         self.joint: list[Open] = []
+        #: The places of symbols in ``joint``.
+        self._places: dict[str, list[int]] = {}
         self.raw: list[Open] = []
         self.impossible: list[Demand] = []
         #: The nodes that demand each alternative of relations, of which only the first demand is looked at.
@@ -178,6 +183,9 @@ class Group:
                 self.unknown.append(demand)
             else:
                 waiting.append(Open(demand, relations))
+        several = [each for each in waiting if len(each.names) > 1]
+        left = {id(each): each for each in several[MOST_SETTLED:]}
+        waiting = [each for each in waiting if id(each) not in left]
         for _ in range(ROUNDS):
             self._settle(waiting)
             self._fix()
@@ -190,10 +198,12 @@ class Group:
             places = contradicting([each.relations for each in together], self._bounds())
             behind = [each for at in places for each in self._with_others(together[at].demand)]
             self.impossible += {id(each): each for each in behind}.values()
+        self.joint += left.values()
 
     def _settle(self, waiting: list[Open]) -> None:
         """Puts what symbols are into the demands, until that changes nothing."""
         for _ in range(ROUNDS):
+            self._places = by_name(each.names for each in self.joint)
             before = dict(self.values), [each.relations for each in self.joint]
             waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
             self.joint = waiting
@@ -262,8 +272,8 @@ class Group:
         """Of the facts that other demands say those that may tell which part a "min" or "max" of a relation is."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
-        names = symbols_in([relation])
-        beside = (each for each in self.joint if each.demand is not apart.demand and not names.isdisjoint(each.names))
+        near = (self.joint[at] for at in related(symbols_in([relation]), self._places))
+        beside = (each for each in near if each.demand is not apart.demand)
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
 
     def demands(self) -> list[Demand]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from irlint.contracts.implied import symbols_in
@@ -13,8 +13,9 @@ from irlint.findings.statements import Relation
 #: Where a size has no upper end and a tool wants one, it is so many times the least.
 OPEN_RANGE = 16
 
-#: So many sizes are tried before none are said to go together.
+#: So many sizes are tried before none are said to go together, of many symbols so few that each is looked at so often in all.
 MAX_TRIES = 4096
+MOST_LOOKS = 400_000
 
 #: For so many sizes of one symbol the one that goes with them is solved.
 MOST_SOLVED = 512
@@ -25,25 +26,27 @@ MAX_STEPS = 2048
 #: A larger size is not looked at one by one.
 FARTHEST = 100_000
 
-Completed = Callable[[Mapping[str, int]], dict[str, int]]
-
 
 def points(
     roots: Sequence[str],
     sizes: Mapping[str, Sizes],
     texts: Sequence[str],
-    completed: Completed,
+    leaders: Mapping[str, int | str],
     joint: Sequence[Sequence[Relation]] = (),
 ) -> list[dict[str, int]]:
     """The least sizes that go together, usual ones, and the greatest; raises ValueError where none are found.
 
-    ``texts`` have to hold, and ``joint`` are those on several sizes, as the relations of which one has to hold.
+    ``leaders`` are the numbers or the roots that symbols are. ``texts`` have to hold, and ``joint`` are those on several sizes, as the
+    relations of which one has to hold.
     """
-    codes = [compile(text, "condition", "eval") for text in texts]
+    conditions = [_Condition(text, leaders) for text in texts]
+    by_root: dict[str, list[_Condition]] = {}
+    for each in conditions:
+        for root in {leader for leader in each.leaders.values() if isinstance(leader, str)}:
+            by_root.setdefault(root, []).append(each)
 
-    def hold(point: Mapping[str, int]) -> bool:
-        known = completed(point)
-        return all(eval(code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known) for code in codes)
+    def hold(point: Mapping[str, int], changed: str = "") -> bool:
+        return all(each.holds(point) for each in (by_root.get(changed, ()) if changed else conditions))
 
     least = _least(roots, sizes, hold)
     least = _solved_in_pairs(roots, sizes, hold, joint) if least is None else least
@@ -57,10 +60,29 @@ def points(
     greatest_point = _grown(least, ends, sizes, hold)
     middle = {name: (least[name] + greatest_point[name]) // 2 for name in roots}
     usual = _grown(least, middle, sizes, hold)
-    return [completed(point) for point in (least, usual, greatest_point)]
+    return [
+        {name: each if isinstance(each, int) else point[each] for name, each in leaders.items()}
+        for point in (least, usual, greatest_point)
+    ]
 
 
-Hold = Callable[[Mapping[str, int]], bool]
+class _Condition:
+    """A text that holds or does not, and the ``leaders`` of the symbols in it."""
+
+    __slots__ = ("code", "leaders")
+
+    def __init__(self, text: str, leaders: Mapping[str, int | str]) -> None:
+        self.code = compile(text, "condition", "eval")
+        self.leaders = {name: leaders[name] for name in self.code.co_names if name in leaders}
+
+    def holds(self, point: Mapping[str, int]) -> bool:
+        """Whether it holds where roots have these sizes."""
+        known = {name: each if isinstance(each, int) else point[each] for name, each in self.leaders.items()}
+        return bool(eval(self.code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known))
+
+
+#: Whether sizes go together; where they did before one was ``changed``, only what is about that one is looked at.
+Hold = Callable[..., bool]
 
 
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
@@ -73,7 +95,7 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
     for extra in range(MAX_TRIES):
         for steps in _shared(extra, len(roots)):
             tries += 1
-            if tries > MAX_TRIES:
+            if tries > min(MAX_TRIES, MOST_LOOKS // len(roots)):
                 return None
             if all(step < len(candidates[name]) for name, step in zip(roots, steps)):
                 point = {name: candidates[name][step] for name, step in zip(roots, steps)}
@@ -88,11 +110,15 @@ def _solved_in_pairs(
     """The sizes with the least sum of which all but two are the least of each: one of two is tried, the other solved."""
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
+    left = MOST_LOOKS
     for one, other in combinations(roots, 2):
         beside = {name: size for name, size in start.items() if name not in (one, other)}
         for size in _first(sizes.get(one, ALL), MOST_SOLVED):
             if best is not None and size + start[other] > best[one] + best[other]:
                 break
+            left -= len(roots) + len(joint)
+            if left < 0:
+                return best
             known = {**beside, one: size}
             least = _least_of(other, sizes.get(other, ALL), known, joint)
             point = {**known, other: least or 0}
@@ -124,11 +150,10 @@ def _first(sizes: Sizes, count: int) -> list[int]:
     return found
 
 
-def _shared(total: int, places: int) -> list[tuple[int, ...]]:
-    """Each way to share ``total`` steps among so many places."""
-    if places <= 1:
-        return [(total,)] if places or not total else []
-    return [(first, *rest) for first in range(total + 1) for rest in _shared(total - first, places - 1)]
+def _shared(total: int, places: int) -> Iterator[tuple[int, ...]]:
+    """Each way to share ``total`` steps among so many places, as bars between stars."""
+    for bars in combinations(range(total + places - 1), places - 1) if places else ():
+        yield tuple(map(lambda before, after: after - before - 1, (-1, *bars), (*bars, total + places - 1)))
 
 
 def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
@@ -141,9 +166,12 @@ def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str
             own = sizes.get(name, ALL)
             target = min(end, factor * start[name])
             for size in range(target, max(point[name], target - MAX_STEPS), -1):
-                if size in own and hold({**point, name: size}):
-                    point[name] = size
+                if size not in own:
+                    continue
+                known, point[name] = point[name], size
+                if hold(point, changed=name):
                     break
+                point[name] = known
         if point == before and all(factor * start[name] >= end for name, end in ends.items()):
             return point
         factor *= 2

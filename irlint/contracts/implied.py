@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import combinations, groupby, product
 
 from irlint.contracts.simplified import decided, replaced_in
 from irlint.dims import Dim, TooComplex, at_least, symbols
@@ -22,28 +23,33 @@ Alternatives = tuple[Relation, ...]
 def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None]:
     """The demands with the alternatives that are needed; None for one that follows from the others."""
     left: list[Alternatives | None] = list(demands)
-    places = related([symbols_in(each) for each in demands])
-    compared = 0
+    count = len(left)
+    names = [symbols_in(each) for each in demands]
+    places = by_name(names)
+    certain = by_name([each if len(demand) == 1 else () for each, demand in zip(names, demands)])
+    compared = proofs = 0
 
-    def others_of(at: int) -> list[Alternatives]:
-        few = len(left) - left.count(None) <= MOST_IN_PAIRS + 1
-        beside = range(len(left)) if few else places(at)
+    def others_of(at: int, among: Mapping[str, Sequence[int]]) -> list[Alternatives]:
+        beside = range(len(left)) if count <= MOST_IN_PAIRS + 1 else related(names[at], among)
         return [other for place in beside if place != at and (other := left[place]) is not None]
 
     for at, each in enumerate(demands):
-        certain = [other[0] for other in others_of(at) if len(other) == 1] if len(each) > 1 else []
-        compared += len(certain)
-        if compared <= MOST_COMPARED:
-            left[at] = _shortened(each, certain)
+        given = [other[0] for other in others_of(at, certain) if len(other) == 1] if len(each) > 1 else []
+        compared += len(given)
+        proofs += len(each) if len(each) > 1 else 0
+        if max(compared, proofs) > MOST_COMPARED:
+            break
+        left[at] = _shortened(each, given)
     for at in range(len(left) - 1, -1, -1):
-        alternatives, others = left[at] or (), others_of(at)
+        alternatives, others = left[at] or (), others_of(at, places)
         compared += len(others)
         if compared > MOST_COMPARED:
             break
-        together = combinations(others, 2) if len(left) - left.count(None) <= MOST_IN_PAIRS + 1 else ()
+        together = combinations(others, 2) if count <= MOST_IN_PAIRS + 1 else ()
         follows = any(_follows(alternatives, [other]) for other in others)
         if follows or any(_follows(alternatives, pair) for pair in together):
             left[at] = None
+            count -= 1
     return left
 
 
@@ -52,13 +58,18 @@ def symbols_in(relations: Iterable[Relation]) -> frozenset[str]:
     return frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
 
 
-def related(names: Sequence[Iterable[str]]) -> Callable[[int], list[int]]:
-    """The places, in order, that have a name in common with one: what shares no symbol tells nothing about each other."""
+def by_name(names: Iterable[Iterable[str]]) -> dict[str, list[int]]:
+    """The places of what has each name, in order."""
     places: dict[str, list[int]] = {}
     for at, each in enumerate(names):
         for name in each:
             places.setdefault(name, []).append(at)
-    return lambda at: sorted({place for name in names[at] for place in places[name]})
+    return places
+
+
+def related(names: Iterable[str], places: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    """The places, in order, that have one of the names: what shares no symbol tells nothing about each other."""
+    return (place for place, _ in groupby(merge(*(places.get(name, ()) for name in names))))
 
 
 def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alternatives:

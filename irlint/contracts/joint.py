@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
-from irlint.contracts.implied import Alternatives, related, symbols_in
+from irlint.contracts.implied import Alternatives, by_name, symbols_in
 from irlint.contracts.simplified import decided, simplified
 from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluated, substituted, symbol, symbols
 from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
@@ -29,12 +29,13 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 
     ``limits`` are the least and the greatest size of symbols, which are at least 1.
     """
-    places = related([symbols_in(each) for each in conditions])
+    names = [symbols_in(each) for each in conditions]
+    places = by_name(names)
     seen: set[int] = set()
     for start in range(len(conditions)):
         if start in seen:
             continue
-        found = _connected(start, places)
+        found = _connected(start, names, places)
         seen.update(found)
         if len(found) <= MOST_CONDITIONS and _fail([conditions[at] for at in found], limits):
             return _fewest(found, conditions, limits)
@@ -63,14 +64,14 @@ def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relati
     return None
 
 
-def _connected(start: int, places: Callable[[int], list[int]]) -> list[int]:
-    """The conditions that share sizes with one, also by way of others."""
+def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
+    """The conditions that share sizes with one, also by way of others; ``places``, by name, loses those that were looked at."""
     found, waiting = {start}, [start]
     while waiting:
-        for at in places(waiting.pop()):
-            if at not in found:
-                found.add(at)
-                waiting.append(at)
+        for name in names[waiting.pop()]:
+            beside = [at for at in places.pop(name, ()) if at not in found]
+            found.update(beside)
+            waiting += beside
     return sorted(found)
 
 

@@ -104,10 +104,8 @@ def profile_of(
     texts = [each.text for each in contract.conditions if not each.when]
     alone, together = _split(texts)
 
-    def completed(sizes: Mapping[str, int]) -> dict[str, int]:
-        return {name: value if isinstance(value, int) else sizes[leaders[name]] for name, value in values.items()}
-
-    found = points(roots, contract.sizes, texts, completed, [relations for _, relations in joint(contract)])
+    known = {name: value if isinstance(value, int) else leaders[name] for name, value in values.items()}
+    found = points(roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)])
     depends = dependence(contract)
     multiples = {name: each.dim for name, each in depends.multiples.items()}
     smallest = ones(computed, {**contract.values, **multiples})

@@ -96,7 +96,7 @@ def _lower(a: Dim, budget: Budget) -> int | None:
         return budget.found[a]
     found = [_interval_low(a)]
     budget.left -= 1
-    if budget.left > 0 and len(factors_of(a)) > 1:
+    if budget.left > 0 and len(factors_of(a)) > 1 and not _is_sum_of_symbols(a):
         for relaxed in (_low_without_quotients, _low_without_extremes, _low_above_lower_bounds):
             try:
                 found.append(relaxed(a, budget))
@@ -104,6 +104,11 @@ def _lower(a: Dim, budget: Budget) -> int | None:
                 continue
     best = budget.found[a] = max((low for low in found if low is not None), default=None)
     return best
+
+
+def _is_sum_of_symbols(a: Expr) -> bool:
+    """Whether each symbol stands in one term, and alone: then their own bounds give the best one."""
+    return all(not monomial or (len(monomial) == 1 and not monomial[0].parts) for monomial in a.terms)
 
 
 def _interval_low(a: Dim) -> int | None:

@@ -186,7 +186,9 @@ class Makers:
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """Those of the positions without which the size does not come out."""
+        """Those of the positions without which the size does not come out, where they are few enough to be looked at."""
+        if len(positions) > MOST_POSITIONS:
+            return positions
         for position in reversed(positions):
             fewer = tuple(each for each in positions if each is not position)
             if self.comes_out(node, fewer, output):
@@ -205,8 +207,11 @@ class Makers:
         key = (node, positions)
         if key not in self._answers:
             inputs = inputs_of(node, self.known)
-            for port in dict.fromkeys(position.port for position in positions):
-                inputs[port] = _with_fresh(inputs[port], [position for position in positions if position.port == port])
+            by_port: dict[int, list[Position]] = {}
+            for position in positions:
+                by_port.setdefault(position.port, []).append(position)
+            for port, here in by_port.items():
+                inputs[port] = _with_fresh(inputs[port], here)
             answer = asked_again(self.known, node, inputs)
             self._answers[key] = answer.outputs or () if answer is not None else ()
         return self._answers[key]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 
 #: So many nodes are worked out inside functions; the calls behind them give what their functions declare.
-CALLED_NODES = 60_000
+CALLED_NODES = 30_000
 
 
 def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: Mapping[str, str] = NOTHING) -> Known:

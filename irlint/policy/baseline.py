@@ -107,10 +107,13 @@ def updated(
         for code, fingerprints in rules.items():
             result.setdefault(name, {})[code] = fingerprints - idle.get(name, {}).get(code, frozenset())
     kept = _count(result)
+    new: dict[tuple[str, str], set[str]] = {}
     for finding in report.findings:
         if finding.rule.code not in ALWAYS:
-            rules = result.setdefault(relative(finding.path, root), {})
-            rules[finding.rule.code] = rules.get(finding.rule.code, frozenset()) | {finding.fingerprint}
+            new.setdefault((finding.path, finding.rule.code), set()).add(finding.fingerprint)
+    for (path, code), added in new.items():
+        rules = result.setdefault(relative(path, root), {})
+        rules[code] = rules.get(code, frozenset()) | added
     return Change(result, _count(result) - kept, kept, _count(idle))
 
 
@@ -122,12 +125,17 @@ def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str]
         place = found.setdefault(relative(finding.path, root), {})
         place[finding.rule.code, finding.fingerprint] = finding.node is not None or finding.value is not None
     new = {name: places for name, places in sorted(found.items()) if name not in entries}
+    having: dict[tuple[str, str], list[str]] = {}
+    for name, places in new.items():
+        for code_and_fingerprint in places:
+            having.setdefault(code_and_fingerprint, []).append(name)
     result: dict[str, str] = {}
     for name, rules in sorted(entries.items()):
         known = {(code, each) for code, fingerprints in rules.items() if reports(code) for each in fingerprints}
         if not known or name in found or os.path.exists(os.path.join(root, name)):
             continue
-        same = [each for each, places in new.items() if known <= places.keys()]
+        rarest = min((having.get(place, []) for place in known), key=len)
+        same = [each for each in rarest if each in new and known <= new[each].keys()]
         alike = [each for each in same if os.path.basename(each) == os.path.basename(name)]
         fitting = alike or [each for each in same if any(new[each][place] for place in known)]
         if fitting:

@@ -26,13 +26,22 @@ class Pattern:
     negated: bool = False
 
 
+@record
+class Level:
+    """A folder with patterns, ``depth`` folders below the repository's root, and the next such one ``above`` it."""
+
+    depth: int
+    patterns: tuple[Pattern, ...]
+    above: Level | None
+
+
 class GitIgnores:
     """Asks which paths are ignored, and remembers in ``left_out`` the files that were, by the line that did it."""
 
     def __init__(self) -> None:
         self.left_out: dict[str, str] = {}
         self._roots: dict[str, str] = {}
-        self._patterns: dict[str, tuple[Pattern, ...]] = {}
+        self._levels: dict[str, Level | None] = {}
 
     def ignores(self, path: str, is_folder: bool) -> bool:
         """Whether a path, in a folder that is not ignored, is."""
@@ -58,25 +67,48 @@ class GitIgnores:
         if not root:
             return ""
         parts = relative(path, root).split("/")
-        for depth in reversed(range(len(parts))):
-            for pattern in reversed(self._of_folder(os.path.join(root, *parts[:depth]))):
-                if (is_folder or not pattern.folders_only) and _fits(parts[depth:], pattern.parts):
+        level = self._level(os.path.dirname(path), root)
+        while level is not None:
+            below = parts[level.depth :]
+            for pattern in reversed(level.patterns):
+                if (is_folder or not pattern.folders_only) and _fits(below, pattern.parts):
                     return "" if pattern.negated else pattern.line
+            level = level.above
         return ""
 
     def _root(self, folder: str) -> str:
         """The repository that a folder lies in, "" where it lies in none."""
-        if folder not in self._roots:
+        passed = []
+        while folder not in self._roots:
+            passed.append(folder)
             above = os.path.dirname(folder)
-            is_root = os.path.exists(os.path.join(folder, ".git"))
-            self._roots[folder] = folder if is_root else self._root(above) if above != folder else ""
+            if os.path.exists(os.path.join(folder, ".git")):
+                self._roots[folder] = folder
+            elif above == folder:
+                self._roots[folder] = ""
+            else:
+                folder = above
+        for each in passed:
+            self._roots.setdefault(each, self._roots[folder])
         return self._roots[folder]
 
-    def _of_folder(self, folder: str) -> tuple[Pattern, ...]:
-        if folder not in self._patterns:
-            own = (os.path.join(folder, ".git", "info", "exclude"), os.path.join(folder, FILE))
-            self._patterns[folder] = tuple(pattern for file in own for pattern in _patterns(file))
-        return self._patterns[folder]
+    def _level(self, folder: str, root: str) -> Level | None:
+        """The folder with patterns that a folder of a repository is, or else the nearest one above it."""
+        passed = []
+        while folder not in self._levels:
+            passed.append(folder)
+            if folder == root:
+                break
+            folder = os.path.dirname(folder)
+        level = self._levels.get(folder)
+        for each in reversed(passed):
+            own = (os.path.join(each, ".git", "info", "exclude"), os.path.join(each, FILE))
+            patterns = tuple(pattern for file in own for pattern in _patterns(file))
+            if patterns:
+                depth = len(relative(each, root).split("/")) if each != root else 0
+                level = Level(depth, patterns, level)
+            self._levels[each] = level
+        return level
 
 
 def _patterns(file: str) -> Iterator[Pattern]:
@@ -115,6 +147,8 @@ def _glob(part: str) -> str:
 
 def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether a pattern fits the whole of a path."""
+    if pattern[-1] != "**" and not _same(parts[-1], pattern[-1]):
+        return False
     found = ends(parts, pattern, _same)
     return bool(found) if pattern[-1] == "**" else len(parts) in found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 
 from irlint.parsers.opening import is_url
 
@@ -76,6 +77,7 @@ def _same(part: str, pattern: str) -> bool:
     return part == pattern or fnmatch(part, closed(pattern))
 
 
+@lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
     """The same pattern without brackets that are never closed: ``fnmatch`` looks for the end of each of them."""
     at = pattern.find("[")

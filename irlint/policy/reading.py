@@ -166,13 +166,14 @@ class Reader:
         """The codes of a rule's name, or of all rules whose code or name a glob fits."""
         from fnmatch import fnmatchcase
 
-        from irlint.policy.globs import is_literal
+        from irlint.policy.globs import closed, is_literal
         from irlint.policy.rulebook import every_rule
 
         name = self.text_of(value, key, path)
         if is_literal(name):
             return self.rule(name, path)
-        fitting = [r.code for r in every_rule() if fnmatchcase(r.code, name.upper()) or fnmatchcase(r.name, name)]
+        glob = closed(name)
+        fitting = [r.code for r in every_rule() if fnmatchcase(r.code, glob.upper()) or fnmatchcase(r.name, glob)]
         if not fitting:
             self.fail(f"the code and the name of no rule fit `{name}`", path, A_RULE)
         return frozenset(fitting)

@@ -11,7 +11,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
 from irlint.model.order import graphs
 from irlint.parsers.faults import CHECK_CRASHED, CHECK_TIMED_OUT
-from irlint.policy.globs import is_literal, matches, relative
+from irlint.policy.globs import closed, is_literal, matches, relative
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class Suppression:
             return True
         from fnmatch import fnmatchcase
 
-        name = finding.node if finding.node is not None else finding.value or ""
-        names = (name, f"{finding.graph}/{name}") if finding.graph else (name,)
-        return any(each == self.node or fnmatchcase(each, self.node) for each in names)
+        return any(each == self.node or fnmatchcase(each, closed(self.node)) for each in _names(finding))
 
     def expiry(self) -> str:
         """The notice of an entry whose last day is over."""
@@ -79,6 +77,31 @@ class Suppression:
         """What notices call it."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
+
+
+def _names(finding: Finding) -> tuple[str, ...]:
+    """What an entry may call the node or the value of a finding."""
+    name = finding.node if finding.node is not None else finding.value or ""
+    return (name, f"{finding.graph}/{name}") if finding.graph else (name,)
+
+
+class _Entries:
+    """The entries that are for a file, with their indices: those that name one node are found by its name."""
+
+    def __init__(self, policy: Policy, path: str) -> None:
+        self.named: dict[str, list[tuple[int, Suppression]]] = {}
+        self.others: list[tuple[int, Suppression]] = []
+        for at, entry in enumerate(policy.suppress):
+            if entry.covers(path, policy.root):
+                named = entry.node and is_literal(entry.node)
+                (self.named.setdefault(entry.node, []) if named else self.others).append((at, entry))
+
+    def fitting(self, finding: Finding) -> list[int]:
+        """The indices of the entries that hide a finding."""
+        if not self.named and not self.others:
+            return []
+        beside = [*self.others, *(each for name in _names(finding) for each in self.named.get(name, ()))]
+        return sorted(at for at, entry in beside if entry.fits(finding))
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
@@ -191,7 +214,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
     for entry in policy.file_ignores:
         if matches(path, [entry.glob], policy.root):
             off |= entry.codes
-    entries = [(at, entry) for at, entry in enumerate(policy.suppress) if entry.covers(path, policy.root)]
+    entries = _Entries(policy, path)
     known = (policy.baseline or {}).get(relative(path, policy.baseline_root), {}) if policy.baseline else {}
     levels = dict(policy.severities)
     kept: list[tuple[int, Finding]] = []
@@ -203,7 +226,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
         code = finding.rule.code
         if code in off or not policy.reports(code):
             continue
-        fitting = [] if code in ALWAYS else [at for at, entry in entries if entry.fits(finding)]
+        fitting = [] if code in ALWAYS else entries.fitting(finding)
         used.update(fitting)
         if fitting or (policy.pointers and POINTER in finding.message):
             suppressed += 1
@@ -252,14 +275,18 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     if not whole and not nodes:
         return [False] * len(problems), []
     used: set[tuple[int, str]] = set()
+    of_model: dict[str, list[tuple[int, str]]] = {}
     result = []
     for problem in problems:
+        rule = problem.fault.rule
+        if rule.code not in of_model:
+            of_model[rule.code] = [(0, name) for name in whole if named(rule, name)]
+            used.update(of_model[rule.code])
         owner = id(problem.node) if problem.node is not None else 0
         own = _listed(nodes[owner].metadata) if owner in nodes else ()
-        entries = [*((0, name) for name in whole), *((owner, name) for name in own)]
-        fitting = [entry for entry in entries if named(problem.fault.rule, entry[1])]
+        fitting = [(owner, name) for name in own if named(rule, name)]
         used.update(fitting)
-        result.append(bool(fitting))
+        result.append(bool(fitting or of_model[rule.code]))
     listed = [("the model", name) for name in whole if (0, name) not in used]
     for owner, node in nodes.items():
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]

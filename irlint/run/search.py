@@ -106,8 +106,8 @@ def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exc
     roots = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     for path in map(_model, paths):
         if os.path.isdir(path):
-            for file in _files_in(path, excluded, roots):
-                found.setdefault(os.path.realpath(file), file)
+            for file, real in sorted(_files_in(path, excluded, roots).items()):
+                found.setdefault(real, file)
         elif not (force_exclude and excluded(path)):
             found.setdefault(os.path.realpath(path), path)
     files = sorted(found.values(), key=lambda path: path.replace(os.sep, "/"))
@@ -136,21 +136,21 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
         return False
 
 
-def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> list[str]:
-    """The models in a folder and those below it, and the folders that cannot be read; of links to folders only those that lead below
-    one of ``roots`` are followed, after all other folders. Raises OSError for the folder itself."""
-    found: list[str] = []
+def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
+    """The models in a folder and those below it, and the folders that cannot be read, with their real paths; of links to folders only
+    those that lead below one of ``roots`` are followed, after all other folders. Raises OSError for the folder itself."""
+    found: dict[str, str] = {}
     seen: set[tuple[int, int]] = set()
-    waiting, links = [folder], list[str]()
+    waiting, links = [(folder, os.path.realpath(folder))], list[tuple[str, str]]()
     while waiting or links:
-        at = waiting.pop() if waiting else links.pop()
+        at, real = waiting.pop() if waiting else links.pop()
         try:
             status = os.stat(at)
             entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
         except OSError:
             if at is folder:
                 raise
-            found.append(at)
+            found[at] = real
             continue
         seen.add((status.st_dev, status.st_ino))
         for entry in entries:
@@ -162,15 +162,17 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> list[str
                 continue
             if excluded.git is not None and excluded.git.ignores(path, is_folder):
                 continue
+            is_link = _is_link(entry)
+            leads_to = os.path.realpath(path) if is_link else os.path.join(real, entry.name)
             if not is_folder:
-                found.append(path)
-            elif not _is_link(entry):
-                waiting.append(path)
-            elif within(os.path.realpath(path), roots):
-                links.append(path)
+                found[path] = leads_to
+            elif not is_link:
+                waiting.append((path, leads_to))
+            elif within(leads_to, roots):
+                links.append((path, leads_to))
             elif excluded.links is not None:
                 excluded.links.add(path)
-    return sorted(found)
+    return found
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:

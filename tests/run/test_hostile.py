@@ -205,6 +205,51 @@ def varint(number: int) -> bytes:
     return bytes([*found, number])
 
 
+def circle(count: int) -> bytes:
+    """Functions each of which calls the next one, and the last one the first."""
+    functions = []
+    for at in range(count):
+        call = helper.make_node(f"f{(at + 1) % count}", ["a"], ["b"], domain="d")
+        functions.append(helper.make_function("d", f"f{at}", ["a"], ["b"], [call], [helper.make_opsetid("d", 1)]))
+    return model([helper.make_node("f0", ["x"], ["y"], domain="d")], functions=tuple(functions))
+
+
+def declared(count: int) -> bytes:
+    """One value whose type is declared again and again."""
+    made = onnx.load_from_string(model([RELU]))
+    made.graph.value_info.extend([value("z", [2])] * count)
+    return made.SerializeToString()
+
+
+def ignoring(count: int) -> bytes:
+    """A model with errors, which lists rules that none of them breaks."""
+    made = onnx.load_from_string(model([helper.make_node("MatMul", ["x", "x"], [f"y{at}"]) for at in range(count)]))
+    made.metadata_props.add(key="irlint.ignore", value=" ".join(f"IRL7{at % 100:02}" for at in range(count)))
+    return made.SerializeToString()
+
+
+def fan(count: int) -> bytes:
+    """A Concat of as many values of the same size."""
+    nodes = [helper.make_node("Relu", ["x"], [f"t{at}"]) for at in range(count)]
+    return model([*nodes, helper.make_node("Concat", [f"t{at}" for at in range(count)], ["y"], axis=0)])
+
+
+def port_map(count: int) -> bytes:
+    """A TensorIterator of as many inputs."""
+    port = "<dim>2</dim><dim>3</dim></port>"
+    ports = "".join(f'<port id="{at}">{port}' for at in range(count))
+    entries = "".join(f'<input external_port_id="{at}" internal_layer_id="{at}"/>' for at in range(count))
+    inner = "".join(PARAMETER.replace('id="0" name="x"', f'id="{at}" name="p{at}"') for at in range(count))
+    iterator = (
+        f'<layer id="1" name="t" type="TensorIterator" version="opset1"><input>{ports}</input><output>'
+        f'<port id="{count}" precision="FP32">{port}</output><port_map>{entries}'
+        f'<output external_port_id="{count}" internal_layer_id="{count}"/></port_map><body>'
+        f"<layers>{inner}{relu(count, result=True)}</layers><edges>{edge(0, 0, count)}</edges></body></layer>"
+    )
+    edges = "".join(edge(0, 0, 1, at) for at in range(count))
+    return document(PARAMETER + iterator + relu(2, result=True), edges + edge(1, count, 2))
+
+
 UNSQUEEZE = helper.make_node("Unsqueeze", ["x", "a"], ["y"])
 
 #: Files whose size is a number: what makes one, and the number.
@@ -264,6 +309,10 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
     "function.onnx": (function, 5000),
     "chunks.onnx": (chunks, 20000),
+    "circle.onnx": (circle, 200),
+    "declared.onnx": (declared, 10000),
+    "ignoring.onnx": (ignoring, 500),
+    "port-map.xml": (port_map, 1500),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
 }
 
@@ -324,6 +373,7 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
         ),
         "",
     ),
+    "zeros.onnx": (lambda: bytes(40 << 20), "IRL001"),
     "group-of-zeros.onnx": (lambda: model([RELU])[:2] + b"\x0b" + bytes(8 << 20), "IRL004"),
     "long-name.onnx": (lambda: model([helper.make_node("Relu", ["x"], ["y"], name="n" * (30 << 20))]), "IRL011"),
     "pointer.onnx": (
@@ -369,11 +419,11 @@ def taken(path: Path, *options: str) -> tuple[float, str]:
     return float(usage.read_text()), " ".join(sorted(codes))
 
 
-def spent(folder: Path, name: str, made: bytes, *options: str) -> float:
+def spent(folder: Path, name: str, made: bytes, *options: str, behind: tuple[str, ...] = ()) -> float:
     """The CPU seconds that a run of text takes within limits."""
     path, usage = folder / name, folder / "usage"
     path.write_bytes(made)
-    result = ran(*options, path, prelude=LIMITED, USAGE=str(usage))
+    result = ran(*options, path, *behind, prelude=LIMITED, USAGE=str(usage))
     assert result.returncode in (0, 1), result.stderr
     return float(usage.read_text())
 
@@ -400,6 +450,18 @@ def test_time_of_pictures_grows_with_size(name: str, tmp_path: Path) -> None:
 def test_time_of_contracts_grows_with_size(kind: str, tmp_path: Path) -> None:
     made, count = {"sums": (sums, 15), "multiples": (multiples, 60)}[kind]
     assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", made(size), "contract"), count, 4 * count)
+
+
+def test_time_of_profiles_grows_with_size(tmp_path: Path) -> None:
+    def seconds(size: int) -> float:
+        made = model([RELU], (X, *(value(f"x{at}", [f"A{at}"]) for at in range(size))))
+        return spent(tmp_path, f"{size}.onnx", made, "contract", "--as", "onnxruntime")
+
+    assert grows_evenly(seconds, 300, 1200)
+
+
+def test_time_of_traces_grows_with_size(tmp_path: Path) -> None:
+    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", fan(size), "why", behind=("y",)), 80, 320)
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
@@ -430,6 +492,37 @@ def test_time_of_globs_grows_with_size(pattern: str, place: str, tmp_path: Path)
         return float((tmp_path / "usage").read_text())
 
     assert grows_evenly(seconds, 2000, 8000)
+
+
+@pytest.mark.parametrize("node", ["[", "name"])
+def test_time_of_suppressions_grows_with_size(node: str, tmp_path: Path) -> None:
+    def seconds(size: int) -> float:
+        names = [node * size] if node == "[" else [f"{node}{at}" for at in range(size)]
+        entry = '[[suppress]]\nfile = "m.onnx"\nrule = "IRL320"\nreason = "known"\nnode = "{}"\n'
+        (tmp_path / "irlint.toml").write_text("".join(map(entry.format, names)))
+        nodes = [helper.make_node("MatMul", ["x", "x"], [f"y{at}"]) for at in range(2 if node == "[" else size)]
+        (tmp_path / "m.onnx").write_bytes(model(nodes))
+        result = ran("m.onnx", cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode == 1, result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, *((2000, 8000) if node == "[" else (250, 1000)))
+
+
+def test_time_of_folders_grows_with_depth(tmp_path: Path) -> None:
+    def seconds(depth: int) -> float:
+        folder = root = tmp_path / str(depth)
+        (root / ".git").mkdir(parents=True, exist_ok=True)
+        for _ in range(depth):
+            folder = folder / "f"
+            folder.mkdir(exist_ok=True)
+            (folder / ".gitignore").write_text("*.q\n/a/b\n!c\n")
+            (folder / "m.onnx").write_bytes(model([RELU]))
+        result = ran(".", "--jobs", "1", cwd=root, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode == 0, result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, 40, 160)
 
 
 def sums(count: int) -> bytes:

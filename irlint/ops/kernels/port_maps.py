@@ -56,17 +56,19 @@ class Ties:
 
     def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
         """The position of the Parameter that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
-        taken = {each.internal_layer_id for each in entries if each.kind == "input"}
-        free = self.parameters.keys() - taken if entries else ()
-        return _position(
-            self.parameters, entry.internal_layer_id, "Parameter", name=self.name, free=free, place=entry.place
-        )
+        return self._found(self.parameters, entry, entries, "Parameter")
 
     def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
         """The position of the Result that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
-        taken = {each.internal_layer_id for each in entries if each.kind == "output"}
-        free = self.results.keys() - taken if entries else ()
-        return _position(self.results, entry.internal_layer_id, "Result", name=self.name, free=free, place=entry.place)
+        return self._found(self.results, entry, entries, "Result")
+
+    def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, kind: str) -> int:
+        id = entry.internal_layer_id
+        if id in known:
+            return known[id]
+        taken = {each.internal_layer_id for each in entries if each.kind == entry.kind}
+        free = known.keys() - taken if entries else ()
+        return _position(known, id, kind, name=self.name, free=free, place=entry.place)
 
 
 def _position(

@@ -348,12 +348,15 @@ class _Linker:
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
         """What outputs and ``value_info`` declare, by name, in this order."""
         declared: dict[str, tuple[Declaration, ...]] = {}
+        several: dict[str, list[Declaration]] = {}
         for by, entries in (("output", record.outputs), ("value_info", record.declared)):
             for name, raw in entries:
                 declaration = self._declaration(by, name, raw, path)
-                if declaration:
-                    declared[name] = declared.get(name, ()) + declaration
-        return declared
+                if declaration and name in declared:
+                    several.setdefault(name, [*declared[name]]).extend(declaration)
+                elif declaration:
+                    declared[name] = declaration
+        return {**declared, **{name: tuple(each) for name, each in several.items()}} if several else declared
 
     def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
         known = self.types.get(raw)

@@ -3,6 +3,8 @@ insides of its weights."""
 
 from __future__ import annotations
 
+import re
+
 from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
 from irlint.parsers import opening
 from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, Damage, varint
@@ -17,6 +19,9 @@ SHORT = 1 << 16
 #: The key and the length of a field take up at most so many bytes, and those of 32 and 64 bits so many by their wire type.
 HEADER = 20
 WIDTHS = {FIXED64: 8, FIXED32: 4}
+
+#: Fields that are varints, whose keys and numbers take up one byte each.
+_VARINTS = re.compile(b"(?:[%s][\0-\x7f])+" % bytes(range(8, 128, 8)))
 
 #: So many bytes are read at once where it is not known how many are wanted.
 BLOCK = 1 << 16
@@ -93,14 +98,19 @@ class _Copy:
 
     def _field(self, kind: int, at: int, end: int) -> int:
         """Reads a field, and tells where the next one begins; raises Damage and IndexError."""
+        first = at
         key, at = varint(self.data, at)
         number, wire = key >> 3, key & 7
+        if not number:
+            raise Damage(f"byte {first} begins a field with the number 0", 0, first)
         if kind == _ATTRIBUTE and number in _LISTS:
             self.read(at, end)
             return end
+        if wire == VARINT:
+            return self._past_varints(first, end)
         if wire != DELIMITED:
             # The bounds of a group, which no ONNX message has, are passed over, and then what is in it.
-            return at + WIDTHS[wire] if wire in WIDTHS else varint(self.data, at)[1] if wire == VARINT else at
+            return at + WIDTHS.get(wire, 0)
         length, at = varint(self.data, at)
         stop = at + length
         if stop > end:
@@ -111,6 +121,11 @@ class _Copy:
         elif inner is not None:
             self.message(inner, at, stop)
         return stop
+
+    def _past_varints(self, at: int, end: int) -> int:
+        """The position behind a field that is a varint, and behind those like it that follow."""
+        several = _VARINTS.match(self.data, at, min(end, self.known))
+        return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
         """Reads from ``start`` to ``end``, and a little more, what is not there yet."""
