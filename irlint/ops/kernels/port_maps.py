@@ -56,13 +56,13 @@ class Ties:
 
     def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
         """The position of the Parameter that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return self._found(self.parameters, entry, entries, "Parameter")
+        return self._found(self.parameters, entry, entries, kind="Parameter")
 
     def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
         """The position of the Result that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
-        return self._found(self.results, entry, entries, "Result")
+        return self._found(self.results, entry, entries, kind="Result")
 
-    def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, kind: str) -> int:
+    def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, *, kind: str) -> int:
         id = entry.internal_layer_id
         if id in known:
             return known[id]
