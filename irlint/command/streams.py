@@ -81,16 +81,17 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
     if _is_standard_output(file):
         emit(text, "utf-8", notation)
     else:
-        write_blocks(file, [text.encode("utf-8", "backslashreplace")], option)
+        write_blocks(file, [text.encode("utf-8", "backslashreplace")], option, in_place=True)
 
 
-def write_blocks(file: str, blocks: Iterable[bytes], option: str) -> None:
-    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are followed."""
+def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
+    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are followed. Where no file
+    may be put in the place of one, a list of blocks may be written into that (``in_place``)."""
     try:
         if os.path.exists(file) and not os.path.isfile(file):
             _write_into(file, blocks)
         else:
-            _replace(os.path.realpath(file), blocks)
+            _replace(os.path.realpath(file), blocks, in_place=in_place)
     except OSError as error:
         fail(f"{option}: cannot write {file}: {error.strerror}")
 
@@ -122,13 +123,15 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
         stream.writelines(blocks)
 
 
-def _replace(file: str, blocks: Iterable[bytes]) -> None:
-    """Puts a whole new file in the place of one, with its permissions; where that may not be, writes into it."""
+def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
+    """Puts a whole new file in the place of one, with its permissions; where that may not be, writes into it, or raises PermissionError."""
     import tempfile
 
     try:
         handle, name = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
     except PermissionError:
+        if not in_place:
+            raise
         return _write_into(file, blocks)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -137,6 +140,8 @@ def _replace(file: str, blocks: Iterable[bytes]) -> None:
         os.replace(name, file)
     except PermissionError:
         os.unlink(name)
+        if not in_place:
+            raise
         _write_into(file, blocks)
     except BaseException:
         os.unlink(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from irlint.findings.edits import Edit
 from irlint.fixes.wire import Field, Message, Piece, Unwritable
@@ -40,38 +40,49 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path."""
+    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last."""
 
     def __init__(self, root: Message, graph: Graph) -> None:
         self.root = root
-        self.main = graph
+        self.ways: dict[str, list[tuple[_Step, ...]]] = {}
+        for path, way in _ways(graph, ()):
+            self.ways.setdefault(path, []).append(way)
+        self.graphs: dict[str, Message] = {}
         self.nodes: dict[str, list[Field]] = {}
         self.orders: dict[str, tuple[int, ...]] = {}
         self.gone: dict[str, set[int]] = {}
+        self.initializers: dict[str, set[str]] = {}
+        self.declarations: dict[str, set[str]] = {}
 
     def edit(self, edit: Edit) -> None:
         """Makes one edit, but for the order and the removal of nodes, which are kept for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
-        """Sorts and removes nodes."""
+        """Removes initializers and declarations, and sorts and removes nodes."""
+        for path, gone in self.initializers.items():
+            _remove_initializers(self.graph(path), gone)
+        for path, gone in self.declarations.items():
+            graph = self.graph(path)
+            graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) in gone)
         for path in self.orders.keys() | self.gone.keys():
-            graph, gone = self.graph(path), self.gone.get(path, set())
-            fields = self.nodes[path]
+            graph, fields = self.graph(path), self.nodes[path]
             if path in self.orders:
                 graph.reorder(_NODE, self.orders[path])
-            graph.remove(fields[index] for index in gone)
+            graph.remove(fields[index] for index in self.gone.get(path, ()))
 
     def graph(self, path: str) -> Message:
         """The GraphProto of a path. Raises Unwritable where there are several, or it is in pieces."""
-        message = self.root.inner(self.root.of(_GRAPH)[0])
-        found = list(_ways(self.main, path, ()))
-        if len(found) != 1:
-            raise Unwritable(f"{len(found)} graphs have the path {path!r}")
-        for index, attribute, position in found[0]:
-            message = _body(message, index, attribute, position)
-        self.nodes.setdefault(path, message.of(_NODE))
-        return message
+        if path not in self.graphs:
+            ways = self.ways.get(path, [])
+            if len(ways) != 1:
+                raise Unwritable(f"{len(ways)} graphs have the path {path!r}")
+            message = self.root.inner(self.root.of(_GRAPH)[0])
+            for index, attribute, position in ways[0]:
+                message = _body(message, index, attribute, position)
+            self.graphs[path] = message
+            self.nodes[path] = message.of(_NODE)
+        return self.graphs[path]
 
     def node(self, edit: Edit) -> Message:
         """The NodeProto that an edit names."""
@@ -110,19 +121,12 @@ class _Writer:
         self.graph(edit.graph).set_text(_GRAPH_NAME, str(edit.value))
 
     def remove_initializer(self, edit: Edit) -> None:
-        graph = self.graph(edit.graph)
-        if graph.of(_QUANTIZATION):
+        if self.graph(edit.graph).of(_QUANTIZATION):
             raise Unwritable("annotations of quantization may name the initializer")
-        graph.remove(field for field in graph.of(_INITIALIZER) if graph.text_in(field, _TENSOR_NAME) == edit.name)
-        for field in graph.of(_SPARSE_INITIALIZER):
-            sparse = Message(graph.data, *graph.span(field))
-            values = sparse.of(_SPARSE_VALUES)
-            if values and sparse.text_in(values[-1], _TENSOR_NAME) == edit.name:
-                graph.remove([field])
+        self.initializers.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_value_info(self, edit: Edit) -> None:
-        graph = self.graph(edit.graph)
-        graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) == edit.name)
+        self.declarations.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_import(self, edit: Edit) -> None:
         """Removes every import of a domain, or with an index all but that one, counted among those of the domain."""
@@ -131,8 +135,10 @@ class _Writer:
 
     def remove_metadata(self, edit: Edit) -> None:
         """Removes all entries of each key but the last."""
-        last = {self.root.text_in(field, _KEY): field for field in self.root.of(_METADATA)}
-        self.root.remove(field for field in self.root.of(_METADATA) if field not in last.values())
+        entries = self.root.of(_METADATA)
+        last = {self.root.text_in(field, _KEY): field for field in entries}
+        kept = {id(field) for field in last.values()}
+        self.root.remove(field for field in entries if id(field) not in kept)
 
     def add_import(self, edit: Edit) -> None:
         entry = Message(b"", 0, 0)
@@ -165,17 +171,25 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
 _Step = tuple[int, str, int | None]
 
 
-def _ways(graph: Graph, path: str, steps: tuple[_Step, ...]) -> Iterable[tuple[_Step, ...]]:
-    """How the graphs of a path are reached from this one."""
-    if graph.path == path:
-        yield steps
+def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_Step, ...]]]:
+    """The path of a graph and of each body in it, and how it is reached."""
+    yield graph.path, steps
     for node in graph.nodes:
         for name, attribute in node.attributes.items() if node.bodies else ():
             bodies = attribute.value if attribute.kind == "GRAPHS" else [attribute.value]
             for position, body in enumerate(bodies) if attribute.kind in ("GRAPH", "GRAPHS") else ():
                 if isinstance(body, Graph):
                     at = position if attribute.kind == "GRAPHS" else None
-                    yield from _ways(body, path, (*steps, (node.index, name, at)))
+                    yield from _ways(body, (*steps, (node.index, name, at)))
+
+
+def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
+    graph.remove(field for field in graph.of(_INITIALIZER) if graph.text_in(field, _TENSOR_NAME) in gone)
+    for field in graph.of(_SPARSE_INITIALIZER):
+        sparse = Message(graph.data, *graph.span(field))
+        values = sparse.of(_SPARSE_VALUES)
+        if values and sparse.text_in(values[-1], _TENSOR_NAME) in gone:
+            graph.remove([field])
 
 
 def _body(graph: Message, index: int, attribute: str, position: int | None) -> Message:

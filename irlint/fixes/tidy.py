@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import count
 
 from irlint.binding.calls import MISSING_OPSET_IMPORT
 from irlint.checks import hygiene, initializers, names, versions
@@ -24,53 +26,82 @@ USUAL_IR_VERSION = 8
 GRAPH_NAME = "graph"
 
 
-def safe_edits(known: Known, problem: Problem, found: Collection[Problem]) -> tuple[Edit, ...]:
-    """The edits with which a problem, one of those that were ``found``, disappears while the model computes the same; () where
-    there are none."""
-    tidied = TIDIED.get(problem.fault.rule)
-    if tidied is None or known.model.graph is None or problem.graph.startswith("function:"):
-        return ()
-    return tuple(tidied(known, problem, found))
+class Subject:
+    """A model with the problems that were ``found`` in it, and what the fixes of several of them ask."""
+
+    def __init__(self, known: Known, found: Sequence[Problem]) -> None:
+        self.known = known
+        self.found = found
+        self.every = list(graphs(known.model))
+        self.graphs = {graph.path: graph for graph in reversed(self.every)}
+
+    def graph(self, problem: Problem) -> Graph:
+        """The graph that a problem is in."""
+        return self.graphs[problem.graph]
+
+    @cached_property
+    def is_doubtful(self) -> bool:
+        """Whether the operators may be at fault where a declaration differs: something is an error, or an output is declared wrongly."""
+        outputs = {path: {value.name for value in graph.outputs} for path, graph in self.graphs.items()}
+        return any(
+            each.is_error or (each.fault.rule is SHAPE_CONTRADICTED and each.value in outputs[each.graph])
+            for each in self.found
+        )
+
+    @cached_property
+    def new_names(self) -> dict[Node, str]:
+        """A name of its own for each node that has that of another one."""
+        taken = {node.name for graph in self.every for node in graph.nodes}
+        counts: dict[str, int] = {}
+        found: dict[Node, str] = {}
+        for problem in self.found:
+            node = problem.node
+            if problem.fault.rule is names.DUPLICATE_NODE and node is not None and node not in found:
+                number = next(each for each in count(counts.get(node.name, 1)) if f"{node.name}_{each}" not in taken)
+                counts[node.name] = number + 1
+                found[node] = f"{node.name}_{number}"
+        return found
 
 
-Tidied = Callable[[Known, Problem, Collection[Problem]], Iterator[Edit]]
+def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
+    """For each problem the edits with which it disappears while the model computes the same; () where there are none."""
+    if known.model.graph is None or not known.format.writer:
+        return [()] * len(found)
+    subject = Subject(known, found)
+    return [
+        tuple(TIDIED[each.fault.rule](subject, each))
+        if each.fault.rule in TIDIED and not each.graph.startswith("function:")
+        else ()
+        for each in found
+    ]
 
 
-def _graph(known: Known, problem: Problem) -> Graph:
-    return next(graph for graph in graphs(known.model) if graph.path == problem.graph)
+Tidied = Callable[[Subject, Problem], Iterator[Edit]]
 
 
-def _order(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    graph = _graph(known, problem)
+def _order(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    graph = subject.graph(problem)
     order = ordered(graph)
     if not order.cyclic:
         yield Edit("order", graph=graph.path, order=tuple(node.index for node in order.nodes))
 
 
-def _node_name(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    """A name of its own for the node that has that of another one."""
+def _node_name(subject: Subject, problem: Problem) -> Iterator[Edit]:
     node = problem.node
-    if node is None:
-        return
-    taken = {each.name for graph in graphs(known.model) for each in graph.nodes}
-    alike = [
-        each for each in found if each.fault.rule is problem.fault.rule and each.node and each.node.name == node.name
-    ]
-    free = (f"{node.name}_{number}" for number in range(1, len(taken) + len(alike) + 2))
-    new = [name for name in free if name not in taken]
-    yield Edit("rename", "node", problem.graph, node.name, node.index, value=new[alike.index(problem)])
+    if node is not None:
+        yield Edit("rename", "node", problem.graph, node.name, node.index, value=subject.new_names[node])
 
 
-def _initializers(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    graph = _graph(known, problem)
+def _initializers(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    graph = subject.graph(problem)
     inputs = {value.name for value in graph.inputs}
     for value in hygiene.unused_initializers(graph, used_values(graph)):
         if value.name not in inputs:
             yield Edit("remove", "initializer", graph.path, name=value.name)
 
 
-def _nodes(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    graph = _graph(known, problem)
+def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    graph = subject.graph(problem)
     for node in _apart(graph, hygiene.unused_nodes(graph, used_values(graph))):
         yield Edit("remove", "node", graph.path, node.label, node.index)
 
@@ -97,68 +128,60 @@ def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
     return [node for node in unused if node not in kept]
 
 
-def _stray(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    graph = _graph(known, problem)
+def _stray(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    graph = subject.graph(problem)
     for name in hygiene.stray_names(graph):
         yield Edit("remove", "value_info", graph.path, name=name)
 
 
-def _stale(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """What ``value_info`` declares of a value inside a graph, where nothing else says that the operators are at fault."""
-    graph = _graph(known, problem)
+    graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
-    doubtful = any(each.is_error or _is_of_output(known, each) for each in found)
-    if not doubtful and problem.value and problem.value not in outer:
+    if not subject.is_doubtful and problem.value and problem.value not in outer:
         yield Edit("remove", "value_info", graph.path, name=problem.value)
 
 
-def _is_of_output(known: Known, problem: Problem) -> bool:
-    """Whether a problem says that an output of a graph is declared wrongly."""
-    if problem.fault.rule is not SHAPE_CONTRADICTED:
-        return False
-    return any(value.name == problem.value for value in _graph(known, problem).outputs)
-
-
-def _unused_imports(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    for domain in hygiene.unused_imports(known.model, list(graphs(known.model))):
+def _unused_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    for domain in hygiene.unused_imports(subject.known.model, subject.every):
         yield Edit("remove", "opset_import", name=domain)
 
 
-def _repeated_imports(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """All but the first import of each domain that is imported with one version only."""
-    imports = known.model.imports
+    imports = subject.known.model.imports
     for domain in dict.fromkeys(domain for domain, _ in imports):
         listed = [version for each, version in imports if each == domain]
         if len(listed) > 1 and len(set(listed)) == 1:
             yield Edit("remove", "opset_import", name=domain, index=0)
 
 
-def _missing_import(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _missing_import(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """The import of ONNX Runtime's own domain, of which there is one version."""
     if problem.node is not None and problem.node.domain == MICROSOFT:
         yield Edit("opset", "opset_import", name=MICROSOFT, value=1)
 
 
-def _ir_version(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
-    opset = known.model.opsets.get("", 0)
+def _ir_version(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    opset = subject.known.model.opsets.get("", 0)
     needed = [version for since, version in IR_VERSIONS.items() if since <= opset]
-    if known.model.imports:
+    if subject.known.model.imports:
         yield Edit("ir_version", "graph", value=max([USUAL_IR_VERSION, *needed]))
 
 
-def _domain(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _domain(subject: Subject, problem: Problem) -> Iterator[Edit]:
     yield Edit("rename", "domain", problem.graph, name=STANDARD, value="")
 
 
-def _graph_name(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _graph_name(subject: Subject, problem: Problem) -> Iterator[Edit]:
     yield Edit("rename", "graph", problem.graph, value=GRAPH_NAME)
 
 
-def _metadata(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _metadata(subject: Subject, problem: Problem) -> Iterator[Edit]:
     yield Edit("remove", "metadata")
 
 
-def _nameless(known: Known, problem: Problem, found: Collection[Problem]) -> Iterator[Edit]:
+def _nameless(subject: Subject, problem: Problem) -> Iterator[Edit]:
     yield Edit("remove", "initializer", problem.graph)
 
 

@@ -29,7 +29,8 @@ class Format:
     too. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
     have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
-    ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
+    ``weights`` ends the names of the files beside models that hold their constants, "" where any name may. ``writer`` is the module of
+    ``fixes`` that writes edits into a file, "" where none does.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Format:
     runtimes: Mapping[str, str] = NOTHING
     restamps: bool = False
     weights: str = ""
+    writer: str = ""
 
     @property
     def loaded_by(self) -> str:
@@ -89,6 +91,7 @@ ONNX = Format(
     dead_bodies_are_inferred=True,
     runtimes={"onnxruntime": "onnxruntime", "openvino": "openvino_frontend", "tensorrt": "tensorrt"},
     restamps=True,
+    writer="onnx",
 )
 
 OPENVINO = Format(

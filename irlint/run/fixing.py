@@ -13,7 +13,7 @@ from irlint.findings.edits import Edit, Fix
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import Finding
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO
-from irlint.model.formats import ONNX
+from irlint.model.formats import FORMATS
 from irlint.parsers.opening import opened, shrunk, whole_of
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
@@ -99,9 +99,9 @@ def _read(path: str, stream: BinaryIO) -> Any:
     if isinstance(stream, BytesIO):
         return stream.getvalue()
     stream.seek(0)
-    is_onnx = parsers.kind(path, stream.read(parsers.HEAD)) == ONNX.name
+    kind = parsers.kind(path, stream.read(parsers.HEAD))
     stream.seek(0)
-    if not is_onnx:
+    if any(form.name == kind and form.has_lines for form in FORMATS):
         return whole_of(stream, path, "document")
     from irlint.parsers.onnx import bytes_of
 
@@ -118,11 +118,17 @@ def _tidied(path: str, version: Version, settings: Settings, rules: Collection[R
         found = [each for each in version.outcome.findings if each.fix is not None]
         chosen = [(each, each.fix) for each in found if each.fix and (rules is None or each.rule in rules)]
         changed = _changed(path, version, settings, [fix for _, fix in chosen]) if chosen else None
-        if changed is None:
+        if changed is None or _same_bytes(changed.data, version.data):
             break
         version = changed
         applied += chosen
     return version, applied
+
+
+def _same_bytes(one: Any, other: Any) -> bool:
+    """Whether two buffers are equal; compared in pieces, for they may be large."""
+    ends = range(0, len(one), BLOCK)
+    return len(one) == len(other) and all(one[at : at + BLOCK] == other[at : at + BLOCK] for at in ends)
 
 
 def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
@@ -148,15 +154,16 @@ def _is_worse(after: Outcome, before: Outcome) -> bool:
 def _changed(path: str, version: Version, settings: Settings, fixes: Iterable[Fix]) -> Version | None:
     """The model after some fixes; None where they cannot be written."""
     model = parsers.read(path, version.data)
-    if model.format is None:
+    if model.format is None or not model.format.writer:
         return None
     from irlint.fixes.wire import Unwritable
+    from irlint.parsers.onnx.protobuf import Damage
 
-    writer = import_module(f"irlint.fixes.{model.format.name}")
+    writer = import_module(f"irlint.fixes.{model.format.writer}")
     edits = dict.fromkeys(edit for fix in fixes for edit in fix.edits)
     try:
         pieces = writer.rewritten(version.data, model, edits)
-    except Unwritable:
+    except (Unwritable, Damage, IndexError):
         return None
     stream = _joined(path, pieces, version.stream)
     return _version(path, stream, settings)

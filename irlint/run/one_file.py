@@ -86,11 +86,8 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> 
     from irlint.findings.edits import Fix
     from irlint.fixes.tidy import safe_edits
 
-    result = []
-    for problem, finding in zip(found, findings):
-        edits = safe_edits(known, problem, found) if problem.fault.rule.fixable else ()
-        result.append(replaced(finding, fix=Fix(edits)) if edits else finding)
-    return result
+    edited = zip(findings, safe_edits(known, found))
+    return [replaced(finding, fix=Fix(edits)) if edits else finding for finding, edits in edited]
 
 
 def _ignores(model: Model) -> bool:

@@ -150,8 +150,8 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
             key.append(each[len(names[-1]) :])
         key, fused = _without_fused(key) if _FUSED in text else (key, [])
         known = first.setdefault(tuple(key), at)
-        told = "".join([*own, *names, *fused])
-        sound = _is_number(id[0]) and offset != "" and len(told) <= LONGEST_NAME and _are_plain(told)
+        its_own = "".join([*own, *names, *fused])
+        sound = _is_number(id[0]) and offset != "" and len(its_own) <= LONGEST_NAME and _are_plain(its_own)
         found.append((known, id[0], name[0], offset, names) if sound and known != at else None)
     return found
 
