@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.inserted import SQUEEZE, TRANSPOSE
+from irlint.fixes.inserted import SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import GUESS, SELDOM, with_an_axis
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
@@ -19,6 +19,9 @@ from irlint.ops.signatures import FACTORS, PARTS, roles
 
 #: Rules that say that an input has too many axes, or too few.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
+
+#: So many orders of axes are tried.
+ORDERS = 12
 
 #: What an input of that name holds.
 AXES = "axes"
@@ -33,9 +36,11 @@ def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess
     for port, (value, given) in enumerate(zip(node.inputs, inputs)):
         if value is None or not isinstance(given, Tensor) or given.shape is None:
             continue
+        if problem.fault.rule in OF_AXES or known.format.writer == "onnx":
+            yield from _inserted(problem, node, port, given, guesses)
         if problem.fault.rule in OF_AXES:
-            yield from _squeezed(node, port, given, guesses)
-        elif problem.fault.rule is MATMUL_MISMATCH and len(given.shape) > 1:
+            continue
+        if problem.fault.rule is MATMUL_MISMATCH and len(given.shape) > 1:
             rank = len(given.shape)
             perm = (*range(rank - 2), rank - 1, rank - 2)
             yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
@@ -52,11 +57,34 @@ def _confused(node: Node, guesses: Guesses) -> Iterator[Guess]:
         yield Guess((edit,), SELDOM)
 
 
-def _squeezed(node: Node, port: int, given: Tensor, guesses: Guesses) -> Iterator[Guess]:
+def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: Guesses) -> Iterator[Guess]:
+    """A node before an input that takes an axis of 1 away, or adds one, or brings the axes in another order."""
+    likely = SELDOM if problem.fault.rule in OF_AXES else GUESS
+    rank = len(given.shape or ())
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:
-            edit = guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),))
-            yield Guess((edit,), SELDOM, about=(node, port))
+            yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
+    if guesses.known.format.writer != "onnx":
+        return
+    for axis in range(rank + 1):
+        yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
+    for perm in _orders(rank, guesses):
+        yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
+
+
+def _orders(rank: int, guesses: Guesses) -> list[tuple[int, ...]]:
+    """Orders of axes: those that other nodes of the model bring them in, those of layouts, and two neighbors exchanged."""
+    axes = tuple(range(rank))
+    found: dict[tuple[int, ...], None] = {}
+    for node in guesses.graph.nodes:
+        perm = node.attributes.get("perm")
+        if perm is not None and isinstance(perm.value, (list, tuple)) and len(perm.value) == rank:
+            found[tuple(perm.value)] = None
+    if rank > 2:
+        found.update(dict.fromkeys([(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])]))
+    for at in range(rank - 1):
+        found[(*axes[:at], at + 1, at, *axes[at + 2 :])] = None
+    return [each for each in list(found)[:ORDERS] if each != axes]
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:

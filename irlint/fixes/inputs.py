@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from irlint.checks.meant import plain
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.other_values import SELDOM, USUAL
+from irlint.fixes.inserted import CAST
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL
 from irlint.inference.origins import inputs_of
-from irlint.model import Node, Value
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 
 #: So many values that nothing uses are tried.
 UNUSED = 24
+
+#: At most so many inputs of a node are connected as in other blocks.
+PORTS = 2
 
 #: Back from a node whose element types clash so many nodes are looked at.
 TYPED_NODES = 6
@@ -62,6 +68,76 @@ class Inputs:
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     yield Guess((self.guesses.connected(value, node, port, unused),), SELDOM)
 
+    def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
+        """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are swapped in one layer, those
+        of the others, and of a wrong connection what comes before the node in its own block."""
+        kinds = self._kinds_elsewhere(node)
+        own = [self._kind(value) for value in node.inputs]
+        differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
+        if not 0 < len(differing) <= PORTS:
+            return
+        edits = []
+        for port in differing:
+            value = self._nearest(node, kinds[port])
+            if value is None or value is node.inputs[port]:
+                return
+            edits.append(
+                self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, as in other blocks,")
+            )
+        yield Guess(tuple(edits), USUAL, count=1)
+
+    def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
+        """By input what most nodes of the same name in other blocks have there; None where that differs."""
+        others = [
+            each
+            for each in self.guesses.of(node)
+            if each is not node
+            and node.name
+            and plain(each.name) == plain(node.name)
+            and len(each.inputs) == len(node.inputs)
+        ]
+        found: list[tuple[str, str] | None] = []
+        for port in range(len(node.inputs) if others else 0):
+            kinds = {self._kind(each.inputs[port]) for each in others}
+            found.append(kinds.pop() if len(kinds) == 1 else None)
+        return found
+
+    def _kind(self, value: Value | None) -> tuple[str, str] | None:
+        """What makes a value, without what tells blocks apart."""
+        maker = self.makers.of(value) if value is not None else None
+        if value is None or maker is None:
+            return None
+        node = maker.node
+        return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
+
+    def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
+        """Of the node's own inputs, and then of what stands before it, the last value of a kind."""
+        own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
+        if own is not None:
+            return own
+        before = (each for each in reversed(self.graph.nodes) if each.index < node.index)
+        made = (value for each in before for value in each.outputs if value is not None)
+        stored = (value for value in self.graph.constants if not self.users.get(value))
+        return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
+
+    def rewired(self, node: Node) -> Iterator[Guess]:
+        """Every other value before a node, of the element type and number of axes that it has, as each of its inputs."""
+        made = [
+            value
+            for each in self.graph.nodes
+            if each.index < node.index
+            for value in each.outputs
+            if value is not None and isinstance(self.known.types.get(value), Tensor)
+        ]
+        inputs = inputs_of(node, self.known)
+        for port, (value, given) in enumerate(zip(node.inputs, inputs)):
+            if value is None or self.makers.is_constant(value):
+                continue
+            for other in reversed(made):
+                known = self.known.types.get(other)
+                if other is not value and isinstance(known, Tensor) and _alike(known, given):
+                    yield Guess((self.guesses.connected(other, node, port),), LAST)
+
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
         """The outputs of a node, of one that is used those alone that its operator always has."""
         if not any(value is not None and self.users.get(value) for value in node.outputs):
@@ -85,8 +161,8 @@ class Inputs:
             connected = self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, which nothing uses,")
             yield Guess((connected, self.guesses.inserted(like.op, node, port)), SELDOM)
 
-    def retyped(self, node: Node) -> Iterator[Guess]:
-        """Inputs and constants of another element type, and nodes that give another one, behind the inputs of a node."""
+    def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
+        """Inputs and constants of another element type, nodes that give another one behind the inputs of a node, and casts before it."""
         inputs = inputs_of(node, self.known)
         wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
@@ -99,7 +175,23 @@ class Inputs:
                 if self.makers.is_constant(value):
                     yield from self._constant_of_type(node, port, value, known, dtype)
                 else:
-                    yield from self._of_type(value, dtype)
+                    mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
+                    yield from self._of_type(
+                        value, dtype, GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
+                    )
+                    if self.known.format.writer == "onnx":
+                        cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
+                        yield Guess((cast,), SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS)
+
+    def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
+        """What a node is given as another element type, where the file declares another one of what it gives."""
+        for value in node.outputs:
+            declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
+            if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
+                continue
+            for port, each in zip(node.inputs, inputs_of(node, self.known)):
+                if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):
+                    yield from self._of_type(port, _dtype(declared) or "", SELDOM)
 
     def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
         """A constant of an element type that others have in its place, or one of these itself."""
@@ -117,7 +209,7 @@ class Inputs:
                 yield Guess((self.guesses.connected(other, node, port, called),), SELDOM)
                 return
 
-    def _of_type(self, value: Value, dtype: str) -> Iterator[Guess]:
+    def _of_type(self, value: Value, dtype: str, likely: int) -> Iterator[Guess]:
         """The cast that a value comes from with another element type, or the input of the graph that it comes from."""
         for _ in range(TYPED_NODES):
             known, maker = self.known.types.get(value), self.makers.of(value)
@@ -125,7 +217,7 @@ class Inputs:
                 return
             node = maker.node if maker.constant is None else None
             if node is None or node.op == self.known.format.input_node:
-                yield Guess((self.guesses.declared(value, dtype, "type"),), SELDOM)
+                yield Guess((self.guesses.declared(value, dtype, "type"),), likely)
                 return
             call = self.known.calls.get(node)
             if call is None:
@@ -141,6 +233,11 @@ class Inputs:
             if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
                 return
             value = first
+
+
+def _is_converted(given: str | None, dtype: str) -> bool:
+    """Whether models convert values of one element type to another on purpose: numbers of elements, masks and indices."""
+    return given not in FLOATS or dtype not in FLOATS
 
 
 def _dtype(known: Type | None) -> str | None:

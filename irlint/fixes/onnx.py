@@ -9,6 +9,7 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.onnx_messages import (
     constant,
+    convert,
     joined,
     number_of,
     set_dims,
@@ -240,6 +241,9 @@ class _Writer:
             raise Unwritable("the elements of the constant do not fit the shape")
         set_dims(self.tensor(edit), edit.value)
 
+    def set_constant_type(self, edit: Edit) -> None:
+        convert(self.tensor(edit), str(edit.value))
+
     def constant(self, edit: Edit) -> Tensor:
         """What the model stores as a constant."""
         graph = self.paths.get(edit.graph)
@@ -328,6 +332,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("insert", "node"): _Writer.insert,
     ("constant", "entries"): _Writer.set_constant,
     ("constant", "shape"): _Writer.set_constant_shape,
+    ("constant", "type"): _Writer.set_constant_type,
     ("declaration", "shape"): _Writer.declare,
     ("declaration", "type"): _Writer.declare,
     ("remove", "attribute"): _Writer.remove_attribute,

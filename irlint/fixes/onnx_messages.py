@@ -81,6 +81,20 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
     tensor.set_bytes(_RAW_DATA, raw)
 
 
+def convert(tensor: Message, dtype: str) -> None:
+    """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in another file."""
+    from onnx import TensorProto, numpy_helper
+
+    raw = b"".join(piece if isinstance(piece, bytes) else tensor.data[piece[0] : piece[1]] for piece in tensor.pieces())
+    proto = TensorProto.FromString(raw)
+    if proto.data_location == TensorProto.EXTERNAL or dtype not in _PACKED:
+        raise Unwritable(f"elements are not converted to {dtype}")
+    array = numpy_helper.to_array(proto).astype(dtype)
+    tensor.remove(field for field in tensor.fields if field.key >> 3 in _ELEMENTS)
+    tensor.set_number(_DATA_TYPE, number_of(dtype))
+    tensor.set_bytes(_RAW_DATA, array.tobytes())
+
+
 def set_dims(tensor: Message, shape: Iterable[int]) -> None:
     """Gives a TensorProto another shape."""
     tensor.remove(field for field in tensor.fields if field.key >> 3 == _DIMS)

@@ -99,9 +99,13 @@ class Search:
             yield inputs.unused([node], {node: port}) if port is not None else iter(())
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
+            yield inputs.as_in_other_blocks(node)
             yield (each for each in guesses.at(node) if each.swaps)
-            yield inputs.retyped(node)
+            yield inputs.retyped(problem, node)
             return
+        yield inputs.as_in_other_blocks(node)
+        if problem.fault.rule.family == DECLARED:
+            yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:
             yield rearranged(problem, node, guesses)
@@ -116,6 +120,7 @@ class Search:
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         yield guesses.resized(ends, sizes)
+        yield inputs.rewired(node)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(guesss):

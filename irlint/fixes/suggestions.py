@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from irlint.fixes.outcomes import Outcome
     from irlint.fixes.search import Search
 
-#: Of the first so many findings of a file a fix is looked for.
+#: Of the first so many findings of a file a fix is looked for, and so many that do equally well are suggested.
 FINDINGS = 3
+SUGGESTED = 2
+
+#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at.
+FEWEST_CHECKS = 2
+NODES_CHECKED = 20_000
 
 
 @record
@@ -45,7 +51,7 @@ class Suggestion:
     @property
     def fix(self) -> Fix | None:
         """The edits, where there is one way alone, and a file can be written with it."""
-        writable = all(_is_whole(edit) for edit in self.alternatives[0])
+        writable = all(map(_is_whole, self.alternatives[0]))
         return Fix(self.alternatives[0], "unsafe") if len(self.alternatives) == 1 and writable else None
 
 
@@ -70,19 +76,30 @@ class Suggestions:
                 return replaced(found, problem=problem)
         if self.looked >= FINDINGS:
             return None
-        suggestion = self._corrected(problem) if problem.fault.intended else self._searched(problem)
+        from irlint.fixes.corrections import may_be_corrected
+
+        suggestion = self._corrected(problem) if may_be_corrected(problem) else self._searched(problem)
         if suggestion is not None:
             self._found.append(suggestion)
         return suggestion
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """What was intended where a name is spelled wrong, or the opset that is imported is another one."""
-        from irlint.fixes.names import corrections
+        from irlint.fixes.corrections import corrections
 
         self.looked += 1
-        edits = corrections(problem, self.known)
-        outcome = self.rechecked.outcome(edits, problem) if edits else None
-        return None if outcome is None else Suggestion(problem, (edits,), outcome)
+        found: list[tuple[tuple[Edit, ...], Outcome]] = []
+        most = max(FEWEST_CHECKS, NODES_CHECKED // max(self.known.model.nodes, 1))
+        for edits in islice(corrections(problem, self.known), most):
+            outcome = self.rechecked.outcome(edits, problem)
+            if outcome is not None:
+                found.append((edits, outcome))
+                if problem.fault.intended or (len(edits) == 1 and edits[0].kind == "declaration"):
+                    break
+        best = [each for each in found if len(each[1].fixed) == max(len(other[1].fixed) for other in found)]
+        if not 0 < len(best) <= SUGGESTED:
+            return None
+        return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
 
     def _searched(self, problem: Problem) -> Suggestion | None:
         graph = self.known.model.graph
@@ -106,7 +123,7 @@ def _is_whole(edit: Edit) -> bool:
     """Whether an edit says all that a file has to hold: not that of a constant whose further elements nobody knows."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
-    return edit.of == "shape" and product(edit.before or ()) == product(edit.value)
+    return edit.of == "type" or product(edit.before or ()) == product(edit.value)
 
 
 def _joined(texts: Iterable[str]) -> list[str]:

@@ -32,7 +32,7 @@ REASONS = 4
 RELATED = 8
 
 #: The families of rules whose findings one attribute, input or number may fix.
-FIXED = ("structure", "broadcasting", "shapes", "element-types", "declarations")
+FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations")
 
 #: Of so many findings of a file the nodes around them are drawn.
 AROUND = 200
@@ -127,7 +127,7 @@ def with_suggestions(
 
 
 def _may_be_fixed(problem: Problem) -> bool:
-    return bool(problem.fault.intended) or (problem.node is not None and problem.fault.rule.family in FIXED)
+    return bool(problem.fault.intended) or problem.fault.rule.family in FIXED
 
 
 class Painter(Naming, Protocol):
