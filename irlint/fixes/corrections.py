@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.binding.calls import MISSING_ATTRIBUTE, OPSET_LACKS_OPERATOR, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR
-from irlint.checks.declared import TYPE_CONTRADICTED
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.meant import spare_values
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.edits import Edit
 from irlint.fixes.inserted import CAST
 from irlint.inference.causes import differ
 from irlint.inference.known import Known
-from irlint.inference.opsets import ANOTHER_OPSET
+from irlint.inference.opsets import ANOTHER_OPSET, is_of_an_opset
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.schemas import OFFICIAL_DOMAINS, official_versions
 
 Edits = tuple[Edit, ...]
 
@@ -34,22 +35,20 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
         yield from _reconnected(problem, known)
     elif fault.rule is MISSING_ATTRIBUTE and problem.node is not None and fault.attribute is not None:
         yield from _added(problem, problem.node, fault.attribute, known)
-    elif fault.rule is TYPE_CONTRADICTED and problem.node is None:
+    elif fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED) and problem.node is None:
         yield from _declared_as_stored(problem, known)
     elif fault.intended:
         yield from _intended(problem)
+    elif problem.node is not None and is_of_an_opset(problem):
+        yield from _other_opsets(problem.node, known)
 
 
 def may_be_corrected(problem: Problem) -> bool:
     """Whether there may be corrections of a problem."""
     fault = problem.fault
-    if fault.rule is TYPE_CONTRADICTED:
-        return problem.node is None
-    return (
-        bool(fault.intended)
-        or fault.rule is MISSING_ATTRIBUTE
-        or (fault.rule is UNDEFINED_NAME and problem.node is None)
-    )
+    if fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED, UNDEFINED_NAME) and problem.node is None:
+        return True
+    return bool(fault.intended) or is_of_an_opset(problem)
 
 
 def _intended(problem: Problem) -> Iterator[Edits]:
@@ -66,6 +65,18 @@ def _intended(problem: Problem) -> Iterator[Edits]:
                 "rename", of, problem.graph, node.label, node.index, name or "", fault.intended, op=node.op, layer=layer
             ),
         )
+
+
+def _other_opsets(node: Node, known: Known) -> Iterator[Edits]:
+    """The nearest opsets at which the operator of a node is another one, those that are later first."""
+    imported = known.model.opsets.get(node.domain)
+    if imported is None or node.domain not in OFFICIAL_DOMAINS or known.format.ports_declare:
+        return
+    versions = official_versions(node.op, node.domain)
+    later = [since for since in versions if since > imported]
+    earlier = [since - 1 for since in reversed(versions) if 1 < since <= imported]
+    for opset in (*later, *earlier):
+        yield (Edit("opset", "opset_import", name=node.domain, value=opset),)
 
 
 def _added(problem: Problem, node: Node, name: str, known: Known) -> Iterator[Edits]:
@@ -91,14 +102,20 @@ def _added(problem: Problem, node: Node, name: str, known: Known) -> Iterator[Ed
 
 
 def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An input declared as the type that its initializer has; then with a cast to the declared one wherever it is used."""
+    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts wherever it is used."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     stored = known.types.get(value) if value is not None else None
     if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
         return
+    if problem.fault.rule is SHAPE_CONTRADICTED:
+        yield (
+            Edit("declaration", "shape", problem.graph, name=value.name, value=stored.shape, before=value.type.shape),
+        )
+        return
     declared = Edit("declaration", "type", problem.graph, name=value.name, value=stored.dtype)
     yield (declared,)
+    yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
     cast = (("to", value.type.dtype),)
     uses = [(node, port) for node in graph.nodes for port, given in enumerate(node.inputs) if given is value]
     yield (

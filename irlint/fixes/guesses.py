@@ -326,7 +326,14 @@ class Guesses:
         assert right is not None
         if self.known.types.get(left) != self.known.types.get(right):
             edits = self.connected(right, node, 0), self.connected(left, node, 1)
-            yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), LAST)
+            weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
+            likely = SELDOM if weights_first and self._takes_weights_second(node) else LAST
+            yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely)
+
+    def _takes_weights_second(self, node: Node) -> bool:
+        """Whether other nodes of the operator have no constant as their first input."""
+        others = [each.inputs[0] for each in self.of(node) if each is not node and each.inputs]
+        return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Guess]:
         """The first two axes of a constant exchanged, and its last two."""

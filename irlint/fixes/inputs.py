@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from irlint.checks.meant import plain
+from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.inserted import CAST
+from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
@@ -66,7 +67,9 @@ class Inputs:
                         yield from self._behind(value, makers, node, port)
                         continue
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
-                    yield Guess((self.guesses.connected(value, node, port, unused),), SELDOM)
+                    before = node.inputs[port]
+                    replaces = before is not None and self.users.get(before) == [node] and before not in returned
+                    yield Guess((self.guesses.connected(value, node, port, unused),), GUESS if replaces else SELDOM)
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
         """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are swapped in one layer, those
@@ -79,6 +82,9 @@ class Inputs:
         edits = []
         for port in differing:
             value = self._nearest(node, kinds[port])
+            if value is None and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
+                edits.append(inserted)
+                continue
             if value is None or value is node.inputs[port]:
                 return
             edits.append(
@@ -110,6 +116,26 @@ class Inputs:
         node = maker.node
         return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
 
+    def _like_elsewhere(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
+        """A node before an input, as nodes of the same name in other blocks have one there."""
+        like = next(
+            (each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]), None
+        )
+        if like is None or like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
+            return None
+        given = {
+            name: tuple(each.value) if isinstance(each.value, list) else each.value
+            for name, each in like.attributes.items()
+        }
+        if len(like.inputs) > 1 and like.inputs[1] is not None:
+            held = self.known.types.get(like.inputs[1])
+            given["axes"] = held.value if isinstance(held, Tensor) else None
+        name = NAMES[like.op]
+        value = given.get(name)
+        if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
+            value = NUMBERED_TYPES[value - 1]
+        return None if value is None else self.guesses.inserted(like.op, node, port, ((name, value),))
+
     def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
         """Of the node's own inputs, and then of what stands before it, the last value of a kind."""
         own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
@@ -135,7 +161,9 @@ class Inputs:
                 continue
             for other in reversed(made):
                 known = self.known.types.get(other)
-                if other is not value and isinstance(known, Tensor) and _alike(known, given):
+                if other in node.inputs or not isinstance(known, Tensor) or not isinstance(given, Tensor):
+                    continue
+                if known.dtype == given.dtype and known != given:
                     yield Guess((self.guesses.connected(other, node, port),), LAST)
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
@@ -199,6 +227,8 @@ class Inputs:
         there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
         kin = [each for each in there if each is not None and each is not value]
         others = [each for each in kin if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        if self.known.format.writer == "onnx":
+            yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
         if kin and not others:
             return
         yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM)

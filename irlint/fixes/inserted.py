@@ -45,3 +45,6 @@ RESULTS: dict[str, Callable[..., Tensor | None]] = {
     SQUEEZE: squeezed,
     UNSQUEEZE: unsqueezed,
 }
+
+#: The attribute of each that says what it makes.
+NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes"}

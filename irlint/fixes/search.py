@@ -37,14 +37,14 @@ NODES = 8
 
 #: The family of rules about element types, and those that compare inputs.
 ELEMENT_TYPES = "element-types"
-TYPED = ("broadcasting", "shapes", ELEMENT_TYPES)
+TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 
 @record
 class Tried:
     """A guess with what it fixes; the least ``order`` is the best."""
 
-    order: tuple[int, int, int]
+    order: tuple[int, int, int, int]
     guess: Guess
     outcome: Outcome
 
@@ -80,8 +80,12 @@ class Search:
         best: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
             best = _first((*best, *_deciding(list(self._tried(stage, problem, trials)), problem)))
-            meant = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
-            if meant and self._all_gone(problem, best[0].outcome.fixed):
+            likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
+            if (
+                likely
+                and any(each.guess.changes_node or each.guess.likely == USUAL for each in best)
+                and self._all_gone(problem, best[0].outcome.fixed)
+            ):
                 break
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
@@ -131,7 +135,8 @@ class Search:
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS)
                 worth = len(outcome.fixed) - len(outcome.stale)
-                yield Tried((-worth, guess.likely, -guess.count), guess, outcome)
+                order = -worth, guess.likely, len(outcome.stale), -guess.count
+                yield Tried(order, guess, outcome)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether no other finding of the family of ``problem`` is left that may be of the same mistake."""

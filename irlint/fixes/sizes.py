@@ -15,8 +15,8 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.other_values import GUESS, SELDOM
 from irlint.fixes.trials import DECLARED, Trials
-from irlint.inference.origins import shape_of, sources
-from irlint.model import Problem, Value
+from irlint.inference.origins import Makers, shape_of, sources
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 
 #: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
@@ -62,20 +62,30 @@ def resized(
     first axis of all that have it alike."""
     known, makers, node = guesses.known, guesses.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
+    near: set[Value] = set()
     for value, axis in clashing:
         for given, at in sources(value, axis, makers, REACH):
             shape = shape_of(given, known)
-            if node is None or given in node.inputs or makers.is_constant(given):
+            if node is None or makers.is_constant(given):
                 continue
+            if given in node.inputs:
+                if not _meets_constants(node, given, makers):
+                    continue
+                near.add(given)
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
     for given, every in list(axes.items())[:INPUTS] if node is not None else ():
         for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
-            yield from _fed(problem, [given], some, guesses, trials, likely=GUESS if at else SELDOM)
+            yield from _fed(problem, [given], some, guesses, trials, likely=GUESS if at or given in near else SELDOM)
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
         batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
         if len(batch) > 1:
             yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM)
+
+
+def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
+    """Whether all other inputs of a node are constants."""
+    return all(each is None or each is value or makers.is_constant(each) for each in node.inputs)
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -158,10 +168,9 @@ def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Rela
 
 
 def _allowed(size: int, demands: Iterable[Sequence[Relation]]) -> Callable[[int], bool] | None:
-    """Whether all of the demands that are about the wanted size alone hold for a number; None where they hold for ``size``, and where
-    elements are only to be divided otherwise."""
+    """Whether all of the demands that are about the wanted size alone hold for a number; None where they hold for ``size``, or there are none."""
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
-    if not of_one or any(relation.kind == "%" for relations in of_one for relation in relations):
+    if not of_one:
         return None
     solutions = [
         (relations, solved([simplified(each) for each in relations]) if _is_short(relations) else None)

@@ -94,9 +94,10 @@ class Suggestions:
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
-                if problem.fault.intended or (len(edits) == 1 and edits[0].kind == "declaration"):
+                if problem.fault.intended or edits[0].kind == "opset":
                     break
-        best = [each for each in found if len(each[1].fixed) == max(len(other[1].fixed) for other in found)]
+        orders = [(-len(outcome.fixed), len(edits)) for edits, outcome in found]
+        best = [each for each, order in zip(found, orders) if order == min(orders)]
         if not 0 < len(best) <= SUGGESTED:
             return None
         return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])

@@ -188,9 +188,9 @@ class Trials:
         return contradicts(given, value) or disagrees(given, value, self._terms)
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
-        self.left -= 1
-        if self.left < 0:
+        if self.left <= 0:
             return None
+        self.left -= 1
         return self._ask(node, self._inputs(change, node, types), change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:

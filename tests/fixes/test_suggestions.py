@@ -50,10 +50,10 @@ LEVERS = """
 (float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`
 (float[2,3] x) => (float[2,3] y) { a = Relu (x) b = Abs (a) t = Exp (b) y = Neg (Relu_output_1) }    | connect `t`, which nothing uses, as input 0, and insert a Relu before input 0
 (float[1,2,100,100] x, float[2,2,2,2] w, float[4,2,2,2] v) => (float[1,2,?,?] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (p) r = MaxPool <kernel_shape = [2,2], strides = [2,2]> (q) a = ConvTranspose <strides = [2,2]> (r, w) b = Concat <axis = 1> (q, a) c = ConvTranspose <strides = [2,2]> (b, v) d = Concat <axis = 1> (p, c) y = ConvTranspose <strides = [2,2]> (d, v) } | set `output_padding = [1, 1]` in ConvTranspose[3], or change 100 to 96 or 104 on axes 2 and 3 of input `x`
-(int8[12,16,3] x, float[4,4] q) => (float[?,?,?] y) <float[16] s = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> { y = DequantizeLinear <axis = 0> (x, s) } | insert a Transpose with `perm = [1, 0, 2]` before input 0, or change 16 to 12 on axis 0 of constant `s`
+(int8[12,16,3] x, float[4,4] q) => (float[?,?,?] y) <float[16] s = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> { y = DequantizeLinear <axis = 0> (x, s) } |
 (float[1,4,5] x, float[1,6,5] z, float[1,3,3] q) => (float[1,3,6] b, float[1,3,9] c, float[?,?,?] y) { b = Concat <axis = 2> (q, q) c = Concat <axis = 2> (b, q) y = Concat <axis = 2> (x, z) } |
 (float[1,4,5] x, float[1,6,5] z, float[1,3,3] q) => (float[1,3,6] b, float[1,6,3] c, float[?,?,?] y) { b = Concat <axis = 2> (q, q) c = Concat <axis = 1> (q, q) y = Concat <axis = 2> (x, z) } | set `axis = 1`
-(float[1,9,4] x, float[2] w) => (float[?,?,?] y) <int64[1] b = {0}, int64[1] e = {3}, int64[1] a = {2}> { s = Slice (x, b, e, a) y = Mul (s, w) } | change 3 to 2 in constant `e`
+(float[1,9,4] x, float[2] w) => (float[?,?,?] y) <int64[1] b = {0}, int64[1] e = {3}, int64[1] a = {2}> { s = Slice (x, b, e, a) y = Mul (s, w) } | change 3 to 2 in constant `e`, or change 4 to 2 on axis 2 of input `x`
 (float[8,4] x, float[8,3] w) => (float[4,3] y) { t = Relu (x) y = MatMul (t, w) }                    | insert a Transpose with `perm = [1, 0]` before input 0
 (float[2,4,8] x, float[3,4,8] w) => (float[?,?,?] y) { t = Relu (x) y = MatMul (t, w) }              |
 (float[2,7,48] x) => (float[?,?] y) <int64[4] t = {2, 7, 3, 8}, int64[2] u = {14, -1}> { r = Reshape (x, t) y = Reshape (r, u) } | change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3)
