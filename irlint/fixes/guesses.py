@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
-from irlint.dims import MaybeDim, product, quotient
+from irlint.dims import Expr, MaybeDim, product, quotient
 from irlint.findings.edits import Edit
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
@@ -225,7 +225,7 @@ class Guesses:
             if value not in self.makers.known.types or not self.makers.is_constant(value):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
-            for whole in dict.fromkeys((*listed, *_entries_swapped(entries))):
+            for whole in dict.fromkeys((*listed, *(() if name in TARGETS else _entries_swapped(entries)))):
                 if (value, whole) not in tried:
                     yield from self._other_list(node, port, value, whole, USUAL if whole in listed else SELDOM)
 
@@ -350,6 +350,24 @@ class Guesses:
                     perm[one], perm[other] = other, one
                     called = f"constant {self.called(value)}"
                     yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", tuple(perm)),), called),), GUESS)
+
+    def copied(self, node: Node) -> Iterator[Guess]:
+        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a dynamic size; and with -1
+        for the only entry that is not copied."""
+        call, inputs = self.known.calls[node], inputs_of(node, self.known)
+        names = call.signature.inputs if call.signature is not None else ()
+        data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            entries = known.value if isinstance(known, Tensor) else None
+            is_target = port < len(names) and names[port] in TARGETS
+            if value is None or entries is None or data is None or not is_target or not self.makers.is_constant(value):
+                continue
+            copied = tuple(
+                0 if at < len(data) and isinstance(data[at], Expr) and each != -1 else each
+                for at, each in enumerate(entries)
+            )
+            if copied != tuple(entries):
+                yield Guess((self.constant(value, copied),), USUAL, count=1, about=value)
 
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
         """Constants with another size on an axis."""

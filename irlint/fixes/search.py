@@ -35,6 +35,9 @@ SUGGESTED = 2
 FARTHEST = 64
 NODES = 8
 
+#: A finding about more dynamic sizes that a node fixes has no fix.
+SIZES = 2
+
 #: The family of rules about element types, and those that compare inputs.
 ELEMENT_TYPES = "element-types"
 TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
@@ -108,6 +111,8 @@ class Search:
             yield inputs.retyped(problem, node)
             return
         yield inputs.as_in_other_blocks(node)
+        if is_demand(problem):
+            yield guesses.copied(node)
         if problem.fault.rule.family == DECLARED:
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
@@ -287,7 +292,7 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
     if problem.fault.severity is Severity.NOTE or problem.fault.role == "connection":
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
-        return len(problem.sizes) <= 1
+        return len(problem.sizes) <= SIZES
     if family == DECLARED:
         from irlint.inference.agreement import disagrees, terms_of
 
