@@ -144,6 +144,7 @@ def test_what_cannot_be_written_is_left(change: str) -> None:
     else:
         data += onnx.ModelProto(graph=onnx.GraphProto(doc_string="more")).SerializeToString()
     assert irlint.fix(data).data == data
+    assert [each.fix for each in irlint.check(data).findings] == [None]
 
 
 def test_a_file_stays_as_it_is(tmp_path: Path) -> None:
