@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 Applicability = Literal["safe", "unsafe"]
 
 #: What an edit removes, adds or renames, beside a node.
-Of = Literal["node", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
+Of = Literal["node", "edge", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
 
-Kind = Literal["order", "rename", "remove", "opset", "ir_version"]
+Kind = Literal["attribute", "input", "declaration", "order", "rename", "remove", "opset", "ir_version"]
 
 
 @record
@@ -23,7 +23,9 @@ class Edit:
     """One change: ``kind`` as ``check --format json`` names it, in the graph of this path, "" for the main one.
 
     ``index`` is that of the ``node`` in its graph; ``name`` is that of what is changed, and ``value`` what it becomes: the new name,
-    the version; ``order`` has the indices of the nodes in their new order.
+    the version; ``order`` has the indices of the nodes in their new order. An ``attribute`` without a value is removed. An
+    ``input`` becomes the value of the name in ``value``. A declaration is that of an ``input`` port, or of the value of this name, as
+    ``shape`` and ``dtype``, where these are given; a size that is a text is declared as it is, None is any size.
     """
 
     kind: Kind
@@ -32,8 +34,11 @@ class Edit:
     node: str = ""
     index: int | None = None
     name: str = ""
-    value: int | str | None = None
+    value: Any = None
     order: tuple[int, ...] = ()
+    input: int | None = None
+    shape: tuple[int | str | None, ...] | None = None
+    dtype: str = ""
 
     @property
     def text(self) -> str:
@@ -45,6 +50,12 @@ class Edit:
                 return _renamed(self)
             case "remove":
                 return _removed(self)
+            case "attribute":
+                return f"remove `{self.name}`" if self.value is None else f"set `{self.name} = {self.value}`"
+            case "input":
+                return f'connect input {self.input} of {_node(self)} to "{self.value}"'
+            case "declaration":
+                return _declared(self)
             case "opset":
                 return f"import opset {self.value} of {self.name or 'ai.onnx'}"
         return f"set ir_version = {self.value}"
@@ -54,7 +65,20 @@ class Edit:
         node = {"node": self.node, "index": self.index} if self.index is not None else {}
         name = {"name": self.name} if self.name else {}
         value = {"value": list(self.order)} if self.order else {"value": self.value} if self.value is not None else {}
-        return {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **value}
+        port = {"input": self.input} if self.input is not None else {}
+        shape = {"shape": list(self.shape)} if self.shape is not None else {}
+        dtype = {"dtype": self.dtype} if self.dtype else {}
+        return {
+            "kind": self.kind,
+            "of": self.of,
+            "graph": self.graph,
+            **node,
+            **name,
+            **port,
+            **value,
+            **shape,
+            **dtype,
+        }
 
 
 @record
@@ -97,8 +121,17 @@ def _renamed(edit: Edit) -> str:
     return f'rename {_node(edit)} to "{edit.value}"'
 
 
+def _declared(edit: Edit) -> str:
+    what = f"input {edit.input} of {_node(edit)}" if edit.input is not None else f'"{edit.name}"'
+    dims = "?" if edit.shape is None else ", ".join(["?" if dim is None else str(dim) for dim in edit.shape])
+    shape = "" if edit.shape is None else f"[{dims}]"
+    return f"declare {what} as {edit.dtype}{shape}"
+
+
 def _removed(edit: Edit) -> str:
     match edit.of:
+        case "edge":
+            return f"remove a repeated edge into input {edit.input} of {_node(edit)}"
         case "node":
             return f"remove {_node(edit)}"
         case "opset_import":

@@ -120,6 +120,7 @@ OPENVINO = Format(
     bytes_may_be_spare=True,
     has_lines=True,
     weights=".bin",
+    writer="openvino",
 )
 
 #: Every format, in the order in which a summary counts their models.
