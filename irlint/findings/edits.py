@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Applicability = Literal["safe", "unsafe"]
 
 #: What an edit removes, adds or renames, beside a node.
-Of = Literal["node", "edge", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
+Of = Literal["node", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
 
 Kind = Literal["attribute", "input", "declaration", "order", "rename", "remove", "opset", "ir_version"]
 
@@ -34,7 +34,7 @@ class Edit:
     node: str = ""
     index: int | None = None
     name: str = ""
-    value: Any = None
+    value: int | float | str | tuple[int | float | str, ...] | None = None
     order: tuple[int, ...] = ()
     input: int | None = None
     shape: tuple[int | str | None, ...] | None = None
@@ -130,8 +130,6 @@ def _declared(edit: Edit) -> str:
 
 def _removed(edit: Edit) -> str:
     match edit.of:
-        case "edge":
-            return f"remove a repeated edge into input {edit.input} of {_node(edit)}"
         case "node":
             return f"remove {_node(edit)}"
         case "opset_import":

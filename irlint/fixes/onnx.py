@@ -143,14 +143,14 @@ class _Writer:
     def add_import(self, edit: Edit) -> None:
         entry = Message(b"", 0, 0)
         entry.set_text(_IMPORTED, edit.name)
-        entry.set_number(_VERSION, int(edit.value or 0))
+        entry.set_number(_VERSION, int(str(edit.value)))
         self.root.append(_OPSET_IMPORT, b"".join(piece for piece in entry.pieces() if isinstance(piece, bytes)))
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
             # Readers tell an ONNX file by its first byte.
             self.root.fields.insert(0, Field(_IR_VERSION << 3 | VARINT, 0, 0, b"\x08\x00"))
-        self.root.set_number(_IR_VERSION, int(edit.value or 0))
+        self.root.set_number(_IR_VERSION, int(str(edit.value)))
 
 
 _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {

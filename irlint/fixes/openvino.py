@@ -330,14 +330,6 @@ class _Writer:
         last = edges.children[-1]
         self.change(edges, end, last.end, last.end, self.outline.blank_before(last.tag.start) + text)
 
-    def remove_edge(self, edit: Edit) -> None:
-        """Removes all edges from a value into an input port but the first."""
-        node, port = self.port(edit)
-        wires = self.graph(edit)
-        source = wires.end(edit.name)
-        for each in [each for each, first in wires.into.get((wires.key(node), port.id), ()) if first == source][1:]:
-            self.remove(each)
-
 
 _ENDS = ("from-layer", "from-port", "to-layer", "to-port")
 
@@ -347,7 +339,6 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("input", "node"): _Writer.connect,
     ("rename", "node"): _Writer.rename,
     ("remove", "node"): _Writer.remove_layer,
-    ("remove", "edge"): _Writer.remove_edge,
 }
 
 

@@ -145,10 +145,17 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
 
 def _is_worse(after: Outcome, before: Outcome) -> bool:
     """Whether a model has more findings of some rule than it had; what is unused is only looked for where there is no error."""
-    hidden = any(each.severity is Severity.ERROR for each in before.findings)
-    counts = Counter(each.rule for each in after.findings if not (hidden and each.rule.family == "hygiene"))
+    hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
+    counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
+
+
+def _last(outcome: Outcome) -> Collection[Rule]:
+    """The rules that are only looked for where there is no error."""
+    form = next(form for form in FORMATS if form.name == outcome.file.format)
+    modules = [import_module(f"irlint.checks.{name}") for name in form.last_checks]
+    return {each for module in modules for each in vars(module).values() if isinstance(each, Rule)}
 
 
 def _changed(path: str, version: Version, settings: Settings, fixes: Iterable[Fix]) -> Version | None:

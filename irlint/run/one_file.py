@@ -59,7 +59,7 @@ def inspected(
     found = _in_document_order(model, every_problem(known, targets))
     every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
-    if any(problem.fault.rule.fixable for problem in found):
+    if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
         findings = _with_fixes(known, found, findings)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
@@ -83,10 +83,12 @@ def inspected(
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> list[Finding]:
     """The findings, those with their fix that have a safe one."""
-    from irlint.findings.edits import Fix
-    from irlint.fixes.tidy import safe_edits
+    from importlib import import_module
 
-    edited = zip(findings, safe_edits(known, found))
+    from irlint.findings.edits import Fix
+
+    fixes = import_module(f"irlint.fixes.{known.format.safe_fixes}")
+    edited = zip(findings, fixes.safe_edits(known, found))
     return [replaced(finding, fix=Fix(edits)) if edits else finding for finding, edits in edited]
 
 

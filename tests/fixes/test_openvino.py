@@ -124,11 +124,6 @@ def test_an_edge_is_added() -> None:
     )
 
 
-def test_a_repeated_edge() -> None:
-    text = net(LAYERS, (*EDGES, EDGES[1]))
-    assert written(text, Edit("remove", "edge", input=1, name="1:0", **SUB)) == SOUND.encode()
-
-
 def test_a_body() -> None:
     text = loop(INPUT + OUTPUT)
     edit = Edit("declaration", graph="ti/body", node="op", index=1, name="1:2", shape=(2, 4))
