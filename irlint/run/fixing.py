@@ -61,7 +61,13 @@ class Fixed:
         return tuple(dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits))
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The model before and after, as ``irlint diff --textconv`` prints it without hashes of weights."""
+        """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints, without hashes of
+        weights."""
+        if _has_lines(self.after.outcome.file.format):
+            before, after = [
+                version.data.decode("utf-8", "replace").splitlines() for version in (self.before, self.after)
+            ]
+            return before, after
         from irlint.inference.walk import inferred
         from irlint.reporters.textconv import rendered
 
@@ -101,11 +107,15 @@ def _read(path: str, stream: BinaryIO) -> Any:
     stream.seek(0)
     kind = parsers.kind(path, stream.read(parsers.HEAD))
     stream.seek(0)
-    if any(form.name == kind and form.has_lines for form in FORMATS):
+    if _has_lines(kind):
         return whole_of(stream, path, "document")
     from irlint.parsers.onnx import bytes_of
 
     return bytes_of(stream)
+
+
+def _has_lines(kind: str | None) -> bool:
+    return any(form.name == kind and form.has_lines for form in FORMATS)
 
 
 Applied = list[tuple[Finding, Fix]]
