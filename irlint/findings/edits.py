@@ -82,11 +82,23 @@ class Edit:
 
 
 @record
+class Replacement:
+    """A part of a document, from a line and a column to those just behind it, all from 1, and the text that takes its place."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@record
 class Fix:
-    """The edits, applied one after another, with which a finding disappears."""
+    """The edits, applied one after another, with which a finding disappears; ``replacements`` are what they change in a document."""
 
     edits: tuple[Edit, ...]
     applicability: Applicability = "safe"
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def message(self) -> str:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from irlint.findings.edits import Edit
+from irlint.findings.edits import Edit, Replacement
 from irlint.fixes.outline import Element, Outline
 from irlint.fixes.wire import Piece, Unwritable
 from irlint.model import Graph, Model, Node, Place, Port
 from irlint.model.formats import OPENVINO
-from irlint.parsers.openvino.positions import Offsets
+from irlint.parsers.openvino.positions import Offsets, line_and_column, line_starts
 from irlint.parsers.openvino.types import BLANKS, natural, renamed_type
 from irlint.parsers.openvino.xml import Decoded, decoded
 from irlint.records import record
@@ -50,19 +50,21 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     return list(_pieces(source, _Writer(source.text, model, edits).changed(edits), len(data)))
 
 
-def changes(text: str, model: Model, several: Sequence[Sequence[Edit]]) -> list[list[Change]]:
-    """What each of several lists of edits changes in the text of a document, in ascending order; nothing where it cannot be written."""
-    try:
+def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -> list[tuple[Replacement, ...]]:
+    """What each of several lists of edits changes in a document; nothing where it cannot be written."""
+    text = decoded(data).text
+    lines = line_starts(text)
+    found: list[tuple[Replacement, ...]] = [()] * len(several)
+    with suppress(Unwritable):
         writer = _Writer(text, model, [edit for edits in several for edit in edits])
-    except Unwritable:
-        return [[] for _ in several]
-    found: list[list[Change]] = []
-    for edits in several:
-        with suppress(Unwritable):
-            found.append(writer.changed(edits))
-            continue
-        found.append([])
+        for at, edits in enumerate(several):
+            with suppress(Unwritable):
+                found[at] = tuple([_replacement(each, lines) for each in writer.changed(edits)])
     return found
+
+
+def _replacement(change: Change, lines: Sequence[int]) -> Replacement:
+    return Replacement(*line_and_column(lines, change.start), *line_and_column(lines, change.end), change.text)
 
 
 def _sorted(found: Iterable[Change]) -> list[Change]:

@@ -60,7 +60,7 @@ def inspected(
     every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
     if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
-        findings = _with_fixes(known, found, findings)
+        findings = _with_fixes(known, found, findings, data)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
@@ -81,15 +81,23 @@ def inspected(
     return checked, tuple(findings)
 
 
-def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> list[Finding]:
+def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
     """The findings, those with their fix that have a safe one."""
     from importlib import import_module
 
     from irlint.findings.edits import Fix
 
-    fixes = import_module(f"irlint.fixes.{known.format.safe_fixes}")
-    edited = zip(findings, fixes.safe_edits(known, found))
-    return [replaced(finding, fix=Fix(edits)) if edits else finding for finding, edits in edited]
+    edits = import_module(f"irlint.fixes.{known.format.safe_fixes}").safe_edits(known, found)
+    replacements = [()] * len(edits)
+    if known.format.has_lines and any(edits):
+        writer = import_module(f"irlint.fixes.{known.format.writer}")
+        replacements = writer.replacements(
+            whole(known.model.path, "document") if data is None else data, known.model, edits
+        )
+    return [
+        replaced(finding, fix=Fix(each, replacements=texts)) if each else finding
+        for finding, each, texts in zip(findings, edits, replacements)
+    ]
 
 
 def _ignores(model: Model) -> bool:
