@@ -273,8 +273,9 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place, as far as they compute the same afterwards, bit for bit.
 
-    Nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
-    nothing uses are removed. Weights are copied, not read. The exit status is that of a check of what is left.
+    ONNX: nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
+    nothing uses are removed. IR: ports inside the graph declare what is inferred, and attributes that only other versions have are removed.
+    Weights are copied, not read. The exit status is that of a check of what is left.
 
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is written to
     standard output.
