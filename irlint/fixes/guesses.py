@@ -434,12 +434,13 @@ class Guesses:
         before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
         return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
 
-    def declared(self, value: Value, after: object, of: Literal["shape", "type"] = "shape") -> Edit:
+    def declared(self, value: Value, after: Any, of: Literal["shape", "type"] = "shape") -> Edit:
         """An input of the model with another shape or element type."""
         known = self.known.types.get(value)
         before = known.shape if isinstance(known, Tensor) and of == "shape" else None
         called = f"input {self.called(value)}" if of == "shape" else self.called(value)
-        return Edit("declaration", of, name=value.name, value=after, before=before, called=called)
+        shape, dtype = (after, "") if of == "shape" else (None, str(after))
+        return Edit("declaration", name=value.name, before=before, called=called, shape=shape, dtype=dtype)
 
     def called(self, value: Value) -> str:
         """What texts call a value: ```x```, or ``layer 3 "x"``."""
