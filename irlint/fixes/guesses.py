@@ -379,7 +379,7 @@ class Guesses:
             for size in numbers:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
-                    yield Guess((self.constant(value, shape, "shape"),), GUESS)
+                    yield Guess((self.constant(value, shape, "shape"),), LAST)
 
     # --- edits --------------------------------------------------------------------------------------------------------
 
