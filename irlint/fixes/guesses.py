@@ -65,6 +65,7 @@ class Guesses:
         self.users = users
         self._usual: dict[tuple[object, ...], dict[Any, int]] = {}
         self._nodes: dict[tuple[str, str], list[Node]] = {}
+        self._batches: set[object] | None = None
         self._sharing: dict[tuple[object, ...], list[Value]] | None = None
 
     def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
@@ -166,16 +167,31 @@ class Guesses:
                     continue
                 tried.add(is_meant)
                 count = sum(count for each, count in usual.items() if meant(name, each, rank) == is_meant)
-                if not count and (held.get(name) == UNLIKELY or self._speaks_against(node, name, value, rank, likely)):
+                is_default = value is not None and isinstance(other, (tuple, list)) and set(other) == {1}
+                unlikely = held.get(name) == UNLIKELY and not is_default
+                if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
                 if count:
                     likely = USUAL
+                elif self.moves_batch(shapes[0] if shapes else (), other):
+                    likely = LAST
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None)
+
+    def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
+        """Whether an order of axes puts the dynamic first axis of an input of the model elsewhere than to the front."""
+        if not isinstance(perm, (tuple, list)) or len(perm) != len(shape) or sorted(perm) != list(range(len(shape))):
+            return False
+        if self._batches is None:
+            types = (self.known.types.get(value) for value in self.graph.inputs)
+            self._batches = {each.shape[0] for each in types if isinstance(each, Tensor) and each.shape}
+        return any(
+            at and isinstance(shape[axis], Expr) and shape[axis] in self._batches for at, axis in enumerate(perm)
+        )
 
     def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Guess]:
         """Other numbers in several lists at once, the same in all."""
