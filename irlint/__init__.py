@@ -170,9 +170,12 @@ def diff(
     return compared(one.path, other.path, (one.data, other.data))
 
 
-def fix(model: Model, *, name: str | os.PathLike[str] | None = None) -> Fixed:
+def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
     """Fixes a model as far as it computes the same afterwards, bit for bit: nodes are sorted, node names that occur twice become
     different ones, and what nothing uses is removed. A file stays as it is.
+
+    With ``unsafe`` it also makes the one edit with which an error disappears, where no other edit does the same: the model then computes
+    what its author most likely intended.
 
     What comes back has the ``data`` of the fixed model, the ``edits`` that were made, and the ``report`` on what is left. ``name`` is
     what a model in memory is called. Raises FileNotFoundError, OSError where the model cannot be opened, and TypeError for what is no
@@ -181,7 +184,7 @@ def fix(model: Model, *, name: str | os.PathLike[str] | None = None) -> Fixed:
     from irlint.run.requests import fixed
     from irlint.run.sources import source
 
-    return fixed(source(model, name))
+    return fixed(source(model, name), unsafe=unsafe)
 
 
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:

@@ -30,8 +30,8 @@ MODELS = {
         91,
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 98),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 104),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "", 98),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 106),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 120),
 }
 
 IR = """<net version="11"><layers>
@@ -48,8 +48,8 @@ IR = """<net version="11"><layers>
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 89),
-    "custom": ('type="Special" version="extension"', "layout.creation", 105),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 104),
+    "custom": ('type="Special" version="extension"', "layout.creation", 107),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 116),
 }
 
 CODE = """import sys

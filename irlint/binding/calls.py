@@ -187,8 +187,13 @@ def closest(name: str, candidates: Sequence[str] | frozenset[str]) -> str | None
 
 def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
     """The help line for a misspelled name: the closest candidate, else ``otherwise``."""
-    meant = closest(name, candidates)
-    return otherwise if meant is None else f"did you mean `{meant}`?"
+    return corrected(name, candidates, otherwise)["help"]
+
+
+def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> dict[str, str]:
+    """Fields of the fault of a misspelled name: what was intended, and the help that says so, else ``otherwise``."""
+    found = closest(name, candidates)
+    return {"help": otherwise} if found is None else {"help": f"did you mean `{found}`?", "intended": found}
 
 
 def counts(lowest: int, highest: int) -> str:

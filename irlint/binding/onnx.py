@@ -11,7 +11,7 @@ from irlint.binding.calls import (
     OPSET_LACKS_OPERATOR,
     UNKNOWN_OPERATOR,
     Call,
-    did_you_mean,
+    corrected,
 )
 from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
@@ -222,6 +222,7 @@ def _missing_operator(
         return OPSET_LACKS_OPERATOR.fault(
             f"the operator begins with opset {versions[0]} of {_name(node.domain)}; the {who} imports opset {version}",
             help=f"import opset {versions[0]} or later",
+            intended=str(versions[0]),
         )
     rules = onnx_versions(node.domain, node.op)
     if any(rule.since <= version and (rule.until is None or version <= rule.until) for rule in rules):
@@ -242,7 +243,7 @@ def _missing_operator(
         return UNKNOWN_OPERATOR.fault(text, help=advice)
     return UNKNOWN_OPERATOR.fault(
         f"{_name(node.domain)} has no operator of this name in any opset up to {newest}",
-        help=did_you_mean(node.op, official_names(node.domain), "correct the name, or import the domain that has it"),
+        **corrected(node.op, official_names(node.domain), "correct the name, or import the domain that has it"),
     )
 
 
@@ -257,7 +258,7 @@ def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
     if node.op in official_names(""):
         return UNKNOWN_OPERATOR.fault(f"{text}; it is one of {_name('')}", help="remove the domain of the node")
     advice = "correct the name, or use a release of ONNX Runtime that has the operator"
-    return UNKNOWN_OPERATOR.fault(text, help=did_you_mean(node.op, official_names(node.domain), advice))
+    return UNKNOWN_OPERATOR.fault(text, **corrected(node.op, official_names(node.domain), advice))
 
 
 def _unknown_function(node: Node, model: Model) -> Fault | None:

@@ -10,6 +10,7 @@ from irlint.binding.calls import (
     MISSING_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
     choices,
+    corrected,
     did_you_mean,
     listed,
 )
@@ -187,7 +188,7 @@ def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) ->
     return UNKNOWN_ATTRIBUTE.fault(
         f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} is not known to have an attribute "
         f"`{name}`",
-        help=did_you_mean(name, list(known.attributes), "correct the name"),
+        **corrected(name, list(known.attributes), "correct the name"),
         attribute=name,
         severity=Severity.NOTE,
     )
@@ -199,7 +200,7 @@ def _unknown(node: Node, name: str, schema: OfficialSchema, *, passed_over: bool
     names = ", ".join(f"`{key}`" for key in sorted(schema.attributes)) or "none"
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{name}` at opset {_opset(node)}; the operator has {names}",
-        help=did_you_mean(name, list(schema.attributes), f"remove `{name}`"),
+        **corrected(name, list(schema.attributes), f"remove `{name}`"),
         attribute=name,
         severity=Severity.WARNING if passed_over else None,
     )
@@ -212,7 +213,7 @@ def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSc
             return None
         return UNKNOWN_ATTRIBUTE.fault(
             f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which refuses it",
-            help=did_you_mean(
+            **corrected(
                 name, list(schema.attributes), f"remove `{name}`, or use a release of ONNX Runtime that has it"
             ),
             attribute=name,

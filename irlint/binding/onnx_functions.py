@@ -9,7 +9,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
     Call,
     closest,
-    did_you_mean,
+    corrected,
 )
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.wording import counted
@@ -93,7 +93,7 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
     return [
         UNKNOWN_ATTRIBUTE.fault(
             f"the function has no attribute `{name}`",
-            help=did_you_mean(name, list(function.attributes), f"remove `{name}`, or declare it in the function"),
+            **corrected(name, list(function.attributes), f"remove `{name}`, or declare it in the function"),
             attribute=name,
             severity=Severity.WARNING,
         )

@@ -10,8 +10,8 @@ from irlint.binding.calls import (
     OPSET_LACKS_OPERATOR,
     UNKNOWN_OPERATOR,
     Call,
+    corrected,
     counts,
-    did_you_mean,
 )
 from irlint.binding.openvino_attributes import openvino_attributes
 from irlint.findings.faults import Fault, Severity
@@ -90,7 +90,7 @@ def _unknown_opset(node: Node) -> Fault:
 def _unknown_operation(node: Node, number: int) -> Fault:
     versions = openvino_versions(node.op) if node.op.lower() != "const" else ()
     if not versions:
-        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", help=_advice(node.op))
+        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", **_advice(node.op))
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
     text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _joined(ranges))
     return OPSET_LACKS_OPERATOR.fault(
@@ -101,7 +101,7 @@ def _unknown_operation(node: Node, number: int) -> Fault:
 def _its_opset(op: str) -> str:
     """What to write as the opset of an operation: that which has its newest version first."""
     since = max((operator.since for operator in openvino_versions(op)), default=None)
-    return _advice(op) if since is None else f'write version="opset{since}"'
+    return _advice(op)["help"] if since is None else f'write version="opset{since}"'
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -115,11 +115,12 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _advice(op: str) -> str:
-    """What to write for an operation's type that no opset has."""
-    return instead_of(op) or did_you_mean(
-        op, list(index.OPENVINO), "correct the type, or give the version as `extension`"
-    )
+def _advice(op: str) -> dict[str, str]:
+    """What to write for an operation's type that no opset has, as fields of its fault."""
+    instead = instead_of(op)
+    if instead:
+        return {"help": instead}
+    return corrected(op, list(index.OPENVINO), "correct the type, or give the version as `extension`")
 
 
 def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:

@@ -260,6 +260,7 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
         attribute=written,
         severity=Severity.WARNING,
         role="" if close is None else "attribute",
+        intended=close or "",
     )
 
 

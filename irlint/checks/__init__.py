@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Container, Sequence
 from functools import cache
 from importlib import import_module
 
-from irlint.binding.calls import INPUT_COUNT, OPSET_LACKS_OPERATOR
-from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem
@@ -34,10 +32,9 @@ def problems(known: Known) -> list[Problem]:
     return found
 
 
-def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """What the parser, the walk and every check say of a model, each with the problem that it follows from, and as a warning
-    where it stands in a layer that the runtime never creates; ``targets`` are releases that have to take it.
-    """
+def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
+    """What the parser, the walk and every check find in a model, each as severe as it is where it stands; ``targets`` are releases that
+    have to take it."""
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
@@ -48,12 +45,9 @@ def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
         later = of_targets(known, targets, later)
     if not (later or model.problems):
         return []
-    from irlint.inference.causes import explained
-
     place = _places(known)
-    found = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
-    every = [*model.problems, *with_causes(later, found)]
-    return explained(_with_meant(every, known) if known.format.ports_declare else _with_opsets(every, known), known)
+    leveled = [_leveled(each, place(each), known.format) if each.is_error else each for each in later]
+    return [*model.problems, *with_causes(later, leveled)]
 
 
 def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
@@ -63,37 +57,6 @@ def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Pro
         replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
         for each in after
     ]
-
-
-def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that begin with a later opset tell what else that changes."""
-    if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
-        return problems
-    from irlint.inference.opsets import with_what_else
-
-    return with_what_else(problems, known)
-
-
-#: The families of the rules that an edge from the wrong layer breaks.
-MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations"})
-
-
-def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of edges that are missing or lead from the wrong layer tell which are meant."""
-    counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
-    if any(fault.severity is Severity.ERROR for fault in counted):
-        from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
-
-        unfed = (DANGLING_EDGE, UNCONNECTED_PORT, INPUT_COUNT)
-        if any(fault.severity is Severity.ERROR and fault.rule in unfed for fault in counted):
-            from irlint.checks.sources import with_sources
-
-            problems = with_sources(problems, known, unfed)
-    if any(fault.rule.family in MISLED for fault in counted):
-        from irlint.checks.edges import with_meant_edges
-
-        problems = with_meant_edges(problems, known)
-    return problems
 
 
 def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:

@@ -34,7 +34,7 @@ def spare_values(graph: Graph) -> list[Value]:
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known) -> str:
-    """The question whether another name is meant, first one that nothing uses. One that differs in digits only is of another
+    """Another name that may be intended, first one that nothing uses; "" where none is. One that differs in digits only is of another
     block, and one that others use is meant where it is written almost alike, or ends alike; an initializer never is, as what the
     others use is still there."""
     wanted = plain(value.name)
@@ -48,7 +48,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
         }
         close = wording.closest(value.name, names, ALIKE)
         if close is not None and _fits(names[close], value, user, known):
-            return f"did you mean `{close}`?"
+            return close
     return ""
 
 

@@ -81,14 +81,20 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
     for place, value in enumerate(graph.undefined):
         user = direct.get(value) or inside.get(value)
         close = close_value(value, user, graph, spare, known) if place < searched else ""
-        help = close or way_out(value, user, graph, spare, known, searched=place < searched)
+        help = (
+            f"did you mean `{close}`?"
+            if close
+            else way_out(value, user, graph, spare, known, searched=place < searched)
+        )
         if user is None:
-            fault = UNDEFINED_NAME.fault(f"the graph output {value.name!r} is not defined: {_NOWHERE}", help=help)
+            fault = UNDEFINED_NAME.fault(
+                f"the graph output {value.name!r} is not defined: {_NOWHERE}", help=help, intended=close
+            )
             yield Problem(fault, graph.path, value=value.name)
             continue
         index = user.inputs.index(value) if value in direct else None
         text = f"input {index}, {value.name!r}, is" if index is not None else f"its body uses {value.name!r}, which is"
-        fault = UNDEFINED_NAME.fault(f"{text} not defined: {_NOWHERE}", help=help, input=index)
+        fault = UNDEFINED_NAME.fault(f"{text} not defined: {_NOWHERE}", help=help, input=index, intended=close)
         yield Problem(fault, graph.path, user, value.name, user.place)
 
 

@@ -276,6 +276,9 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
     Nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
     nothing uses are removed. Weights are copied, not read. The exit status is that of a check of what is left.
 
+    With --unsafe-fixes an error is fixed, too, where only one edit was found that fixes it and brings no other finding: read the changes,
+    which --diff prints without making them.
+
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is written to
     standard output.
     """

@@ -81,7 +81,7 @@ class _Run:
         from irlint.run.fixing import fixed
 
         with failing():
-            found = fixed(path, self.how, data)
+            found = fixed(path, self.how, data, unsafe=self.options["unsafe_fixes"])
             try:
                 self._take(path, found, piped=data is not None)
             finally:
@@ -142,9 +142,12 @@ class _Run:
         from irlint.reporters.plain import safe
 
         yield from (f"{safe(line)}\n" for line in self.lines)
+        left = [] if self.options["unsafe_fixes"] else report.findings
+        unsafe = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in left)
         if self.fixed:
             done = "would fix" if self.options["diff"] else "fixed"
-            yield f"{done} {counted(self.fixed, 'finding')} in {counted(self.changed, 'file')}\n\n"
+            more = f"; {unsafe} more with --unsafe-fixes" if unsafe else ""
+            yield f"{done} {counted(self.fixed, 'finding')} in {counted(self.changed, 'file')}{more}\n\n"
         yield FORMS["concise"].rendered(report, quiet=False)
 
 

@@ -196,6 +196,7 @@ FIX = (
         "--isolated",
         "--stdin-filename",
     ),
+    Option("--unsafe-fixes", "Also make the one edit that fixes an error, where only one was found.", "flag"),
     Option("--diff", "Change nothing; print what would change, with status 1 where anything would.", "flag"),
     Option("--output", "Write the one fixed model here, and leave its file as it is.", "file", metavar="FILE"),
     FORM,

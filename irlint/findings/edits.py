@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from irlint.findings.wording import counted
+from collections.abc import Callable, Iterable, Sequence
+
+from irlint.findings.wording import counted, listed
 from irlint.lazy_typing import TYPE_CHECKING, Any, Literal
 from irlint.records import record
 
@@ -12,18 +14,41 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: What an edit removes, adds or renames, beside a node.
-Of = Literal["node", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
+#: What of a model an edit changes, beside a node: the last four are of a node, of a constant or of a declared value.
+Of = Literal[
+    "node",
+    "initializer",
+    "value_info",
+    "opset_import",
+    "metadata",
+    "graph",
+    "domain",
+    "value",
+    "operator",
+    "attribute",
+    "entries",
+    "shape",
+    "type",
+]
 
-Kind = Literal["order", "rename", "remove", "opset", "ir_version"]
+#: So many edits are written out; two exchange inputs.
+_SHOWN = 3
+_PAIR = 2
+
+Kind = Literal[
+    "attribute", "input", "constant", "declaration", "insert", "remove", "rename", "order", "opset", "ir_version"
+]
 
 
 @record
 class Edit:
     """One change: ``kind`` as ``check --format json`` names it, in the graph of this path, "" for the main one.
 
-    ``index`` is that of the ``node`` in its graph; ``name`` is that of what is changed, and ``value`` what it becomes: the new name,
-    the version; ``order`` has the indices of the nodes in their new order.
+    ``index`` is that of the ``node`` in its graph, ``op`` its operator, ``layer`` the id of an IR's layer, and ``input`` the index of one
+    of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an attribute, all entries of a constant, the name of
+    the value that is connected, a shape, an element type, a new name, a version, the attributes of an inserted node as pairs; ``before``
+    is what it was, where that is known. ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the
+    value that the edit is about, where that is not its name; two edits of which each ``swaps`` exchange inputs of a node.
     """
 
     kind: Kind
@@ -32,29 +57,40 @@ class Edit:
     node: str = ""
     index: int | None = None
     name: str = ""
-    value: int | str | None = None
+    value: Any = None
     order: tuple[int, ...] = ()
+    input: int | None = None
+    op: str = ""
+    layer: str = ""
+    before: Any = None
+    called: str = ""
+    swaps: bool = False
 
     @property
     def text(self) -> str:
         """The edit as an imperative."""
-        match self.kind:
-            case "order":
-                return "sort the nodes" + (f' of the graph "{self.graph}"' if self.graph else "")
-            case "rename":
-                return _renamed(self)
-            case "remove":
-                return _removed(self)
-            case "opset":
-                return f"import opset {self.value} of {self.name or 'ai.onnx'}"
-        return f"set ir_version = {self.value}"
+        return self.text_at(None)
+
+    def text_at(self, node: int | None) -> str:
+        """The edit as an imperative, which says where it is unless that is at the node of this index in the main graph."""
+        text = _TEXTS[self.kind](self)
+        here = self.index is None or (self.index == node and not self.graph)
+        return text if here or not self.op else f"{text} in {self.place}"
+
+    @property
+    def place(self) -> str:
+        """The node as texts call it: ``Gemm[12]``, or ``MatMul (layer 7)``."""
+        return f"{self.op} (layer {self.layer})" if self.layer else f"{self.op}[{self.index}]"
 
     def as_dict(self) -> dict[str, Any]:
         """The edit as ``check --format json`` prints it."""
         node = {"node": self.node, "index": self.index} if self.index is not None else {}
         name = {"name": self.name} if self.name else {}
-        value = {"value": list(self.order)} if self.order else {"value": self.value} if self.value is not None else {}
-        return {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **value}
+        input = {"input": self.input} if self.input is not None else {}
+        value = self.order or (dict(self.value) if self.kind == "insert" else self.value)
+        value = list(value) if isinstance(value, tuple) else value
+        given = {} if value is None else {"value": value}
+        return {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **input, **name, **given}
 
 
 @record
@@ -66,10 +102,8 @@ class Fix:
 
     @property
     def message(self) -> str:
-        """All its edits as one imperative; of many alike the first, and how many there are."""
-        first = self.edits[0]
-        more = len(self.edits) - 1
-        return first.text + (f", and {counted(more, 'more edit')} like it" if more else "")
+        """All its edits as one imperative."""
+        return message(self.edits)
 
     def as_dict(self) -> dict[str, Any]:
         """The fix as ``check --format json`` prints it."""
@@ -89,11 +123,105 @@ class Fixed:
     report: Report
 
 
+def message(edits: Sequence[Edit], node: int | None = None) -> str:
+    """Edits as one imperative, which says where they are unless that is at the node of this index; of many alike the first, and how many
+    there are."""
+    first = edits[0]
+    if _swap(edits):
+        where = "" if first.index == node else f" in {first.place}"
+        return f"swap inputs {edits[0].input} and {edits[1].input}{where}"
+    if len(edits) <= _SHOWN and all(
+        edit.kind == first.kind == "attribute" and edit.index == first.index for edit in edits
+    ):
+        pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
+        return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
+    if len(edits) > 1 and all(edit.kind == "constant" and edit.value == first.value for edit in edits):
+        return f"{first.text_at(node)}, and in {len(edits) - 1} more that share{'s' * (len(edits) == 2)} its bytes"
+    if len(edits) <= _SHOWN:
+        return ", and ".join(edit.text_at(node) for edit in edits)
+    return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')} like it"
+
+
+def _swap(edits: Sequence[Edit]) -> bool:
+    """Whether edits exchange two inputs of a node."""
+    return len(edits) == _PAIR and all(edit.kind == "input" and edit.swaps for edit in edits)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _attribute(edit: Edit) -> str:
+    return f"set {written(edit.name, edit.value, edit.layer)}"
+
+
+def written(name: str, value: object, layer: str = "") -> str:
+    """An attribute as its format spells it: ```axis = 1```, or of a ``layer`` of an IR ``axis="1"``."""
+    if layer:
+        text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        return f'{name}="{text.lower() if isinstance(value, bool) else text}"'
+    shown = list(value) if isinstance(value, tuple) else int(value) if isinstance(value, bool) else value
+    return f"`{name} = {shown}`"
+
+
+def _input(edit: Edit) -> str:
+    return f"connect {edit.called or f'`{edit.value}`'} as input {edit.input}"
+
+
+def _constant(edit: Edit) -> str:
+    called = edit.called or f"`{edit.name}`"
+    if edit.of == "type":
+        return f"store constant {called} as {edit.value}"
+    before, after = _plain(edit.before or ()), _plain(edit.value)
+    differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
+    if edit.of == "shape" and len(before) == len(after) and len(differing) == 1:
+        (at,) = differing
+        return f"change {before[at]} to {after[at]} on axis {at} of constant {called}"
+    if edit.of == "shape":
+        return f"reshape constant {called} from {before} to {after}"
+    if len(before) != len(after) or len({(before[at], after[at]) for at in differing}) != 1:
+        return f"change {before} to {after} in constant {called}"
+    places = listed([str(at) for at in differing])
+    where = f" ({'entry' if len(differing) == 1 else 'entries'} {places})" if len(after) > 1 else ""
+    return f"change {before[differing[0]]} to {after[differing[0]]} in constant {called}{where}"
+
+
+def _plain(values: Iterable[Any]) -> list[Any]:
+    """Numbers as they are read best: 2 for 2.0."""
+    return [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
+
+
+def _declaration(edit: Edit) -> str:
+    called = edit.called or f"`{edit.name}`"
+    if edit.of == "type":
+        return f"declare {called} as {edit.value}"
+    before, after = list(edit.before or ()), list(edit.value)
+    differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
+    if len(before) != len(after) or not differing:
+        return f"declare {called} as [{', '.join(map(str, after))}]"
+    where = f"{'axis' if len(differing) == 1 else 'axes'} {listed([str(at) for at in differing])} of {called}"
+    pairs = dict.fromkeys((str(before[at]), str(after[at])) for at in differing)
+    return f"change {listed([one for one, _ in pairs])} to {listed([other for _, other in pairs])} on {where}"
+
+
+def _inserted(edit: Edit) -> str:
+    article = "an" if edit.name[:1] in "AEIOU" else "a"
+    given = f" with {listed([written(name, value, edit.layer) for name, value in edit.value])}" if edit.value else ""
+    of = f", {edit.called}," if edit.called else ""
+    return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
+
+
 def _renamed(edit: Edit) -> str:
-    if edit.of == "domain":
-        return f'leave the domain of the nodes empty, instead of "{edit.name}"'
-    if edit.of == "graph":
-        return f'name the graph "{edit.value}"'
+    match edit.of:
+        case "domain":
+            return f'leave the domain of the nodes empty, instead of "{edit.name}"'
+        case "graph":
+            return f'name the graph "{edit.value}"'
+        case "operator":
+            return f'set type="{edit.value}"' if edit.layer else f"set op_type to {edit.value}"
+        case "attribute":
+            return f"rename the attribute `{edit.name}` to `{edit.value}`"
+        case "value":
+            return f"rename `{edit.name}` to `{edit.value}`"
     return f'rename {_node(edit)} to "{edit.value}"'
 
 
@@ -101,6 +229,8 @@ def _removed(edit: Edit) -> str:
     match edit.of:
         case "node":
             return f"remove {_node(edit)}"
+        case "attribute":
+            return f"remove the attribute `{edit.name}`"
         case "opset_import":
             return f"remove {'a repeated' if edit.index is not None else 'the'} import of {edit.name or 'ai.onnx'}"
         case "metadata":
@@ -108,6 +238,32 @@ def _removed(edit: Edit) -> str:
         case "value_info":
             return f'remove "{edit.name}" from value_info'
     return f'remove the initializer "{edit.name}"' if edit.name else "remove the initializers without a name"
+
+
+def _order(edit: Edit) -> str:
+    return "sort the nodes" + (f' of the graph "{edit.graph}"' if edit.graph else "")
+
+
+def _opset(edit: Edit) -> str:
+    return f"import opset {edit.value} of {edit.name or 'ai.onnx'}"
+
+
+def _ir_version(edit: Edit) -> str:
+    return f"set ir_version = {edit.value}"
+
+
+_TEXTS: dict[Kind, Callable[[Edit], str]] = {
+    "attribute": _attribute,
+    "input": _input,
+    "constant": _constant,
+    "declaration": _declaration,
+    "insert": _inserted,
+    "remove": _removed,
+    "rename": _renamed,
+    "order": _order,
+    "opset": _opset,
+    "ir_version": _ir_version,
+}
 
 
 def _node(edit: Edit) -> str:

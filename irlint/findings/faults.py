@@ -200,7 +200,7 @@ class Fault(Exception):
     input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
     ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document it stands, where no
-    attribute tells that. ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which
+    attribute tells that. ``intended`` is the name that was most likely intended, or the opset. ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which
     it does only for nodes whose elements somebody needs.
     """
 
@@ -220,6 +220,7 @@ class Fault(Exception):
         loses: int = 0,
         place: Any = None,
         stage: Stage = "load",
+        intended: str = "",
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -236,6 +237,7 @@ class Fault(Exception):
         self.loses = loses
         self.place = place
         self.stage = stage
+        self.intended = intended
 
     def changed(self, **details: Any) -> Fault:
         """The same fault with other values for some of its fields."""

@@ -57,7 +57,7 @@ class Finding:
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
     ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
     ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line`` and
-    ``end_column`` are just behind the place. ``lever`` is what was found to mend it: ``with axis = 1 this is gone``. ``fix`` are the edits
+    ``end_column`` are just behind the place. ``lever`` is what was found to fix it: ``set `axis = 1` ``. ``fix`` are the edits
     with which it disappears.
     """
 

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, count
 
+from irlint.dims import product
 from irlint.findings.edits import Edit
+from irlint.fixes.onnx_messages import (
+    constant,
+    convert,
+    joined,
+    number_of,
+    set_dims,
+    set_element_type,
+    set_entries,
+    set_shape,
+    set_value,
+)
+from irlint.fixes.onnx_messages import node as new_node
 from irlint.fixes.wire import Field, Message, Piece, Unwritable
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Graph, Model
+from irlint.model import Constant, Graph, Model
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor
 from irlint.parsers.onnx.protobuf import VARINT
 
 if TYPE_CHECKING:
@@ -17,11 +33,20 @@ if TYPE_CHECKING:
 _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO = 1, 7, 8, 14, 20
 
 #: Fields of GraphProto.
-_NODE, _GRAPH_NAME, _INITIALIZER, _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = 1, 2, 5, 13, 14, 15
+_NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZER = (
+    1,
+    2,
+    5,
+    11,
+    12,
+    13,
+    14,
+    15,
+)
 
 #: Fields of NodeProto, of AttributeProto, and of the entries of lists.
-_NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 3, 4, 5, 7
-_ATTRIBUTE_NAME, _BODY, _BODIES = 1, 6, 11
+_NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
+_ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
 
@@ -31,9 +56,11 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     if len(root.of(_GRAPH)) != 1 or root.of(_TRAINING_INFO):
         raise Unwritable("the model's graph is in several pieces, or is trained by others")
     assert model.graph is not None
-    writer = _Writer(root, model.graph)
+    writer = _Writer(root, model, model.graph)
     # Indices are those in the file as it is: nodes move, and leave, at last.
     for edit in sorted(edits, key=lambda edit: (edit.of == "node", edit.kind == "remove", edit.kind == "order")):
+        if (edit.kind, edit.of) not in _EDITS:
+            raise Unwritable(f"{edit.text} is not written")
         writer.edit(edit)
     writer.finish()
     return list(root.pieces())
@@ -42,8 +69,11 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 class _Writer:
     """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last."""
 
-    def __init__(self, root: Message, graph: Graph) -> None:
+    def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
+        self.model = model
+        self.names: set[str] = set()
+        self.paths = {each.path: each for each in reversed(list(graphs(model)))}
         self.ways: dict[str, list[tuple[_Step, ...]]] = {}
         for path, way in _ways(graph, ()):
             self.ways.setdefault(path, []).append(way)
@@ -51,6 +81,7 @@ class _Writer:
         self.nodes: dict[str, list[Field]] = {}
         self.orders: dict[str, tuple[int, ...]] = {}
         self.gone: dict[str, set[int]] = {}
+        self.new_nodes: dict[str, list[tuple[Field, bytes]]] = {}
         self.initializers: dict[str, set[str]] = {}
         self.declarations: dict[str, set[str]] = {}
 
@@ -70,6 +101,9 @@ class _Writer:
             if path in self.orders:
                 graph.reorder(_NODE, self.orders[path])
             graph.remove(fields[index] for index in self.gone.get(path, ()))
+        for path, found in self.new_nodes.items():
+            for user, node in found:
+                self.graph(path).append_before(user, _NODE, node)
 
     def graph(self, path: str) -> Message:
         """The GraphProto of a path. Raises Unwritable where there are several, or it is in pieces."""
@@ -120,6 +154,140 @@ class _Writer:
     def name_graph(self, edit: Edit) -> None:
         self.graph(edit.graph).set_text(_GRAPH_NAME, str(edit.value))
 
+    def set_attribute(self, edit: Edit) -> None:
+        node = self.node(edit)
+        found = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == edit.name]
+        if not found:
+            node.append(_ATTRIBUTE, b"")
+            found = node.of(_ATTRIBUTE)
+        set_value(node.inner(found[-1]), edit.name, edit.value)
+
+    def rename_attribute(self, edit: Edit) -> None:
+        node = self.node(edit)
+        for field in node.of(_ATTRIBUTE):
+            if node.text_in(field, _ATTRIBUTE_NAME) == edit.name:
+                node.inner(field).set_text(_ATTRIBUTE_NAME, str(edit.value))
+
+    def remove_attribute(self, edit: Edit) -> None:
+        node = self.node(edit)
+        node.remove(field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == edit.name)
+
+    def rename_operator(self, edit: Edit) -> None:
+        self.node(edit).set_text(_OP_TYPE, str(edit.value))
+
+    def connect(self, edit: Edit) -> None:
+        """Writes the name of another value as an input of a node."""
+        assert edit.input is not None
+        self.node(edit).set_bytes_at(_NODE_INPUT, edit.input, str(edit.value).encode("utf-8", "surrogateescape"))
+
+    def rename_value(self, edit: Edit) -> None:
+        """Gives a value of a graph, and all its uses there, another name. Raises Unwritable where a body uses it."""
+        graph, stated = self.graph(edit.graph), self.paths[edit.graph]
+        if any(value.name == edit.name for body in stated.bodies for value in body.captured):
+            raise Unwritable("a body uses the value")
+        for field in self.nodes[edit.graph]:
+            for number in (_NODE_INPUT, _NODE_OUTPUT):
+                node = graph.inner(field)
+                for at, name in enumerate(node.of(number)):
+                    if node.text_of(name) == edit.name:
+                        node.set_bytes_at(number, at, str(edit.value).encode("utf-8", "surrogateescape"))
+        for number in (_VALUE_INFO, _INITIALIZER):
+            key = _VALUE_NAME if number == _VALUE_INFO else _TENSOR_NAME
+            for field in graph.of(number):
+                if graph.text_in(field, key) == edit.name:
+                    graph.inner(field).set_text(key, str(edit.value))
+
+    def insert(self, edit: Edit) -> None:
+        """Writes a node before the one that uses its result."""
+        node, graph, port = self.node(edit), self.graph(edit.graph), edit.input
+        inputs = node.of(_NODE_INPUT)
+        if port is None or port >= len(inputs):
+            raise Unwritable("there is no such input")
+        name = self.new_name(f"{node.text_of(inputs[port])}_{edit.name}")
+        given, attributes = [node.text_of(inputs[port])], []
+        for key, value in edit.value:
+            if key == "axes" and self.model.opsets.get("", 0) >= AXES_ARE_AN_INPUT:
+                given.append(self.new_name(f"{name}_axes"))
+                graph.append(_INITIALIZER, constant(given[-1], value))
+            else:
+                attributes.append((key, number_of(value) if key == "to" else value))
+        user = self.nodes[edit.graph][edit.index or 0]
+        self.new_nodes.setdefault(edit.graph, []).append((user, new_node(edit.name, name, given, name, attributes)))
+        node.set_bytes_at(_NODE_INPUT, port, name.encode("utf-8", "surrogateescape"))
+
+    def new_name(self, wanted: str) -> str:
+        """A name that no node and no value has."""
+        if not self.names:
+            for graph in graphs(self.model):
+                self.names.update(value.name for value in (*graph.inputs, *graph.constants, *graph.outputs))
+                for node in graph.nodes:
+                    self.names.update(value.name for value in (*node.inputs, *node.outputs) if value is not None)
+                    self.names.add(node.name)
+        name = next(each for each in chain([wanted], (f"{wanted}_{at}" for at in count(1))) if each not in self.names)
+        self.names.add(name)
+        return name
+
+    def set_constant(self, edit: Edit) -> None:
+        """Writes other entries of a constant, an initializer or what a node makes."""
+        tensor = self.tensor(edit)
+        known = self.constant(edit)
+        values = tuple(edit.value)
+        shape = known.shape if product(known.shape or ()) == len(values) else (len(values),)
+        set_entries(tensor, known.dtype or "", [dim for dim in shape or () if isinstance(dim, int)], values)
+
+    def set_constant_shape(self, edit: Edit) -> None:
+        known = self.constant(edit)
+        if product(known.shape or ()) != product(edit.value):
+            raise Unwritable("the elements of the constant do not fit the shape")
+        set_dims(self.tensor(edit), edit.value)
+
+    def set_constant_type(self, edit: Edit) -> None:
+        convert(self.tensor(edit), str(edit.value))
+
+    def constant(self, edit: Edit) -> Tensor:
+        """What the model stores as a constant."""
+        graph = self.paths.get(edit.graph)
+        for value, each in graph.constants.items() if graph is not None else ():
+            if value.name == edit.name:
+                return each.tensor
+        for node in graph.nodes if graph is not None else ():
+            if any(value is not None and value.name == edit.name for value in node.outputs):
+                held = node.attributes.get("value")
+                if held is not None and isinstance(held.value, Constant):
+                    return held.value.tensor
+        raise Unwritable("there is no such constant")
+
+    def tensor(self, edit: Edit) -> Message:
+        """The TensorProto of a constant."""
+        graph = self.graph(edit.graph)
+        found = [field for field in graph.of(_INITIALIZER) if graph.text_in(field, _TENSOR_NAME) == edit.name]
+        if found:
+            return graph.inner(found[-1])
+        for field in self.nodes[edit.graph]:
+            if graph.text_in(field, _NODE_OUTPUT) == edit.name:
+                node = graph.inner(field)
+                for attribute in node.of(_ATTRIBUTE):
+                    if node.text_in(attribute, _ATTRIBUTE_NAME) == "value":
+                        inner = node.inner(attribute)
+                        return inner.inner(inner.of(_TENSOR)[-1])
+        raise Unwritable("there is no such constant")
+
+    def declare(self, edit: Edit) -> None:
+        """Writes another type of an input, an output or a value inside a graph."""
+        graph = self.graph(edit.graph)
+        found = [
+            field
+            for number in (_INPUT, _OUTPUT, _VALUE_INFO)
+            for field in graph.of(number)
+            if graph.text_in(field, _VALUE_NAME) == edit.name
+        ]
+        types = [(value := graph.inner(field), value.of(_VALUE_TYPE)) for field in found]
+        if not types or any(not each for _, each in types):
+            raise Unwritable("nothing is declared of the value")
+        for value, each in types:
+            declared = value.inner(each[-1])
+            set_element_type(declared, edit.value) if edit.of == "type" else set_shape(declared, edit.value)
+
     def remove_initializer(self, edit: Edit) -> None:
         if self.graph(edit.graph).of(_QUANTIZATION):
             raise Unwritable("annotations of quantization may name the initializer")
@@ -141,10 +309,15 @@ class _Writer:
         self.root.remove(field for field in entries if id(field) not in kept)
 
     def add_import(self, edit: Edit) -> None:
-        entry = Message(b"", 0, 0)
+        """Imports a version of a domain, instead of the one that is imported."""
+        found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) == edit.name]
+        if found:
+            self.root.inner(found[-1]).set_number(_VERSION, int(edit.value or 0))
+            return
+        entry = Message(b"", 0, 0, is_new=True)
         entry.set_text(_IMPORTED, edit.name)
         entry.set_number(_VERSION, int(edit.value or 0))
-        self.root.append(_OPSET_IMPORT, b"".join(piece for piece in entry.pieces() if isinstance(piece, bytes)))
+        self.root.append(_OPSET_IMPORT, joined(entry))
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
@@ -154,6 +327,18 @@ class _Writer:
 
 
 _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
+    ("attribute", "node"): _Writer.set_attribute,
+    ("input", "node"): _Writer.connect,
+    ("insert", "node"): _Writer.insert,
+    ("constant", "entries"): _Writer.set_constant,
+    ("constant", "shape"): _Writer.set_constant_shape,
+    ("constant", "type"): _Writer.set_constant_type,
+    ("declaration", "shape"): _Writer.declare,
+    ("declaration", "type"): _Writer.declare,
+    ("remove", "attribute"): _Writer.remove_attribute,
+    ("rename", "attribute"): _Writer.rename_attribute,
+    ("rename", "value"): _Writer.rename_value,
+    ("rename", "operator"): _Writer.rename_operator,
     ("order", "node"): _Writer.order,
     ("remove", "node"): _Writer.remove_node,
     ("rename", "node"): _Writer.rename_node,
@@ -166,6 +351,9 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("opset", "opset_import"): _Writer.add_import,
     ("ir_version", "graph"): _Writer.set_ir_version,
 }
+
+#: From this opset on the axes of Squeeze and Unsqueeze are an input.
+AXES_ARE_AN_INPUT = 13
 
 #: How a body is reached: the index of its node, the attribute, and its place in a list of bodies.
 _Step = tuple[int, str, int | None]

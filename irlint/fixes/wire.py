@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.parsers.onnx.protobuf import DELIMITED, VARINT, entries, varint
+from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, VARINT, entries, varint
 
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
@@ -47,13 +47,14 @@ class Field:
 
 
 class Message:
-    """A message in ``data[start:end]``, which was read before and is sound."""
+    """A message in ``data[start:end]``, which was read before and is sound; ``is_new`` where ``data`` is not the file."""
 
-    __slots__ = ("data", "fields")
+    __slots__ = ("data", "fields", "is_new")
 
-    def __init__(self, data: Buffer, start: int, end: int) -> None:
+    def __init__(self, data: Buffer, start: int, end: int, *, is_new: bool = False) -> None:
         self.data = data
         self.fields = [Field(*entry) for entry in entries(data, start, end)]
+        self.is_new = is_new
 
     @property
     def size(self) -> int:
@@ -66,9 +67,20 @@ class Message:
 
     def inner(self, field: Field) -> Message:
         """The message in a field; what is changed in it is changed in this one."""
-        if not isinstance(field.new, Message):
-            field.new = Message(self.data, *self.span(field))
+        if isinstance(field.new, bytes):
+            begin = varint(field.new, varint(field.new, 0)[1])[1]
+            field.new = Message(field.new, begin, len(field.new), is_new=True)
+        elif field.new is None:
+            field.new = Message(self.data, *self.span(field), is_new=self.is_new)
         return field.new
+
+    def number(self, number: int) -> int:
+        """The varint in the last field of a number, 0 where there is none."""
+        found = [field for field in self.fields if field.key == number << 3 | VARINT and field.new != b""]
+        if not found:
+            return 0
+        data, start = (found[-1].new, 0) if isinstance(found[-1].new, bytes) else (self.data, found[-1].start)
+        return varint(data, varint(data, start)[1])[0]
 
     def span(self, field: Field) -> tuple[int, int]:
         """Where the contents of a length-delimited field begin and end in the file."""
@@ -77,17 +89,21 @@ class Message:
     def text(self, number: int) -> str:
         """The text in the last field of a number, "" where there is none."""
         found = self.of(number)
-        if not found:
-            return ""
-        if isinstance(found[-1].new, bytes):
-            raw = found[-1].new
+        return self.text_of(found[-1]) if found else ""
+
+    def text_of(self, field: Field) -> str:
+        """The text that a field holds."""
+        if isinstance(field.new, bytes):
+            raw = field.new
             _, behind = varint(raw, 0)
             return raw[varint(raw, behind)[1] :].decode("utf-8", "surrogateescape")
-        begin, end = self.span(found[-1])
+        begin, end = self.span(field)
         return self.data[begin:end].decode("utf-8", "surrogateescape")
 
     def text_in(self, field: Field, number: int) -> str:
         """The text in the last field of a number of the message that a field holds."""
+        if isinstance(field.new, bytes):
+            return self.inner(field).text(number)
         inner = field.new if isinstance(field.new, Message) else Message(self.data, *self.span(field))
         return inner.text(number)
 
@@ -98,7 +114,10 @@ class Message:
 
     def set_text(self, number: int, text: str) -> None:
         """Writes a text in place of the last field of a number, or behind all fields."""
-        raw = text.encode("utf-8", "surrogateescape")
+        self.set_bytes(number, text.encode("utf-8", "surrogateescape"))
+
+    def set_bytes(self, number: int, raw: bytes) -> None:
+        """Writes bytes in place of the last field of a number, or behind all fields."""
         self._set(self.of(number), encoded(number << 3 | DELIMITED) + encoded(len(raw)) + raw, number << 3 | DELIMITED)
 
     def set_number(self, number: int, value: int) -> None:
@@ -111,6 +130,23 @@ class Message:
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
         self.fields.insert(at, Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
+
+    def append_before(self, field: Field, number: int, raw: bytes) -> None:
+        """Adds a length-delimited field before another one."""
+        key = number << 3 | DELIMITED
+        self.fields.insert(self.fields.index(field), Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
+
+    def set_bytes_at(self, number: int, index: int, raw: bytes) -> None:
+        """Writes bytes in place of one of the fields of a number; empty ones before it, where there are too few."""
+        while len(self.of(number)) <= index:
+            self.append(number, b"")
+        key = number << 3 | DELIMITED
+        self.of(number)[index].new = encoded(key) + encoded(len(raw)) + raw
+
+    def append_fixed(self, number: int, raw: bytes) -> None:
+        """Adds a field of 4 bytes behind all fields."""
+        key = number << 3 | FIXED32
+        self.fields.append(Field(key, 0, 0, encoded(key) + raw))
 
     def reorder(self, number: int, order: Iterable[int]) -> None:
         """Puts the fields of a number into another order, given by their indices."""
@@ -129,6 +165,11 @@ class Message:
 
     def pieces(self) -> Iterator[Piece]:
         """The message as it is to be written, neighbouring parts of the file as one."""
+        if self.is_new:
+            for field in self.fields:
+                for piece in field.pieces():
+                    yield piece if isinstance(piece, bytes) else bytes(self.data[piece[0] : piece[1]])
+            return
         start = end = 0
         for field in self.fields:
             for piece in field.pieces():
@@ -147,8 +188,9 @@ class Message:
 
 
 def encoded(value: int) -> bytes:
-    """An unsigned number as a varint."""
+    """A number of 64 bits as a varint."""
     found = bytearray()
+    value &= 0xFFFF_FFFF_FFFF_FFFF
     while value > 127:
         found.append(value & 127 | 128)
         value >>= 7

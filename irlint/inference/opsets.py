@@ -215,6 +215,7 @@ def _problem(
         f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are written for opset "
         f"{opset} or {'later' if opset > imported else 'earlier'}: {', '.join(told[:_SHOWN])}{more}",
         help=f"import opset {opset} of {name}" + (" in the model and in the function" if both else ""),
+        intended="" if function is not None else str(opset),
     )
     values = tuple(value for node in nodes for value in node.outputs if value is not None)
     return Problem(fault, function.graph.path if function is not None else "", domain=domain, disputes=values)

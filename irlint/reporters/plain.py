@@ -141,9 +141,14 @@ def summary(report: Report) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """How many findings `irlint fix` can fix, and those that follow from others among them."""
-    count = sum(each.fix is not None for each in report.findings)
-    return f" {count} fixable with `irlint fix`." if count else ""
+    """How many findings `irlint fix` can fix, those that follow from others among them, and how many more it can with --unsafe-fixes."""
+    safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
+    count = sum(each.fix is not None for each in report.findings) - safe_ones
+    if not count:
+        return f" {safe_ones} fixable with `irlint fix`." if safe_ones else ""
+    if not safe_ones:
+        return f"\n{count} fixable with `irlint fix --unsafe-fixes`."
+    return f"\n{safe_ones} fixable with `irlint fix`, {count} more with --unsafe-fixes."
 
 
 def errors_hidden(count: int, configuration: str) -> str:

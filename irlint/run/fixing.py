@@ -9,7 +9,7 @@ from importlib import import_module
 from io import BytesIO
 
 from irlint import parsers
-from irlint.findings.edits import Edit, Fix
+from irlint.findings.edits import Applicability, Edit, Fix
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import Finding
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO
@@ -20,6 +20,11 @@ from irlint.run.files import Outcome, Settings, outcome
 
 if TYPE_CHECKING:
     from irlint.fixes.wire import Piece
+
+SAFE: Applicability = "safe"
+UNSAFE: Applicability = "unsafe"
+
+Applied = list[tuple[Finding, Fix]]
 
 #: A fix may make room for another one; after so many rounds, what is left is left.
 ROUNDS = 20
@@ -75,18 +80,43 @@ class Fixed:
             version.stream.close()
 
 
-def fixed(path: str, settings: Settings, data: bytes | None = None) -> Fixed:
-    """A model at a path, or in ``data``, with the safe fixes of its findings, which leave it without a finding that is new.
+def fixed(path: str, settings: Settings, data: bytes | None = None, *, unsafe: bool = False) -> Fixed:
+    """A model at a path, or in ``data``, with the safe fixes of its findings, or with ``unsafe`` also those that were suggested alone,
+    which leave it without a finding that is new.
 
     Raises OSError where it cannot be opened.
     """
-    quick = replaced(settings, draw=False, operands=False, cache="")
+    quick = replaced(settings, draw=False, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     before = _version(path, stream, quick)
     after, fixes = _tidied(path, before, quick, None)
     if _is_worse(after.outcome, before.outcome):
         after, fixes = _tidied_by_rule(path, before, quick)
+    if unsafe:
+        after, fixes = _repaired(path, after, fixes, quick)
     return Fixed(path, before, after, tuple(fixes))
+
+
+def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
+    """A model with its unsafe fixes, one after another, of which each leaves nothing new that a safe fix does not take away."""
+    after, applied = before, list(fixes)
+    refused: set[tuple[Edit, ...]] = set()
+    for _ in range(ROUNDS):
+        suggested = (
+            each for each in after.outcome.findings if each.fix is not None and each.fix.applicability == UNSAFE
+        )
+        finding = next((each for each in suggested if each.fix and each.fix.edits not in refused), None)
+        if finding is None or finding.fix is None:
+            break
+        changed = _changed(path, after, settings, [finding.fix])
+        tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
+        gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
+        if changed is None or not gone or _is_worse(tidied.outcome, after.outcome):
+            refused.add(finding.fix.edits)
+            continue
+        after = tidied
+        applied += [(finding, finding.fix), *more]
+    return after, applied
 
 
 def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
@@ -108,14 +138,11 @@ def _read(path: str, stream: BinaryIO) -> Any:
     return bytes_of(stream)
 
 
-Applied = list[tuple[Finding, Fix]]
-
-
 def _tidied(path: str, version: Version, settings: Settings, rules: Collection[Rule] | None) -> tuple[Version, Applied]:
     """A model with the fixes of some rules, None for all, until there are none, and these."""
     applied: Applied = []
     for _ in range(ROUNDS):
-        found = [each for each in version.outcome.findings if each.fix is not None]
+        found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
         chosen = [(each, each.fix) for each in found if each.fix and (rules is None or each.rule in rules)]
         changed = _changed(path, version, settings, [fix for _, fix in chosen]) if chosen else None
         if changed is None or _same_bytes(changed.data, version.data):
@@ -135,7 +162,8 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
     """A model with the fixes of as many rules as leave nothing new."""
     after, fixes = before, list[tuple[Finding, Fix]]()
     kept: set[Rule] = set()
-    for rule in dict.fromkeys(each.rule for each in before.outcome.findings if each.fix is not None):
+    safe = (each for each in before.outcome.findings if each.fix is not None and each.fix.applicability == SAFE)
+    for rule in dict.fromkeys(each.rule for each in safe):
         tried, found = _tidied(path, before, settings, {*kept, rule})
         if not _is_worse(tried.outcome, before.outcome):
             after, fixes = tried, found

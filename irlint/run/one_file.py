@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from irlint import parsers
-from irlint.checks import every_problem
+from irlint import checks, parsers
 from irlint.dims import Shape
 from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
@@ -56,7 +55,7 @@ def inspected(
     model = parsers.read(path, data, weights=weights)
     missing = _missing(model, shapes or {})
     known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
-    found = _in_document_order(model, every_problem(known, targets))
+    found = _in_document_order(model, _every_problem(known, targets))
     every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
     if any(problem.fault.rule.fixable for problem in found):
@@ -67,10 +66,10 @@ def inspected(
         found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
         checked = checked if silenced else replaced(checked, silenced=())
     if findings and (draw or operands):
-        from irlint.pictures.finding import Pictures, drawn, with_levers
+        from irlint.pictures.finding import Pictures, drawn, with_suggestions
 
         pictures = Pictures(model, known, data)
-        findings = with_levers(pictures, every_one, found, findings)
+        findings = with_suggestions(pictures, every_one, found, findings, shapes or {})
         if draw:
             limit = None if every else DRAWN
             findings = drawn(model, known, found, findings, data, limit, around=page, pictures=pictures)
@@ -79,6 +78,15 @@ def inspected(
 
         checked = replaced(checked, facts=facts(known, path))
     return checked, tuple(findings)
+
+
+def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
+    found = checks.found(known, targets)
+    if not found:
+        return found
+    from irlint.fixes.explaining import explained
+
+    return explained(found, known)
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> list[Finding]:

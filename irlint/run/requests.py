@@ -51,12 +51,12 @@ def answered(
     )
 
 
-def fixed(model: Source) -> Fixed:
-    """A model with its safe fixes, their edits, and the report on what is left. Raises OSError where it cannot be opened."""
+def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
+    """A model with its safe fixes, and with ``unsafe`` also those that are suggested alone, their edits, and the report on what is left. Raises OSError where it cannot be opened."""
     from irlint.findings.edits import Fixed
     from irlint.run import fixing
 
-    found = fixing.fixed(model.path, Settings({}), model.data)
+    found = fixing.fixed(model.path, Settings({}), model.data, unsafe=unsafe)
     try:
         data = b"".join(found.blocks())
     finally:

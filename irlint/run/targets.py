@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from irlint.checks import every_problem
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
+from irlint.fixes.explaining import every_problem
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem

@@ -284,7 +284,7 @@ def test_of_a_changed_input_the_error_that_it_leads_to_is_told(tmp_path: Path) -
     assert root.rule.code == "IRL320"
     assert root.severity.value == "error"
     assert {each.rule.code for each in found if each.because == root.fingerprint} == {"IRL601"}
-    assert root.lever.startswith('with 3 for 4 on axis 1 of input layer 0 "x" this and ')
+    assert root.lever.startswith('change 4 to 3 on axis 1 of input layer 0 "x"')
     report = irlint.check(tmp_path / "model.xml").text(width=200)
     assert (
         "Parameter 'x' (layer 0) is [2, 4], and the ports that it leads to declare [2, 3]: with that shape this is gone"

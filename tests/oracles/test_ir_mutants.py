@@ -19,8 +19,8 @@ from oracles.ir_mutations import mutants
 from oracles.openvino_worker import Outcome, outcomes
 
 from irlint import parsers
-from irlint.checks import every_problem
 from irlint.findings.faults import Severity
+from irlint.fixes.explaining import every_problem
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Problem

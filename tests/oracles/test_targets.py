@@ -14,7 +14,7 @@ from make.measuring import onnxruntime_questions
 from onnx import TensorProto
 from oracles.engines import all_node_cases
 
-from irlint.checks import every_problem
+from irlint.fixes.explaining import every_problem
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read

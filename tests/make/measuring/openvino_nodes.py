@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from irlint.checks import every_problem
+from irlint.fixes.explaining import every_problem
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
 from irlint.records import replaced

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
-from irlint.checks import MISLED
 from irlint.checks.sources import declared_text, downstream, fits, named
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
+from irlint.fixes.trials import DECLARED, Change, Trials
 from irlint.inference.causes import contradicts, differ
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.inference.trials import DECLARED, Change, Trials
 from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.order import used_values
 from irlint.records import record, replaced
@@ -47,11 +46,11 @@ class Mended:
     gone: Sequence[Problem]
 
 
-def with_meant_edges(problems: list[Problem], known: Known) -> list[Problem]:
+def with_meant_edges(problems: list[Problem], known: Known, misled: Container[str]) -> list[Problem]:
     """The problems; of a wrong edge one that says which edge is meant, from which the others follow."""
     graph = known.model.graph
     told = [each for each in problems if each.node is not None and not each.graph and _counts(each)]
-    nodes = {each.node for each in told if each.fault.rule.family in MISLED}
+    nodes = {each.node for each in told if each.fault.rule.family in misled}
     if graph is None or not nodes:
         return problems
     asked = (node for node in graph.nodes if node in known.calls)
@@ -139,7 +138,7 @@ class _Search:
         inputs: dict[Node, dict[int, Value]] = {}
         for stray, value in edges:
             inputs.setdefault(stray.node, {})[stray.index] = value
-        outcome = self.trials.outcome(Change(inputs=inputs), reference) if reference.by_rule else None
+        outcome = self.trials.outcome_of(Change(inputs=inputs), reference) if reference.by_rule else None
         if outcome is None and not all(self._is_sound(node, given) for node, given in inputs.items()):
             return None
         ports = {(stray.node, stray.node.located(stray.port.place)) for stray, _ in edges}
@@ -147,7 +146,7 @@ class _Search:
             each
             for each in self.problems
             if each is reference
-            or any(each is gone for gone in (outcome.gone if outcome is not None else ()))
+            or any(each is gone for gone in (outcome.fixed if outcome is not None else ()))
             or (each.fault.rule.family == DECLARED and (each.node, each.place) in ports)
         ]
 

@@ -1,22 +1,21 @@
-"""What might have been meant at a node: other attributes, other constants, other values as inputs, other element types."""
+"""Edits that may fix a node: other attributes, other constants, inputs in another order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 
 from irlint.binding.calls import Call
-from irlint.dims import MaybeDim, product, quotient
+from irlint.dims import Expr, MaybeDim, product, quotient
+from irlint.findings.edits import Edit
+from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
-from irlint.inference.trials import Change
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import Any, Literal
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
-from irlint.pictures.other_values import ENTRIES, GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
-from irlint.pictures.reasons import Naming
 from irlint.records import record, replaced
 
 #: So many values that other nodes have in the place are tried.
@@ -30,26 +29,34 @@ VERY_MANY = 9
 #: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
 
-Told = Callable[[Naming], str]
 Contents = tuple[Value, tuple[Any, ...]]
 
 
 @record
-class Lever:
-    """A change, and what words it: ``axis = 1``, with ``within`` where that is at another node; how ``likely`` it is, ``count`` nodes
-    have it, what it is ``about``, and whether it ``adds`` what the node does without."""
+class Guess:
+    """Edits, how ``likely`` they are, ``count`` nodes have what they set, what they are ``about``, and whether they set what the node does
+    without (``adds``); ``within`` is the node that they change, where that is not the one at fault."""
 
-    told: Told
-    change: Change
+    edits: tuple[Edit, ...]
     likely: int = USUAL
     within: Node | None = None
     count: int = 0
     about: object = None
     adds: bool = False
 
+    @property
+    def swaps(self) -> bool:
+        """Whether the edits swap two inputs of a node."""
+        return all(edit.swaps for edit in self.edits)
 
-class Candidates:
-    """The changes that may be meant at the nodes of the main graph."""
+    @property
+    def changes_node(self) -> bool:
+        """Whether a node changes, and not only what the graph stores or is given."""
+        return any(edit.kind not in ("constant", "declaration") for edit in self.edits)
+
+
+class Guesses:
+    """The edits that may fix the nodes of the main graph."""
 
     def __init__(self, known: Known, graph: Graph, makers: Makers, users: Mapping[Value, Sequence[Node]]) -> None:
         self.known = known
@@ -60,7 +67,7 @@ class Candidates:
         self._nodes: dict[tuple[str, str], list[Node]] = {}
         self._sharing: dict[tuple[object, ...], list[Value]] | None = None
 
-    def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Lever]:
+    def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
         """Changes at a node; ``others`` have sizes that it may have to be about."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
@@ -135,7 +142,7 @@ class Candidates:
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
-    def _attributes(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+    def _attributes(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Iterator[Guess]:
         """Other values of the attributes that are numbers, flags, words or lists."""
         if call.signature is None:
             return
@@ -167,11 +174,10 @@ class Candidates:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
-                changed = replaced(call, attributes={**given, name: other})
-                told = partial(_written, name, other)
-                yield Lever(told, Change(calls={node: changed}), likely, count=count, about=name, adds=value is None)
+                edit = self.attribute(node, name, other, value)
+                yield Guess((edit,), likely, count=count, about=name, adds=value is None)
 
-    def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Lever]:
+    def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Guess]:
         """Other numbers in several lists at once, the same in all."""
         given = call.attributes or {}
         length = max((len(given[name]) for name in names if isinstance(given[name], (tuple, list))), default=0)
@@ -179,16 +185,15 @@ class Candidates:
             other = (each,) * length
             if all(tuple(given[name]) == other for name in names):
                 continue
-            changed = replaced(call, attributes={**given, **dict.fromkeys(names, other)})
+            edits = tuple(self.attribute(node, name, other, given[name]) for name in names)
             count = min(self.usual(node, name).get(other, 0) for name in names)
-            told = partial(_all_written, names, other)
-            yield Lever(told, Change(calls={node: changed}), USUAL if count else SELDOM, count=count, about=names[0])
+            yield Guess(edits, USUAL if count else SELDOM, count=count, about=names[0])
 
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _contents(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
-    ) -> Iterator[Lever]:
+    ) -> Iterator[Guess]:
         """Other contents of a constant that is an input of the node, or that an entry of an input comes from."""
         seen: set[tuple[Value, object]] = set()
         tried: set[Contents] = set()
@@ -220,7 +225,7 @@ class Candidates:
             if value not in self.makers.known.types or not self.makers.is_constant(value):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
-            for whole in dict.fromkeys((*listed, *_entries_swapped(entries))):
+            for whole in dict.fromkeys((*listed, *(() if name in TARGETS else _entries_swapped(entries)))):
                 if (value, whole) not in tried:
                     yield from self._other_list(node, port, value, whole, USUAL if whole in listed else SELDOM)
 
@@ -246,61 +251,49 @@ class Candidates:
         usual: Mapping[Any, int],
         tried: set[Contents],
         at_data: int | None,
-    ) -> Iterator[Lever]:
+    ) -> Iterator[Guess]:
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or known.value[index] != entry:
             return
         contents = (*known.value[:index], wanted, *known.value[index + 1 :])
         tried.add((constant, contents))
-        where = f" (entry {index})" if len(contents) > 1 else ""
         never = at_data is None and sum(usual.values()) >= MANY
         likely = USUAL if contents in usual else GUESS if wanted == -1 or never else SELDOM
-        for lever in self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, likely):
-            yield replaced(lever, count=at_data or 0)
+        for guess in self._held_otherwise(node, port, constant, contents, likely):
+            yield replaced(guess, count=at_data or 0)
 
     def _all_alike(
         self, node: Node, port: int, constant: Value, places: Sequence[int], entry: int, wanted: int
-    ) -> Iterator[Lever]:
+    ) -> Iterator[Guess]:
         """A constant with another number for each entry that is one."""
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or any(known.value[at] != entry for at in places):
             return
         contents = tuple(wanted if at in places else each for at, each in enumerate(known.value))
-        where = f" (entries {', '.join(map(str, places[:-1]))} and {places[-1]})"
-        yield from self._held_otherwise(node, port, constant, contents, f"{wanted} for {entry}", where, SELDOM)
+        yield from self._held_otherwise(node, port, constant, contents, SELDOM)
 
     def _other_list(
         self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
-    ) -> Iterator[Lever]:
+    ) -> Iterator[Guess]:
         known = self.known.types.get(constant)
         if isinstance(known, Tensor) and known.value is not None:
-            numbers = f"{list(contents)} for {list(known.value)}"
-            yield from self._held_otherwise(node, port, constant, contents, numbers, "", likely)
+            yield from self._held_otherwise(node, port, constant, contents, likely)
 
     def _held_otherwise(
-        self,
-        node: Node,
-        port: int,
-        constant: Value,
-        contents: tuple[Any, ...],
-        numbers: str,
-        where: str,
-        likely: int,
-    ) -> Iterator[Lever]:
+        self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
+    ) -> Iterator[Guess]:
         """The constant with other contents, and where others use it too, another constant that has these."""
         known = self.known.types[constant]
         assert isinstance(known, Tensor)
-        changed = Tensor(known.dtype, known.shape, contents)
-        sharing = self._with_its_bytes(constant)
-        types: Mapping[Value, Type] = dict.fromkeys((constant, *sharing), changed)
-        told = partial(_in_constant, constant, numbers, where, len(sharing))
-        yield Lever(told, Change(types=types), likely, about=constant)
+        same = (constant, *self._with_its_bytes(constant))
+        yield Guess(tuple(self.constant(each, contents) for each in same), likely, about=constant)
         if constant is not node.inputs[port] or len(self.users.get(constant, ())) < 2:
             return
+        changed = Tensor(known.dtype, known.shape, contents)
         for other in self._constants_at(node, port):
             if self.known.types.get(other) == changed:
-                told = partial(as_input, other, port, f", which holds {list(contents)},")
-                yield Lever(told, Change(inputs={node: {port: other}}), likely, about=constant)
+                holds = f"{self.called(other)}, which holds {list(contents)},"
+                yield Guess((self.connected(other, node, port, holds),), likely, about=constant)
                 return
 
     def _constants_at(self, node: Node, port: int) -> Iterator[Value]:
@@ -325,18 +318,26 @@ class Candidates:
 
     # --- inputs -------------------------------------------------------------------------------------------------------
 
-    def _swapped(self, node: Node) -> Iterator[Lever]:
+    def _swapped(self, node: Node) -> Iterator[Guess]:
         if sum(each is not None for each in node.inputs) < 2 or None in node.inputs[:2]:
             return
         left, right = node.inputs[:2]
         assert left is not None
         assert right is not None
         if self.known.types.get(left) != self.known.types.get(right):
-            yield Lever(swapped, Change(inputs={node: {0: right, 1: left}}), LAST)
+            edits = self.connected(right, node, 0), self.connected(left, node, 1)
+            weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
+            likely = SELDOM if weights_first and self._takes_weights_second(node) else LAST
+            yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely)
 
-    def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+    def _takes_weights_second(self, node: Node) -> bool:
+        """Whether other nodes of the operator have no constant as their first input."""
+        others = [each.inputs[0] for each in self.of(node) if each is not node and each.inputs]
+        return not any(value is not None and self.makers.is_constant(value) for value in others)
+
+    def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Guess]:
         """The first two axes of a constant exchanged, and its last two."""
-        for value, known in zip(node.inputs, inputs):
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.value is not None:
                 continue
             assert known.shape is not None
@@ -344,13 +345,31 @@ class Candidates:
                 continue
             rank = len(known.shape)
             for one, other in dict.fromkeys(((0, 1), (rank - 2, rank - 1))):
-                shape = list(known.shape)
-                shape[one], shape[other] = shape[other], shape[one]
-                if shape != list(known.shape):
-                    changed = Tensor(known.dtype, tuple(shape))
-                    yield Lever(partial(_axes_exchanged, value, one, other), Change(types={value: changed}), GUESS)
+                if known.shape[one] != known.shape[other]:
+                    perm = list(range(rank))
+                    perm[one], perm[other] = other, one
+                    called = f"constant {self.called(value)}"
+                    yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", tuple(perm)),), called),), GUESS)
 
-    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Lever]:
+    def copied(self, node: Node) -> Iterator[Guess]:
+        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a dynamic size; and with -1
+        for the only entry that is not copied."""
+        call, inputs = self.known.calls[node], inputs_of(node, self.known)
+        names = call.signature.inputs if call.signature is not None else ()
+        data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            entries = known.value if isinstance(known, Tensor) else None
+            is_target = port < len(names) and names[port] in TARGETS
+            if value is None or entries is None or data is None or not is_target or not self.makers.is_constant(value):
+                continue
+            copied = tuple(
+                0 if at < len(data) and isinstance(data[at], Expr) and each != -1 else each
+                for at, each in enumerate(entries)
+            )
+            if copied != tuple(entries):
+                yield Guess((self.constant(value, copied),), USUAL, count=1, about=value)
+
+    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
         """Constants with another size on an axis."""
         sizes, numbers = list(sizes), list(wanted)
         for value, axis in sizes:
@@ -360,8 +379,75 @@ class Candidates:
             for size in numbers:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
-                    told = partial(_sized, value, axis, f"{size} for {known.shape[axis]}")
-                    yield Lever(told, Change(types={value: Tensor(known.dtype, shape)}), GUESS)
+                    yield Guess((self.constant(value, shape, "shape"),), GUESS)
+
+    # --- edits --------------------------------------------------------------------------------------------------------
+
+    def attribute(self, node: Node, name: str, value: object, before: object = None) -> Edit:
+        """An attribute of a node set."""
+        value = tuple(value) if isinstance(value, list) else value
+        layer = node.id or ""
+        return Edit(
+            "attribute", "node", "", node.label, node.index, name, value, op=node.op, layer=layer, before=before
+        )
+
+    def connected(self, value: Value, node: Node, port: int, called: str = "") -> Edit:
+        """Another value as an input of a node."""
+        called = called or self.called(value)
+        layer = node.id or ""
+        return Edit(
+            "input",
+            "node",
+            "",
+            node.label,
+            node.index,
+            "",
+            value.name,
+            input=port,
+            op=node.op,
+            layer=layer,
+            called=called,
+        )
+
+    def inserted(
+        self, op: str, node: Node, port: int, attributes: tuple[tuple[str, Any], ...] = (), called: str = ""
+    ) -> Edit:
+        """A node before an input of another one."""
+        layer = node.id or ""
+        return Edit(
+            "insert",
+            "node",
+            "",
+            node.label,
+            node.index,
+            op,
+            attributes,
+            input=port,
+            op=node.op,
+            layer=layer,
+            called=called,
+        )
+
+    def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
+        """A constant with other entries, or as another type."""
+        known = self.known.types.get(value)
+        before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
+        return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
+
+    def declared(self, value: Value, after: object, of: Literal["shape", "type"] = "shape") -> Edit:
+        """An input of the model with another shape or element type."""
+        known = self.known.types.get(value)
+        before = known.shape if isinstance(known, Tensor) and of == "shape" else None
+        called = f"input {self.called(value)}" if of == "shape" else self.called(value)
+        return Edit("declaration", of, name=value.name, value=after, before=before, called=called)
+
+    def called(self, value: Value) -> str:
+        """What texts call a value: ```x```, or ``layer 3 "x"``."""
+        maker = self.makers.of(value) if self.known.format.ports_declare else None
+        if maker is None or maker.node is None:
+            return f"`{value.name}`"
+        node = maker.node
+        return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
 
 
 def _bytes(constant: Constant) -> tuple[object, ...] | None:
@@ -408,37 +494,3 @@ def _wanted(
     yield from (each for each in found if each != entries[index])
     if left and -1 not in entries:
         yield -1
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def swapped(naming: Naming) -> str:
-    """What is said of two inputs that are exchanged."""
-    return "inputs 0 and 1 swapped"
-
-
-def as_input(value: Value, index: int, what: str, naming: Naming) -> str:
-    """What is said of another value as an input."""
-    return f"{naming.called(value)}{what} as input {index}"
-
-
-def _written(name: str, value: object, naming: Naming) -> str:
-    return naming.written(name, value)
-
-
-def _all_written(names: Sequence[str], value: object, naming: Naming) -> str:
-    return " and ".join(naming.written(name, value) for name in names)
-
-
-def _in_constant(constant: Value, numbers: str, where: str, sharing: int, naming: Naming) -> str:
-    others = f", whose bytes {sharing} more share{'s' * (sharing == 1)}," if sharing else ""
-    return f"{numbers} in constant {naming.called(constant)}{where}{others}"
-
-
-def _axes_exchanged(value: Value, one: int, other: int, naming: Naming) -> str:
-    return f"axes {one} and {other} of constant {naming.called(value)} exchanged"
-
-
-def _sized(value: Value, axis: int, numbers: str, naming: Naming) -> str:
-    return f"{numbers} on axis {axis} of constant {naming.called(value)}"

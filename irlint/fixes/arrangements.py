@@ -3,66 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
-from irlint.binding import Binder
-from irlint.inference.known import Known
-from irlint.inference.origins import Makers, inputs_of
-from irlint.inference.trials import Change
+from irlint.findings.edits import Edit
+from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.inserted import SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.other_values import GUESS, SELDOM, with_an_axis
+from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.model.tensor import Tensor, Type
 from irlint.ops.kernels.operands import RANK_MISMATCH
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
-from irlint.pictures.candidates import Lever
-from irlint.pictures.other_values import GUESS, SELDOM, with_an_axis
-from irlint.pictures.reasons import Naming
-from irlint.records import NOTHING, replaced
 
 #: Rules that say that an input has too many axes, or too few.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
+
+#: So many orders of axes are tried.
+ORDERS = 12
 
 #: What an input of that name holds.
 AXES = "axes"
 
 
-def rearranged(problem: Problem, node: Node, makers: Makers) -> Iterator[Lever]:
+def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
     """The node as the operation that is taken for it, with an axis of 1 less in an input, with two axes of one exchanged, and with a
     constant that has more axes."""
-    known = makers.known
-    yield from _kin(node, known)
+    known = guesses.known
+    yield from _confused(node, guesses)
     inputs = inputs_of(node, known)
     for port, (value, given) in enumerate(zip(node.inputs, inputs)):
         if value is None or not isinstance(given, Tensor) or given.shape is None:
             continue
+        if problem.fault.rule in OF_AXES or known.format.writer == "onnx":
+            yield from _inserted(problem, node, port, given, guesses)
         if problem.fault.rule in OF_AXES:
-            yield from _squeezed(node, port, given)
-        elif problem.fault.rule is MATMUL_MISMATCH and len(given.shape) > 1:
-            turned = (*given.shape[:-2], given.shape[-1], given.shape[-2])
-            yield Lever(partial(_turned, port), Change(given={node: {port: Tensor(given.dtype, turned)}}), GUESS)
-        elif problem.fault.rule.family == "broadcasting" and makers.is_constant(value) and len(given.shape) == 1:
-            yield from _raised(value, given, inputs)
+            continue
+        if problem.fault.rule is MATMUL_MISMATCH and len(given.shape) > 1:
+            rank = len(given.shape)
+            perm = (*range(rank - 2), rank - 1, rank - 2)
+            yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
+        elif (
+            problem.fault.rule.family == "broadcasting" and guesses.makers.is_constant(value) and len(given.shape) == 1
+        ):
+            yield from _raised(value, given, inputs, guesses)
 
 
-def _kin(node: Node, known: Known) -> Iterator[Lever]:
-    call = known.calls[node]
+def _confused(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    call = guesses.known.calls[node]
     for other in call.operator.kin if call.operator is not None else ():
-        bound, faults = Binder(known.model).bound(replaced(node, op=other), NOTHING, within_function=False)
-        if not faults and bound.operator is not None:
-            yield Lever(partial(_typed, other), Change(calls={node: bound}), SELDOM)
+        edit = Edit("rename", "operator", "", node.label, node.index, node.op, other, op=node.op, layer=node.id or "")
+        yield Guess((edit,), SELDOM)
 
 
-def _squeezed(node: Node, port: int, given: Tensor) -> Iterator[Lever]:
+def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: Guesses) -> Iterator[Guess]:
+    """A node before an input that takes an axis of 1 away, or adds one, or brings the axes in another order."""
+    likely = SELDOM if problem.fault.rule in OF_AXES else GUESS
+    rank = len(given.shape or ())
     for axis, dim in enumerate(given.shape or ()):
-        if dim == 1 and given.shape is not None:
-            shape = (*given.shape[:axis], *given.shape[axis + 1 :])
-            change = Change(given={node: {port: Tensor(given.dtype, shape)}})
-            yield Lever(partial(_without, port, axis), change, SELDOM, about=(node, port))
+        if dim == 1:
+            yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
+    if guesses.known.format.writer != "onnx":
+        return
+    for axis in range(rank + 1):
+        yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
+    for perm in _orders(rank, guesses):
+        yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
 
 
-def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None]) -> Iterator[Lever]:
+def _orders(rank: int, guesses: Guesses) -> list[tuple[int, ...]]:
+    """Orders of axes: those that other nodes of the model bring them in, those of layouts, and two neighbors exchanged."""
+    axes = tuple(range(rank))
+    found: dict[tuple[int, ...], None] = {}
+    for node in guesses.graph.nodes:
+        perm = node.attributes.get("perm")
+        if perm is not None and isinstance(perm.value, (list, tuple)) and len(perm.value) == rank:
+            found[tuple(perm.value)] = None
+    if rank > 2:
+        found.update(dict.fromkeys([(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])]))
+    for at in range(rank - 1):
+        found[(*axes[:at], at + 1, at, *axes[at + 2 :])] = None
+    return [each for each in list(found)[:ORDERS] if each != axes]
+
+
+def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:
     """A list of numbers, one for each index of an axis that is not the last."""
     assert given.shape is not None
     (size,) = given.shape
@@ -71,16 +96,15 @@ def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None]) -> Itera
     )
     for rank, axis in dict.fromkeys((len(each), axis) for each in others for axis in range(len(each) - 1)):
         shape = (size, *(1,) * (rank - 1 - axis))
-        told = partial(_of_shape, value, shape_text(shape), shape_text(given.shape))
-        yield Lever(told, Change(types={value: Tensor(given.dtype, shape, given.value)}), SELDOM, about=value)
+        yield Guess((guesses.constant(value, shape, "shape"),), SELDOM, about=value)
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
-def listed(node: Node, makers: Makers, others: Sequence[Type | None] = ()) -> Iterator[Lever]:
+def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
     """The node with other sizes of the parts of an axis, with a factor for each axis, or with an axis more or less in a list of some."""
-    known = makers.known
+    known = guesses.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
         return
@@ -91,17 +115,14 @@ def listed(node: Node, makers: Makers, others: Sequence[Type | None] = ()) -> It
         value = node.inputs[port] if port is not None and port < len(node.inputs) else None
         if role == PARTS and isinstance(given.get(name), tuple):
             for sizes in _parts(given[name], inputs, others):
-                changed = replaced(call, attributes={**given, name: sizes})
-                yield Lever(partial(_written, name, sizes), Change(calls={node: changed}), SELDOM)
-        if value is None or role not in (AXES, PARTS, FACTORS) or not makers.is_constant(value):
+                yield Guess((guesses.attribute(node, name, sizes, given[name]),), SELDOM)
+        if value is None or role not in (AXES, PARTS, FACTORS) or not guesses.makers.is_constant(value):
             continue
         before = known.types.get(value)
         if not isinstance(before, Tensor) or before.value is None:
             continue
         for contents in _lists(role, before.value, inputs, others):
-            changed_type = Tensor(before.dtype, (len(contents),), contents)
-            told = partial(_held, value, before.value, contents)
-            yield Lever(told, Change(types={value: changed_type}), SELDOM, about=value)
+            yield Guess((guesses.constant(value, contents),), SELDOM, about=value)
 
 
 def _lists(
@@ -146,35 +167,3 @@ def _factors(value: Sequence[Any], rank: int) -> Iterator[tuple[Any, ...]]:
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def _turned(port: int, naming: Naming) -> str:
-    return f"the last two axes of input {port} exchanged"
-
-
-def _typed(other: str, naming: Naming) -> str:
-    return naming.written("type", other)
-
-
-def _without(port: int, axis: int, naming: Naming) -> str:
-    return f"axis {axis} of input {port}, which is 1, squeezed before it"
-
-
-def _of_shape(value: Value, shape: str, before: str, naming: Naming) -> str:
-    return f"{shape} for {before} as the shape of constant {naming.called(value)}"
-
-
-def _written(name: str, value: object, naming: Naming) -> str:
-    return naming.written(name, value)
-
-
-def _held(value: Value, before: Sequence[object], contents: Sequence[object], naming: Naming) -> str:
-    one, other = ([int(each) if isinstance(each, float) else each for each in some] for some in (contents, before))
-    differing = [at for at, (a, b) in enumerate(zip(one, other)) if a != b]
-    if len(one) == len(other) and len(differing) == 1:
-        at = differing[0]
-        return f"{one[at]} for {other[at]} in constant {naming.called(value)} (entry {at})"
-    return f"{one} for {other} in constant {naming.called(value)}"

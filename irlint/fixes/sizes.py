@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import fixes_products
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import solved
-from irlint.dims import Dim, MaybeDim, Shape, symbol, symbols
+from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
+from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
-from irlint.findings.wording import listed
+from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.other_values import GUESS, SELDOM
+from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
-from irlint.inference.trials import DECLARED, Change, Trials
-from irlint.model import Problem, Value
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.pictures.candidates import Lever
-from irlint.pictures.other_values import GUESS, SELDOM
-from irlint.pictures.reasons import Naming
 
 #: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
 WANTED = symbol("a fed size", 1)
@@ -27,15 +26,15 @@ WANTED = symbol("a fed size", 1)
 INPUTS = 3
 FAR = 16_384
 
-#: Neighbours that do as well are told of up to so many.
-RANGE = 64
+#: In each direction so many sizes are tried that the demands allow, and so many neighbors of the first that fits.
+TRIED = 4
+NEIGHBORS = 8
 
 #: Demands that leave fewer sizes than this are no demands of a model that is meant to be so.
 FEW = 6
 
-#: Conditions of more characters than this are not solved, and of more than this not tried.
+#: Conditions of more characters than this are not solved.
 LONG = 120
-LONGEST = 4_000
 
 #: An input of so many axes is an image, whose spatial sizes go together.
 IMAGE = 4
@@ -56,25 +55,37 @@ def leaves_sizes(requirement: Requirement) -> bool:
     return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
 
 
-def feeds(problem: Problem, clashing: Sequence[tuple[Value, int]], makers: Makers, trials: Trials) -> Iterator[Lever]:
+def resized(
+    problem: Problem, clashing: Sequence[tuple[Value, int]], guesses: Guesses, trials: Trials
+) -> Iterator[Guess]:
     """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its axes in proportion, and each; then the
     first axis of all that have it alike."""
-    known, node = makers.known, problem.node
+    known, makers, node = guesses.known, guesses.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
+    near: set[Value] = set()
     for value, axis in clashing:
         for given, at in sources(value, axis, makers, REACH):
             shape = shape_of(given, known)
-            if node is None or given in node.inputs or makers.is_constant(given):
+            if node is None or makers.is_constant(given):
                 continue
+            if given in node.inputs:
+                if not _meets_constants(node, given, makers):
+                    continue
+                near.add(given)
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
     for given, every in list(axes.items())[:INPUTS] if node is not None else ():
         for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
-            yield from _fed(problem, [given], some, trials, whole=not at)
+            yield from _fed(problem, [given], some, guesses, trials, likely=GUESS if at or given in near else SELDOM)
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
         batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
         if len(batch) > 1:
-            yield from _fed(problem, batch, (0,), trials, whole=True)
+            yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM)
+
+
+def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
+    """Whether all other inputs of a node are constants."""
+    return all(each is None or each is value or makers.is_constant(each) for each in node.inputs)
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -92,22 +103,22 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _fed(
-    problem: Problem, given: Sequence[Value], axes: tuple[int, ...], trials: Trials, *, whole: bool
-) -> Iterator[Lever]:
+    problem: Problem, given: Sequence[Value], axes: tuple[int, ...], guesses: Guesses, trials: Trials, *, likely: int
+) -> Iterator[Guess]:
     """Inputs with other sizes on axes, on which all of them have the same."""
-    types = {value: known for value in given if isinstance(known := trials.known.types.get(value), Tensor)}
-    node, shape = problem.node, types[given[0]].shape
+    node, shape = problem.node, shape_of(given[0], trials.known)
     assert node is not None
     assert shape is not None
     sizes = [dim for axis in axes if isinstance(dim := shape[axis], int)]
     common = gcd(*sizes)
 
-    def change(part: Dim) -> Change:
+    def edits(part: Dim) -> tuple[Edit, ...]:
         new = [size // common * part for size in sizes]
-        changed = {value: Tensor(known.dtype, _with(known.shape or (), axes, new)) for value, known in types.items()}
-        return Change(types=changed, stale=not trials.known.format.ports_declare)
+        shapes = [(value, shape_of(value, trials.known) or ()) for value in given]
+        return tuple(guesses.declared(value, _with(each, axes, new)) for value, each in shapes)
 
-    carried = trials.carried(change(WANTED), node)
+    change = trials.change(edits(WANTED))
+    carried = None if change is None else trials.carried(change, node)
     if carried is None:
         return
     answer, demands = carried
@@ -115,20 +126,19 @@ def _fed(
         wanted = _as_declared(problem, answer.outputs or ())
     else:
         wanted = [_without_one(each.any_of) for each in answer.requirements] if answer.outputs is not None else []
-    ranges = _nearest(common, (*wanted, *(each.any_of for each in demands))) if wanted else []
 
-    def fits(*parts: int) -> bool:
-        return all(trials.outcome(change(part), problem) is not None for part in dict.fromkeys(parts))
+    def fits(part: int) -> bool:
+        return trials.outcome(edits(part), problem) is not None
 
-    tried = [(each if fits(*each) else (_roundest(*each),) * 2) for each in ranges]
-    fitting = [each for each in tried if each in ranges or fits(*each)]
-    if not fitting:
+    allowed = _allowed(common, (*wanted, *(each.any_of for each in demands))) if wanted else None
+    if allowed is None:
         return
-    if len(set(sizes)) > 1:
-        fitting = [(best, best) for best in (_roundest(*fitting[0]),)]
-    new = [size // common * fitting[0][0] for size in sizes]
-    told = partial(_told, given, axes, sizes, new, fitting)
-    yield Lever(told, change(_roundest(*fitting[0])), SELDOM if whole else GUESS)
+    for step in (-1, 1):
+        near = (common + step * far for far in range(1, FAR) if common + step * far > 0)
+        first = next(filter(fits, islice(filter(allowed, near), TRIED)), None)
+        if first is not None:
+            beside = takewhile(lambda part: part > 0 and allowed(part) and fits(part), count(first + step, step))
+            yield Guess(edits(_roundest(first, *islice(beside, NEIGHBORS))), likely, about=(*given, *axes))
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
@@ -157,66 +167,43 @@ def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Rela
     return []
 
 
-def _nearest(size: int, demands: Iterable[Sequence[Relation]]) -> list[tuple[int, int]]:
-    """The nearest sizes below and above one with which all of the demands hold that are about nothing else, each with the neighbours that
-    do as well; none where ``size`` does, and where elements are only to be divided otherwise."""
+def _allowed(size: int, demands: Iterable[Sequence[Relation]]) -> Callable[[int], bool] | None:
+    """Whether all of the demands that are about the wanted size alone hold for a number; None where they hold for ``size``, or there are none."""
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
-    if not of_one or any(relation.kind == "%" for relations in of_one for relation in relations):
-        return []
+    if not of_one:
+        return None
+    solutions = [
+        (relations, solved([simplified(each) for each in relations]) if _is_short(relations) else None)
+        for relations in of_one
+    ]
 
-    condition = " and ".join(f"({' or '.join(map(str, relations))})" for relations in of_one)
-    if len(condition) > LONGEST:
-        return []
+    def holds(number: int) -> bool:
+        return all(
+            number in sizes if sizes is not None else any(_holds(each, number) for each in relations)
+            for relations, sizes in solutions
+        )
+
+    return None if holds(size) else holds
+
+
+def _is_short(relations: Sequence[Relation]) -> bool:
+    return sum(len(str(each)) for each in relations) <= LONG
+
+
+def _holds(relation: Relation, number: int) -> bool:
+    """Whether a relation holds for a number in the place of the wanted size."""
+    sizes = dict.fromkeys(symbols(WANTED), number)
     try:
-        code = compile(condition.replace(str(WANTED), "n"), "", "eval")
-    except SyntaxError:  # sizes within sizes, deeper than Python reads them
-        return []
-
-    def fits(number: int) -> bool:
-        try:
-            return number > 0 and bool(
-                eval(code, {"__builtins__": {}, "min": min, "max": max, "abs": abs, "n": number})
-            )
-        except ZeroDivisionError:
-            return False
-
-    if fits(size):
-        return []
-    below = next((near for near in range(size - 1, max(0, size - FAR), -1) if fits(near)), None)
-    above = next((near for near in range(size + 1, size + FAR) if fits(near)), None)
-    found = []
-    for near, step in ((below, -1), (above, 1)):
-        if near is not None:
-            last = near
-            while fits(last + step) and abs(last - near) < RANGE:
-                last += step
-            found.append((min(near, last), max(near, last)))
-    return found
+        left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
+    except (TooComplex, ZeroDivisionError, RecursionError):
+        return False
+    return left >= right if relation.kind == ">=" else left == right
 
 
-def _roundest(first: int, last: int) -> int:
-    """Of the numbers from one to another the one that can be halved most often."""
-    return max(range(first, last + 1), key=lambda number: number & -number)
+def _roundest(*numbers: int) -> int:
+    """Of numbers the one that can be halved most often."""
+    return max(numbers, key=lambda number: number & -number)
 
 
 def _names(relation: Relation) -> frozenset[str]:
     return symbols(relation.left) | symbols(relation.right)
-
-
-def _told(
-    given: Sequence[Value],
-    axes: tuple[int, ...],
-    old: Sequence[int],
-    new: Sequence[int],
-    fitting: Sequence[tuple[int, int]],
-    naming: Naming,
-) -> str:
-    where = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed(list(map(str, axes)))}"
-    if len(set(old)) == 1:
-        ranges = (f"{first}" if first == last else f"{first} to {last}" for first, last in fitting)
-        numbers = f"{' or '.join(ranges)} for {old[0]}"
-    else:
-        numbers = f"{' and '.join(map(str, new))} for {' and '.join(map(str, old))}"
-    names = listed([naming.called(each) for each in given])
-    by = naming.known.overridden.get(given[0])
-    return f"{numbers} on {where} of input{'s' * (len(given) > 1)} {names}" + f", which {by} gives," * bool(by)

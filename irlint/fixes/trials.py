@@ -1,4 +1,4 @@
-"""What a model would be like with one thing changed: which faults would be gone, and whether others would come."""
+"""What a model would be with some edits: which problems disappear, and whether others appear."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.binding.calls import Call
-from irlint.dims import symbols
+from irlint.dims import product, symbols
+from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
+from irlint.fixes import inserted
+from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
 from irlint.inference.holes import filled, names_in
@@ -18,8 +21,8 @@ from irlint.inference.questions import questions
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Type
-from irlint.records import NOTHING, record
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.records import NOTHING, record, replaced
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import Terms
@@ -30,8 +33,8 @@ DECLARED = "declarations"
 
 @record
 class Change:
-    """Other calls of nodes, other inputs of them, and other types of values, or of what a node takes as an input (``given``); with
-    ``stale`` what the file declares behind them may be wrong then."""
+    """What edits come to: other calls of nodes, other inputs of them, and other types of values, or of what a node takes as an input
+    (``given``); with ``stale`` what the file declares behind them may be wrong then."""
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -46,24 +49,14 @@ class Change:
         return any(value in self.types for value in node.inputs)
 
 
-@record
-class Outcome:
-    """The problems that a change does away with, the declarations that have to follow it, and what the node of the problem that was asked
-    about takes then."""
-
-    gone: tuple[Problem, ...]
-    stale: tuple[Value, ...] = ()
-    inputs: tuple[Type | None, ...] = ()
-
-
-#: Whether sizes are left with which a requirement holds, beside the very few of a model that is not meant to be so.
+#: Whether a requirement holds for more than the very few sizes that a usable model would not be limited to.
 Leaves = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Changes of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked.
+    """Edits of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked.
 
-    A node may demand what it did not before, if that ``leaves`` enough sizes open.
+    A node may demand what it did not before, if that ``leaves`` enough sizes.
     """
 
     def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
@@ -81,6 +74,9 @@ class Trials:
                 if value is not None:
                     self.users.setdefault(value, []).append(node)
         self.captured = {value for each in graphs(known.model) for value in each.captured}
+        self.values = {value.name: value for value in _defined(graph)}
+        self.by_index = {node.index: node for node in graph.nodes}
+        self.graph = graph
         self.demanded: dict[Node, set[str]] = {}
         for demand in known.requires:
             self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
@@ -92,22 +88,42 @@ class Trials:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
                 self.problems.setdefault(problem.node, []).append(problem)
 
-    def outcome(self, change: Change, problem: Problem) -> Outcome | None:
-        """What a change does; None where ``problem`` stays, another comes, or too much would be asked."""
+    def change(self, edits: Sequence[Edit]) -> Change | None:
+        """What edits come to; None where one of them names what the graph does not have."""
+        found = Changes(self)
+        return found.change if all(found.add(edit) for edit in edits) else None
+
+    def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
+        """What edits do; None where ``problem`` stays, another appears, or too much would be asked."""
+        change = self.change(edits)
+        return None if change is None else self.outcome_of(change, problem)
+
+    def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
+        """What a change does; None where ``problem`` stays, another appears, or too much would be asked."""
         node = problem.node
-        if node is None or (change.touches(node) and not self._mends(change, problem)):
+        if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         types: dict[Value, Type | None] = dict(change.types)
         found: list[Problem] = []
         stale: list[Value] = []
         for each, changed in self._touched(change, types):
             follows = self._step(change, each, types, found, stale)
-            if follows is None or (each is node and not any(gone is problem for gone in found)):
+            if follows is None or (each is node and not any(fixed is problem for fixed in found)):
                 return None
             changed += follows
         if not any(each is problem for each in found):
             return None
         return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
+
+    def behind(self, edit: Edit, known: Type | None) -> Type | None:
+        """What an inserted node gives for a type: one that arranges axes or converts, or one like a node of the graph."""
+        if not isinstance(known, Tensor):
+            return None
+        if edit.name in inserted.RESULTS:
+            return inserted.RESULTS[edit.name](known, **dict(edit.value))
+        like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
+        answer = self._ask(like, [known], None) if like is not None else None
+        return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
         """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one of these fails."""
@@ -145,7 +161,7 @@ class Trials:
                         heappush(queue, self.order[user])
                         waiting.add(self.order[user])
 
-    def _mends(self, change: Change, problem: Problem) -> bool:
+    def _fixes(self, change: Change, problem: Problem) -> bool:
         """Whether the node itself has no fault any more: what most changes fail at, and costs one question."""
         assert problem.node is not None
         answer = self._answer(change, problem.node, dict(change.types))
@@ -172,9 +188,9 @@ class Trials:
         return contradicts(given, value) or disagrees(given, value, self._terms)
 
     def _answer(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> Answer | None:
-        self.left -= 1
-        if self.left < 0:
+        if self.left <= 0:
             return None
+        self.left -= 1
         return self._ask(node, self._inputs(change, node, types), change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
@@ -253,6 +269,106 @@ class Trials:
                 types[value] = settled
                 changed.append(value)
         return changed
+
+
+class Changes:
+    """Adds up what edits come to."""
+
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self.known = trials.known
+        self.calls: dict[Node, Call] = {}
+        self.inputs: dict[Node, dict[int, Value]] = {}
+        self.types: dict[Value, Type] = {}
+        self.given: dict[Node, dict[int, Type]] = {}
+        self.stale = False
+
+    @property
+    def change(self) -> Change:
+        """All that was added."""
+        return Change(self.calls, self.inputs, self.types, self.given, self.stale)
+
+    def add(self, edit: Edit) -> bool:
+        """Whether the graph has what an edit names, which is added then."""
+        match edit.kind:
+            case "constant" | "declaration":
+                return self._typed(edit)
+        node = self.trials.by_index.get(edit.index) if edit.index is not None else None
+        if node is None or edit.graph:
+            return False
+        match edit.kind, edit.of:
+            case "attribute", _:
+                return self._attribute(node, edit)
+            case "rename", "operator":
+                return self._operator(node, edit)
+            case "input", _:
+                return self._input(node, edit)
+            case "insert", _:
+                return self._inserted(node, edit)
+        return False
+
+    def _typed(self, edit: Edit) -> bool:
+        value = self.trials.values.get(edit.name)
+        known = self.types.get(value, self.known.types.get(value)) if value is not None else None
+        if value is None or not isinstance(known, Tensor):
+            return False
+        self.types[value] = _edited(known, edit)
+        self.stale |= edit.kind == "declaration" and edit.of == "shape" and not self.known.format.ports_declare
+        return True
+
+    def _attribute(self, node: Node, edit: Edit) -> bool:
+        call = self.calls.get(node, self.known.calls.get(node))
+        if call is None:
+            return False
+        given = call.attributes or {}
+        value = list(edit.value) if isinstance(given.get(edit.name), list) else edit.value
+        self.calls[node] = replaced(call, attributes={**given, edit.name: value})
+        return True
+
+    def _operator(self, node: Node, edit: Edit) -> bool:
+        from irlint.binding import Binder
+
+        bound, faults = Binder(self.known.model).bound(replaced(node, op=edit.value), NOTHING, within_function=False)
+        self.calls[node] = bound
+        return not faults and bound.operator is not None
+
+    def _input(self, node: Node, edit: Edit) -> bool:
+        value = self.trials.values.get(edit.value)
+        if value is None or edit.input is None:
+            return False
+        self.inputs.setdefault(node, {})[edit.input] = value
+        return True
+
+    def _inserted(self, node: Node, edit: Edit) -> bool:
+        port = edit.input
+        if port is None or not 0 <= port < len(node.inputs):
+            return False
+        value = self.inputs.get(node, NOTHING).get(port, node.inputs[port])
+        known = self.given.get(node, NOTHING).get(port) or (self.known.types.get(value) if value is not None else None)
+        result = self.trials.behind(edit, known)
+        if result is not None:
+            self.given.setdefault(node, {})[port] = result
+        return result is not None
+
+
+def _edited(known: Tensor, edit: Edit) -> Tensor:
+    """The type of a value after an edit of it."""
+    match edit.of:
+        case "type":
+            return Tensor(edit.value, known.shape, known.value if edit.value in INTEGERS else None)
+        case "entries":
+            shape = known.shape if len(edit.value) == len(known.value or ()) else (len(edit.value),)
+            return Tensor(known.dtype, shape, edit.value)
+    kept = known.value if product(edit.value) == len(known.value or ()) else None
+    return Tensor(known.dtype, edit.value, kept)
+
+
+def _defined(graph: Graph) -> Iterator[Value]:
+    """What a graph defines, the value that counts of a name last."""
+    for node in reversed(graph.nodes):
+        yield from (value for value in node.outputs if value is not None)
+    yield from graph.constants
+    yield from graph.inputs
 
 
 def is_demand(problem: Problem) -> bool:

@@ -1,150 +1,151 @@
-"""The one thing to change with which a finding is gone: candidates are tried, and only what mends the model is told."""
+"""The search for edits that fix a problem: guesses are tried, the nearest first, and of those that fix it the best are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
+from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
+from irlint.fixes.arrangements import listed, rearranged
+from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.other_values import GUESS, SELDOM, USUAL
+from irlint.fixes.outcomes import Outcome
+from irlint.fixes.sizes import leaves_sizes, resized
+from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
-from irlint.inference.trials import DECLARED, Outcome, Trials, is_demand
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
-from irlint.pictures.arrangements import listed, rearranged
-from irlint.pictures.candidates import Candidates, Lever, swapped
-from irlint.pictures.feeds import feeds, leaves_sizes
-from irlint.pictures.operands import Operands
-from irlint.pictures.other_values import GUESS, SELDOM, USUAL
-from irlint.pictures.reasons import Naming
-from irlint.pictures.tables import ELEMENT_TYPES, TYPED
 from irlint.records import record, replaced
 
-#: Of the first so many findings of a file a lever is looked for, with so many questions to operators in all.
-FINDINGS = 3
+#: So many questions to operators are asked for one file.
 QUESTIONS = 2000
 
-#: So many changes are tried for one finding at each stage, and so many of them told.
+#: So many guesses are tried for one finding at each stage, and so many that do equally well are suggested.
 CANDIDATES = 240
-TOLD = 2
+SUGGESTED = 2
 
 #: Clashing sizes are followed back through so many nodes, of which the nearest are asked.
 FARTHEST = 64
 NODES = 8
 
+#: A finding about more dynamic sizes that a node fixes has no fix.
+SIZES = 2
+
+#: The family of rules about element types, and those that compare inputs.
+ELEMENT_TYPES = "element-types"
+TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
+
 
 @record
 class Tried:
-    """A change with what it does away with; the least ``order`` is the best."""
+    """A guess with what it fixes; the least ``order`` is the best."""
 
-    order: tuple[int, int, int]
-    lever: Lever
+    order: tuple[int, int, int, int]
+    guess: Guess
     outcome: Outcome
 
 
-class Levers:
-    """Looks for the levers of the findings of one model."""
+class Search:
+    """Looks for edits of one model."""
 
-    def __init__(self, known: Known, makers: Makers, problems: Sequence[Problem]) -> None:
+    def __init__(self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem]) -> None:
         self.known = known
+        self.graph = graph
         self.makers = makers
         self.problems = problems
-        self.looked = 0
-        self._trials: Trials | None = None
-        self._candidates: Candidates | None = None
-        self._told: list[tuple[list[Lever], Outcome]] = []
+        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes)
+        self.guesses = Guesses(known, graph, makers, self.trials.users)
 
-    def of(self, problem: Problem, naming: Callable[[], Naming]) -> str:
-        """``with axis = 1 this and the 3 that follow are gone``; "" where nothing does it, too much does, or enough was tried."""
-        graph = self.known.model.graph
-        if graph is None or not _may_have_one(problem, self.known):
-            return ""
-        for levers, outcome in self._told:
-            if any(each is problem for each in outcome.gone):
-                return f"{_told(levers, naming(), problem.node)} {_gone(problem, outcome, self.problems)}"
-        if self.looked >= FINDINGS:
-            return ""
-        self.looked += 1
-        if self._trials is None or self._candidates is None:
-            self._trials = Trials(self.known, graph, self.problems, QUESTIONS, leaves_sizes)
-            self._candidates = Candidates(self.known, graph, self.makers, self._trials.users)
-        best = self._best(problem, graph, self._trials, self._candidates)
+    def best(self, problem: Problem) -> tuple[tuple[tuple[Edit, ...], ...], Outcome, bool] | None:
+        """The edits that fix a problem and do equally well, what the first of them do, and whether a constant may as well be wrong; None
+        where nothing fixes it, or too much does."""
+        best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best:
-            return ""
-        levers = [_located(each.lever, problem) for each in best[:TOLD]]
-        self._told.append((levers, best[0].outcome))
-        told = f"{_told(levers, naming(), problem.node)} {_gone(problem, best[0].outcome, self.problems)}"
-        or_held = self._or_constant(problem, best[0].lever) and problem.fault.help
-        return f"{told}; or {problem.fault.help}" if or_held else told
+            return None
+        alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
+        return alternatives, best[0].outcome, self._or_constant(problem, best[0].guess)
 
-    def _or_constant(self, problem: Problem, lever: Lever) -> bool:
-        """Whether a constant may as well be wrong as the axis that a lever names, which no other node has."""
-        if lever.count or "ax" not in str(lever.about) or lever.within not in (None, problem.node):
+    def _or_constant(self, problem: Problem, guess: Guess) -> bool:
+        """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""
+        if guess.count or "ax" not in str(guess.about) or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
-    def _best(self, problem: Problem, graph: Graph, trials: Trials, candidates: Candidates) -> list[Tried]:
+    def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
         """The changes that do away with most, and of these the likely ones; none where too many do."""
         best: list[Tried] = []
-        for stage in self._stages(problem, graph, trials, candidates):
+        for stage in self._stages(problem, graph, trials, guesses):
             best = _first((*best, *_deciding(list(self._tried(stage, problem, trials)), problem)))
-            meant = best and best[0].order[1] <= SELDOM and not all(each.lever.adds for each in best)
-            if meant and self._all_gone(problem, best[0].outcome.gone):
+            likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
+            if (
+                likely
+                and any(each.guess.changes_node or each.guess.likely == USUAL for each in best)
+                and self._all_gone(problem, best[0].outcome.fixed)
+            ):
                 break
-        if len(best) > TOLD and best[0].order[1] > USUAL:
-            best = [each for each in best if each.lever.within is best[0].lever.within]
-        return best if len(best) <= TOLD or best[0].order[1] == USUAL else []
+        if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
+            best = [each for each in best if each.guess.within is best[0].guess.within]
+        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
 
-    def _stages(
-        self, problem: Problem, graph: Graph, trials: Trials, candidates: Candidates
-    ) -> Iterator[Iterator[Lever]]:
+    def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """What to try, the nearest first."""
-        node, operands = problem.node, Operands(candidates)
+        node, inputs = problem.node, Inputs(guesses)
         assert node is not None
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
                 at for at, value in enumerate(node.inputs) if value in graph.undefined and _is_meant(value, problem)
             )
             port = next(missing, None)
-            yield operands.unused([node], {node: port}) if port is not None else iter(())
+            yield inputs.unused([node], {node: port}) if port is not None else iter(())
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
-            yield (each for each in candidates.at(node) if each.told is swapped)
-            yield operands.retyped(node)
+            yield inputs.as_in_other_blocks(node)
+            yield (each for each in guesses.at(node) if each.swaps)
+            yield inputs.retyped(problem, node)
             return
-        yield chain(candidates.at(node), listed(node, self.makers))
+        yield inputs.as_in_other_blocks(node)
+        if is_demand(problem):
+            yield guesses.copied(node)
+        if problem.fault.rule.family == DECLARED:
+            yield inputs.behind(problem, node)
+        yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:
-            yield rearranged(problem, node, self.makers)
+            yield rearranged(problem, node, guesses)
         clashing = self._clashing(problem)
         nodes = self._behind(node, clashing)
-        yield self._at_others(nodes, node, candidates)
-        yield operands.unused([node, *nodes], {})
-        yield feeds(problem, clashing, self.makers, trials)
+        yield self._at_others(nodes, node, guesses)
+        yield inputs.unused([node, *nodes], {})
+        yield resized(problem, clashing, guesses, trials)
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        yield candidates.resized(ends, sizes)
+        yield guesses.resized(ends, sizes)
+        yield inputs.rewired(node)
 
-    def _tried(self, levers: Iterable[Lever], problem: Problem, trials: Trials) -> Iterator[Tried]:
-        for at, lever in enumerate(levers):
+    def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
+        for at, guess in enumerate(guesss):
             if at >= CANDIDATES or trials.left <= 0:
                 break
-            outcome = trials.outcome(lever.change, problem)
+            outcome = trials.outcome(guess.edits, problem)
             if outcome is not None:
-                if lever.likely < GUESS and _is_stretched(problem, outcome, self.known):
-                    lever = replaced(lever, likely=GUESS)
-                worth = len(outcome.gone) - len(outcome.stale)
-                yield Tried((-worth, lever.likely, -lever.count), lever, outcome)
+                if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
+                    guess = replaced(guess, likely=GUESS)
+                worth = len(outcome.fixed) - len(outcome.stale)
+                order = -worth, guess.likely, len(outcome.stale), -guess.count
+                yield Tried(order, guess, outcome)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether no other finding of the family of ``problem`` is left that may be of the same mistake."""
-        left = (each for each in self.problems if each.because is None and _may_have_one(each, self.known))
+        left = (each for each in self.problems if each.because is None and may_be_fixed(each, self.known))
         return all(any(each is other for other in gone) for each in left if each is not problem)
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
@@ -204,17 +205,17 @@ class Levers:
         fixed = (self.known.format.constant_node, self.known.format.input_node)
         return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
 
-    def _at_others(self, nodes: Sequence[Node], node: Node, candidates: Candidates) -> Iterator[Lever]:
+    def _at_others(self, nodes: Sequence[Node], node: Node, guesses: Guesses) -> Iterator[Guess]:
         asked = 0
         for each in nodes:
             others = inputs_of(node, self.known)
-            levers = [
-                replaced(lever, within=each)
-                for lever in chain(candidates.at(each, others), listed(each, self.makers, others))
-                if lever.likely < GUESS or lever.told is swapped
+            guesss = [
+                replaced(guess, within=each)
+                for guess in chain(guesses.at(each, others), listed(each, guesses, others))
+                if guess.likely < GUESS or guess.swaps
             ]
-            yield from levers
-            asked += any(lever.told is not swapped for lever in levers)
+            yield from guesss
+            asked += any(not guess.swaps for guess in guesss)
             if asked >= NODES:
                 return
 
@@ -249,37 +250,41 @@ def _at(found: tuple[int, Node]) -> int:
 
 def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
     """Those of the changes that say something: not the many values of one attribute that all do, unless other nodes have one."""
-    limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else TOLD
+    limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:
-        if each.lever.count >= 0:
+        if each.guess.count >= 0:
             counts[_kind(each)] = counts.get(_kind(each), 0) + 1
     return [
         each
         for each in found
-        if each.lever.about is None or each.lever.count > 0 or counts.get(_kind(each), limit) <= limit
+        if each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each), limit) <= limit
     ]
 
 
 def _kind(tried: Tried) -> tuple[object, ...]:
-    return tried.lever.within, tried.lever.about, tried.lever.likely
+    return tried.guess.within, tried.guess.about, tried.guess.likely
 
 
 def _first(found: Sequence[Tried]) -> list[Tried]:
     return [each for each in found if each.order == min(other.order for other in found)]
 
 
-def _located(lever: Lever, problem: Problem) -> Lever:
-    """A lever that says where it is, if it is a change of a node and not of what the graph holds or is given."""
-    at_node = lever.within is None and (lever.change.calls or lever.change.inputs)
-    return replaced(lever, within=problem.node) if at_node else lever
+def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
+    """The guesses, those about one thing together that are sizes of inputs."""
+    found: dict[object, list[Tried]] = {}
+    for each in best:
+        sized = all(edit.kind == "declaration" and edit.of == "shape" for edit in each.guess.edits)
+        found.setdefault(each.guess.about if sized else each.guess.edits, []).append(each)
+    return list(found.values())
 
 
 def _is_meant(value: Value | None, problem: Problem) -> bool:
     return value is not None and (problem.value is None or value.name == problem.value)
 
 
-def _may_have_one(problem: Problem, known: Known) -> bool:
+def may_be_fixed(problem: Problem, known: Known) -> bool:
+    """Whether edits are looked for that fix a problem of a node of the main graph."""
     node = problem.node
     if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False
@@ -287,7 +292,7 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
     if problem.fault.severity is Severity.NOTE or problem.fault.role == "connection":
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
-        return len(problem.sizes) <= 1
+        return len(problem.sizes) <= SIZES
     if family == DECLARED:
         from irlint.inference.agreement import disagrees, terms_of
 
@@ -297,30 +302,3 @@ def _may_have_one(problem: Problem, known: Known) -> bool:
             contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
         )
     return problem.by_rule and problem.is_error and family in TYPED
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def _told(levers: Sequence[Lever], naming: Naming, here: Node | None) -> str:
-    """``with strides = [2, 2] in Conv[3], or in Conv[5],``."""
-    places: dict[str, list[str]] = {}
-    for lever in levers:
-        node = lever.within if lever.within is not here else None
-        places.setdefault(lever.told(naming), []).append(f" in {naming.short(node)}" if node is not None else "")
-    told = [what + ", or".join(dict.fromkeys(within)) for what, within in places.items()]
-    several = len(told) > 1 or any(", or" in each for each in told)
-    return f"with {', or with '.join(told)}" + "," * several
-
-
-def _gone(problem: Problem, outcome: Outcome, problems: Sequence[Problem]) -> str:
-    others = [each for each in outcome.gone if each is not problem]
-    following = [each for each in problems if each.because is problem]
-    count, stale = len(others), len(outcome.stale)
-    whole = bool(following) and count == len(following) and all(each.because is problem for each in others)
-    if count and whole:
-        told = f"this and the {count} that {'follows' if count == 1 else 'follow'} are gone"
-    else:
-        told = f"this and {count} more are gone" if count else "this is gone"
-    has = "declaration has" if stale == 1 else "declarations have"
-    return f"{told}, and {stale} {has} to follow" if stale else told

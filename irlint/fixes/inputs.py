@@ -1,0 +1,279 @@
+"""Other values as the inputs of a node: those that nothing uses, and those of another element type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from irlint.checks.meant import plain
+from irlint.findings.edits import Edit
+from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.inserted import CAST, NAMES, RESULTS
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL
+from irlint.inference.origins import inputs_of
+from irlint.model import Node, Problem, Value
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
+from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
+
+#: So many values that nothing uses are tried.
+UNUSED = 24
+
+#: At most so many inputs of a node are connected as in other blocks.
+PORTS = 2
+
+#: Back from a node whose element types clash so many nodes are looked at.
+TYPED_NODES = 6
+
+#: The attributes that name the element type of a result.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+
+
+class Inputs:
+    """Other values as inputs of the nodes of the main graph."""
+
+    def __init__(self, guesses: Guesses) -> None:
+        self.guesses = guesses
+        self.known = guesses.known
+        self.graph = guesses.graph
+        self.makers = guesses.makers
+        self.users = guesses.users
+
+    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
+        """The values that nobody uses, in the place of one like them, or of one that is missing."""
+        names: dict[str, int] = {}
+        made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
+        for value in {*made, *self.graph.constants, *self.graph.inputs}:
+            names[value.name] = names.get(value.name, 0) + 1
+        returned = set(self.graph.outputs)
+        spare = [
+            (value, known)
+            for value in (*chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)), *self.graph.constants)
+            if value is not None
+            and not self.users.get(value)
+            and isinstance(known := self.known.types.get(value), Tensor)
+            and value not in returned
+            and names.get(value.name, 1) == 1
+        ][:UNUSED]
+        for node in nodes if spare else ():
+            for port, given in enumerate(inputs_of(node, self.known)):
+                for value, known in spare:
+                    if value in node.outputs or (
+                        port != missing[node] if node in missing else not _alike(known, given)
+                    ):
+                        continue
+                    makers = self._named_after(node.inputs[port]) if node in missing else []
+                    maker = self.makers.of(value)
+                    if makers and (maker is None or maker.node is None or maker.node.op != makers[0].op):
+                        yield from self._behind(value, makers, node, port)
+                        continue
+                    unused = f"{self.guesses.called(value)}, which nothing uses,"
+                    before = node.inputs[port]
+                    replaces = before is not None and self.users.get(before) == [node] and before not in returned
+                    yield Guess((self.guesses.connected(value, node, port, unused),), GUESS if replaces else SELDOM)
+
+    def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
+        """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are swapped in one layer, those
+        of the others, and of a wrong connection what comes before the node in its own block."""
+        kinds = self._kinds_elsewhere(node)
+        own = [self._kind(value) for value in node.inputs]
+        differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
+        if not 0 < len(differing) <= PORTS:
+            return
+        edits = []
+        for port in differing:
+            value = self._nearest(node, kinds[port])
+            if value is None and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
+                edits.append(inserted)
+                continue
+            if value is None or value is node.inputs[port]:
+                return
+            edits.append(
+                self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, as in other blocks,")
+            )
+        yield Guess(tuple(edits), USUAL, count=1)
+
+    def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
+        """By input what most nodes of the same name in other blocks have there; None where that differs."""
+        others = [
+            each
+            for each in self.guesses.of(node)
+            if each is not node
+            and node.name
+            and plain(each.name) == plain(node.name)
+            and len(each.inputs) == len(node.inputs)
+        ]
+        found: list[tuple[str, str] | None] = []
+        for port in range(len(node.inputs) if others else 0):
+            kinds = {self._kind(each.inputs[port]) for each in others}
+            found.append(kinds.pop() if len(kinds) == 1 else None)
+        return found
+
+    def _kind(self, value: Value | None) -> tuple[str, str] | None:
+        """What makes a value, without what tells blocks apart."""
+        maker = self.makers.of(value) if value is not None else None
+        if value is None or maker is None:
+            return None
+        node = maker.node
+        return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
+
+    def _like_elsewhere(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
+        """A node before an input, as nodes of the same name in other blocks have one there."""
+        like = next(
+            (each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]), None
+        )
+        if like is None or like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
+            return None
+        given = {
+            name: tuple(each.value) if isinstance(each.value, list) else each.value
+            for name, each in like.attributes.items()
+        }
+        if len(like.inputs) > 1 and like.inputs[1] is not None:
+            held = self.known.types.get(like.inputs[1])
+            given["axes"] = held.value if isinstance(held, Tensor) else None
+        name = NAMES[like.op]
+        value = given.get(name)
+        if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
+            value = NUMBERED_TYPES[value - 1]
+        return None if value is None else self.guesses.inserted(like.op, node, port, ((name, value),))
+
+    def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
+        """Of the node's own inputs, and then of what stands before it, the last value of a kind."""
+        own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
+        if own is not None:
+            return own
+        before = (each for each in reversed(self.graph.nodes) if each.index < node.index)
+        made = (value for each in before for value in each.outputs if value is not None)
+        stored = (value for value in self.graph.constants if not self.users.get(value))
+        return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
+
+    def rewired(self, node: Node) -> Iterator[Guess]:
+        """Every other value before a node, of the element type and number of axes that it has, as each of its inputs."""
+        made = [
+            value
+            for each in self.graph.nodes
+            if each.index < node.index
+            for value in each.outputs
+            if value is not None and isinstance(self.known.types.get(value), Tensor)
+        ]
+        inputs = inputs_of(node, self.known)
+        for port, (value, given) in enumerate(zip(node.inputs, inputs)):
+            if value is None or self.makers.is_constant(value):
+                continue
+            for other in reversed(made):
+                known = self.known.types.get(other)
+                if other in node.inputs or not isinstance(known, Tensor) or not isinstance(given, Tensor):
+                    continue
+                if known.dtype == given.dtype and known != given:
+                    yield Guess((self.guesses.connected(other, node, port),), LAST)
+
+    def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
+        """The outputs of a node, of one that is used those alone that its operator always has."""
+        if not any(value is not None and self.users.get(value) for value in node.outputs):
+            return node.outputs
+        call = self.known.calls.get(node)
+        formal = call.schema.outputs if call is not None and call.schema is not None else ()
+        if formal and formal[-1].option == "variadic":
+            return node.outputs
+        return [value for value, each in zip(node.outputs, formal) if each.option == "single"]
+
+    def _named_after(self, value: Value | None) -> list[Node]:
+        """The nodes of the operator that exporters have named a value after: ``/block/Relu_output_0`` or ``/block/Relu_1``."""
+        name = value.name.rpartition("/")[2] if value is not None else ""
+        op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
+        return [each for each in self.graph.nodes if each.op in (op, name)]
+
+    def _behind(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Guess]:
+        """An input as what a node like ``makers`` gives for one value."""
+        like = next((each for each in makers if len(each.inputs) == 1), None)
+        if like is not None:
+            connected = self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, which nothing uses,")
+            yield Guess((connected, self.guesses.inserted(like.op, node, port)), SELDOM)
+
+    def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
+        """Inputs and constants of another element type, nodes that give another one behind the inputs of a node, and casts before it."""
+        inputs = inputs_of(node, self.known)
+        wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            if value is None or not isinstance(known, Tensor):
+                continue
+            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "bool")
+            for dtype in dict.fromkeys((*wanted, *others)):
+                if dtype == known.dtype:
+                    continue
+                if self.makers.is_constant(value):
+                    yield from self._constant_of_type(node, port, value, known, dtype)
+                else:
+                    mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
+                    yield from self._of_type(
+                        value, dtype, GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
+                    )
+                    if self.known.format.writer == "onnx":
+                        cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
+                        yield Guess((cast,), SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS)
+
+    def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
+        """What a node is given as another element type, where the file declares another one of what it gives."""
+        for value in node.outputs:
+            declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
+            if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
+                continue
+            for port, each in zip(node.inputs, inputs_of(node, self.known)):
+                if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):
+                    yield from self._of_type(port, _dtype(declared) or "", SELDOM)
+
+    def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
+        """A constant of an element type that others have in its place, or one of these itself."""
+        type_of = self.known.types.get
+        there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
+        kin = [each for each in there if each is not None and each is not value]
+        others = [each for each in kin if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        if self.known.format.writer == "onnx":
+            yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
+        if kin and not others:
+            return
+        yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM)
+        for other in others if len(self.users.get(value, ())) > 1 else ():
+            held = type_of(other)
+            if isinstance(held, Tensor) and held.shape == known.shape:
+                called = f"{self.guesses.called(other)}, one of {len(set(others))} of type {dtype} there,"
+                yield Guess((self.guesses.connected(other, node, port, called),), SELDOM)
+                return
+
+    def _of_type(self, value: Value, dtype: str, likely: int) -> Iterator[Guess]:
+        """The cast that a value comes from with another element type, or the input of the graph that it comes from."""
+        for _ in range(TYPED_NODES):
+            known, maker = self.known.types.get(value), self.makers.of(value)
+            if maker is None or not isinstance(known, Tensor):
+                return
+            node = maker.node if maker.constant is None else None
+            if node is None or node.op == self.known.format.input_node:
+                yield Guess((self.guesses.declared(value, dtype, "type"),), likely)
+                return
+            call = self.known.calls.get(node)
+            if call is None:
+                return
+            given = call.attributes or {}
+            for name in (each for each in TYPE_ATTRIBUTES if each in given):
+                number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
+                edit = self.guesses.attribute(node, name, dtype if number is None else number, given[name])
+                yield Guess((edit,), USUAL, node)
+                return
+            first = node.inputs[0] if node.inputs else None
+            before = self.known.types.get(first) if first is not None else None
+            if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
+                return
+            value = first
+
+
+def _is_converted(given: str | None, dtype: str) -> bool:
+    """Whether models convert values of one element type to another on purpose: numbers of elements, masks and indices."""
+    return given not in FLOATS or dtype not in FLOATS
+
+
+def _dtype(known: Type | None) -> str | None:
+    return known.dtype if isinstance(known, Tensor) else None
+
+
+def _alike(known: Tensor, given: Type | None) -> bool:
+    """Whether a value may be meant where another one of the element type and rank is."""
+    return isinstance(given, Tensor) and known.dtype == given.dtype and known.rank == given.rank and known != given

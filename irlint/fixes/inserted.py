@@ -1,0 +1,50 @@
+"""The nodes that a fix inserts before an input: what each makes of the value there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from irlint.model.tensor import Tensor
+
+CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE = "Cast", "Transpose", "Squeeze", "Unsqueeze"
+
+
+def cast(given: Tensor, to: str) -> Tensor:
+    """A value of the shape ``given``, and of another element type."""
+    return Tensor(to, given.shape)
+
+
+def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
+    """A value with its axes in the order of ``perm``; None where it has another number of them."""
+    shape = given.shape
+    return Tensor(given.dtype, tuple(shape[axis] for axis in perm)) if shape and len(shape) == len(perm) else None
+
+
+def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
+    """A value without some axes of size 1; None where one of them has another size."""
+    shape = given.shape
+    if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
+        return None
+    return Tensor(given.dtype, tuple(dim for at, dim in enumerate(shape) if at not in axes))
+
+
+def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
+    """A value with more axes of size 1, at these places of the result; None where its rank is unknown."""
+    if given.shape is None:
+        return None
+    shape = list(given.shape)
+    for axis in sorted(axes):
+        shape.insert(axis, 1)
+    return Tensor(given.dtype, tuple(shape), given.value)
+
+
+#: What each makes of a type, given its attributes; the names of axes are those of ONNX.
+RESULTS: dict[str, Callable[..., Tensor | None]] = {
+    CAST: cast,
+    TRANSPOSE: transposed,
+    SQUEEZE: squeezed,
+    UNSQUEEZE: unsqueezed,
+}
+
+#: The attribute of each that says what it makes.
+NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes"}

@@ -1,0 +1,162 @@
+"""Messages of ONNX that fixes write: attributes, constants, nodes and declared types, in the wire format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from struct import pack
+
+from irlint.fixes.wire import Message, Unwritable, encoded
+from irlint.lazy_typing import Any
+from irlint.model.tensor import NUMBERED_TYPES
+
+#: Fields of AttributeProto, and its types (onnx.proto).
+_NAME, _FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE = 1, 2, 3, 4, 7, 8, 9, 20
+_VALUES = (_FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE)
+_IS_FLOAT, _IS_INT, _IS_STRING, _ARE_FLOATS, _ARE_INTS, _ARE_STRINGS = 1, 2, 3, 6, 7, 8
+
+#: Fields of TensorProto: what may hold its elements, and the others.
+_DIMS, _DATA_TYPE, _TENSOR_NAME, _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 1, 2, 8, 9, 13, 14
+_ELEMENTS = (4, 5, 6, 7, 10, 11)
+
+#: Fields of NodeProto.
+INPUT, OUTPUT, NODE_NAME, OP_TYPE, ATTRIBUTE = 1, 2, 3, 4, 5
+
+#: Fields of TypeProto, TypeProto.Tensor, TensorShapeProto and its Dimension.
+_TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 1, 1, 2, 1, 1, 2
+
+#: How ``struct`` packs the elements of constants that fixes write.
+_PACKED = {
+    "float32": "f", "float64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
+    "uint32": "I", "int64": "q", "uint64": "Q", "bool": "?",
+}  # fmt: skip
+
+
+def joined(message: Message) -> bytes:
+    """The bytes of a message that has none of a file."""
+    return b"".join(piece for piece in message.pieces() if isinstance(piece, bytes))
+
+
+def set_value(attribute: Message, name: str, value: Any) -> None:
+    """Gives an AttributeProto a value, of the type that it has where a number may be of several. Raises Unwritable."""
+    kind = attribute.number(_TYPE)
+    attribute.remove(field for field in attribute.fields if field.key >> 3 in _VALUES)
+    attribute.set_text(_NAME, name)
+    match value:
+        case bool() | int() if kind != _IS_FLOAT:
+            attribute.set_number(_INT, int(value))
+            attribute.set_number(_TYPE, _IS_INT)
+        case int() | float():
+            attribute.append_fixed(_FLOAT, pack("<f", value))
+            attribute.set_number(_TYPE, _IS_FLOAT)
+        case str():
+            attribute.append(_STRING, value.encode("utf-8", "surrogateescape"))
+            attribute.set_number(_TYPE, _IS_STRING)
+        case tuple() if all(isinstance(each, str) for each in value):
+            for each in value:
+                attribute.append(_STRINGS, each.encode("utf-8", "surrogateescape"))
+            attribute.set_number(_TYPE, _ARE_STRINGS)
+        case tuple() if kind == _ARE_FLOATS or any(isinstance(each, float) for each in value):
+            attribute.append(_FLOATS, pack(f"<{len(value)}f", *value))
+            attribute.set_number(_TYPE, _ARE_FLOATS)
+        case tuple():
+            attribute.append(_INTS, b"".join(encoded(each) for each in value))
+            attribute.set_number(_TYPE, _ARE_INTS)
+        case _:
+            raise Unwritable(f"an attribute cannot hold {type(value).__name__}")
+
+
+def renamed(attribute: Message, name: str) -> None:
+    """Gives an AttributeProto another name."""
+    attribute.set_text(_NAME, name)
+
+
+def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Sequence[Any]) -> None:
+    """Gives a TensorProto other elements, as raw data inside the file. Raises Unwritable."""
+    if dtype not in _PACKED:
+        raise Unwritable(f"constants of {dtype} are not written")
+    tensor.remove(field for field in tensor.fields if field.key >> 3 in (*_ELEMENTS, _EXTERNAL_DATA, _DATA_LOCATION))
+    set_dims(tensor, shape)
+    tensor.set_number(_DATA_TYPE, NUMBERED_TYPES.index(dtype) + 1)
+    raw = pack(f"<{len(values)}{_PACKED[dtype]}", *values)
+    tensor.set_bytes(_RAW_DATA, raw)
+
+
+def convert(tensor: Message, dtype: str) -> None:
+    """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in another file."""
+    from onnx import TensorProto, numpy_helper
+
+    raw = b"".join(piece if isinstance(piece, bytes) else tensor.data[piece[0] : piece[1]] for piece in tensor.pieces())
+    proto = TensorProto.FromString(raw)
+    if proto.data_location == TensorProto.EXTERNAL or dtype not in _PACKED:
+        raise Unwritable(f"elements are not converted to {dtype}")
+    array = numpy_helper.to_array(proto).astype(dtype)
+    tensor.remove(field for field in tensor.fields if field.key >> 3 in _ELEMENTS)
+    tensor.set_number(_DATA_TYPE, number_of(dtype))
+    tensor.set_bytes(_RAW_DATA, array.tobytes())
+
+
+def set_dims(tensor: Message, shape: Iterable[int]) -> None:
+    """Gives a TensorProto another shape."""
+    tensor.remove(field for field in tensor.fields if field.key >> 3 == _DIMS)
+    raw = b"".join(encoded(dim) for dim in shape)
+    if raw:
+        tensor.append(_DIMS, raw)
+
+
+def constant(name: str, values: Sequence[int]) -> bytes:
+    """A TensorProto of int64 with one axis."""
+    tensor = Message(b"", 0, 0, is_new=True)
+    set_entries(tensor, "int64", (len(values),), values)
+    tensor.set_text(_TENSOR_NAME, name)
+    return joined(tensor)
+
+
+def node(op: str, name: str, inputs: Iterable[str], output: str, attributes: Iterable[tuple[str, Any]]) -> bytes:
+    """A NodeProto with one output."""
+    message = Message(b"", 0, 0, is_new=True)
+    for each in inputs:
+        message.append(INPUT, each.encode("utf-8", "surrogateescape"))
+    message.append(OUTPUT, output.encode("utf-8", "surrogateescape"))
+    message.set_text(NODE_NAME, name)
+    message.set_text(OP_TYPE, op)
+    for key, value in attributes:
+        attribute = Message(b"", 0, 0, is_new=True)
+        set_value(attribute, key, value)
+        message.append(ATTRIBUTE, joined(attribute))
+    return joined(message)
+
+
+def number_of(dtype: str) -> int:
+    """The number of an element type in onnx.proto."""
+    return NUMBERED_TYPES.index(dtype) + 1
+
+
+def set_element_type(type_proto: Message, dtype: str) -> None:
+    """Gives a TypeProto of a tensor another element type. Raises Unwritable."""
+    _tensor_type(type_proto).set_number(_ELEM_TYPE, number_of(dtype))
+
+
+def set_shape(type_proto: Message, shape: Sequence[object]) -> None:
+    """Gives a TypeProto of a tensor another shape; sizes that stay keep what the file says of them. Raises Unwritable."""
+    tensor = _tensor_type(type_proto)
+    shapes = tensor.of(_SHAPE)
+    if not shapes:
+        tensor.append(_SHAPE, b"")
+        shapes = tensor.of(_SHAPE)
+    message = tensor.inner(shapes[-1])
+    dims = message.of(_DIM)
+    message.remove(dims[len(shape) :])
+    for at, size in enumerate(shape):
+        dim = message.inner(dims[at]) if at < len(dims) else Message(b"", 0, 0, is_new=True)
+        if isinstance(size, int) and dim.number(_DIM_VALUE) != size:
+            dim.remove(field for field in dim.fields if field.key >> 3 in (_DIM_VALUE, _DIM_PARAM))
+            dim.set_number(_DIM_VALUE, size)
+        if at >= len(dims):
+            message.append(_DIM, joined(dim))
+
+
+def _tensor_type(type_proto: Message) -> Message:
+    found = type_proto.of(_TENSOR_TYPE)
+    if not found:
+        raise Unwritable("what is declared is no tensor")
+    return type_proto.inner(found[-1])

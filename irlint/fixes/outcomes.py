@@ -1,0 +1,16 @@
+"""What edits do to a model."""
+
+from __future__ import annotations
+
+from irlint.model import Problem, Value
+from irlint.model.tensor import Type
+from irlint.records import record
+
+
+@record
+class Outcome:
+    """The problems that disappear, the declarations that are stale then, and what the node of the problem that was asked about takes."""
+
+    fixed: tuple[Problem, ...]
+    stale: tuple[Value, ...] = ()
+    inputs: tuple[Type | None, ...] = ()

@@ -1,0 +1,87 @@
+"""A model checked again as its file would be after some edits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from importlib import import_module
+
+from irlint import parsers
+from irlint.dims import Shape
+from irlint.findings.edits import Edit
+from irlint.fixes.explaining import every_problem
+from irlint.fixes.outcomes import Outcome
+from irlint.inference.walk import inferred
+from irlint.model import Model, Problem
+from irlint.parsers.opening import opened
+
+#: A file of more bytes is not checked again.
+LARGEST = 1 << 26
+
+#: The family of rules about what nothing uses: such problems are only looked for where there is no error.
+HYGIENE = "hygiene"
+
+
+class Rechecked:
+    """A model, what it was read from, and the problems that it has; ``shapes`` are those that were given for its inputs."""
+
+    def __init__(
+        self, model: Model, data: bytes | None, problems: Sequence[Problem], shapes: Mapping[str, Shape]
+    ) -> None:
+        self.model = model
+        self.data = data
+        self.problems = problems
+        self.shapes = shapes
+
+    def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
+        """What edits do; None where ``problem`` stays, another appears that no safe fix takes away, or the file cannot be written."""
+        after = self._after(edits)
+        if after is None:
+            return None
+        left = Counter(map(_key, after))
+        fixed = []
+        for each in self.problems:
+            key = _key(each)
+            if left[key]:
+                left[key] -= 1
+            else:
+                fixed.append(each)
+        outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
+        new = [each for each in after if left[_key(each)] > 0 and not _may_appear(each, outputs)]
+        if new or not any(each is problem for each in fixed):
+            return None
+        return Outcome(tuple(each for each in fixed if each.node is not None or each is problem))
+
+    def _after(self, edits: Sequence[Edit]) -> list[Problem] | None:
+        form = self.model.format
+        if form is None or not form.writer:
+            return None
+        if self.data is None:
+            with opened(self.model.path) as stream:
+                self.data = stream.read(LARGEST + 1)
+        if len(self.data) > LARGEST:
+            return None
+        from irlint.fixes.wire import Unwritable
+        from irlint.parsers.onnx.protobuf import Damage
+
+        data = self.data
+        try:
+            pieces = import_module(f"irlint.fixes.{form.writer}").rewritten(data, self.model, edits)
+        except (Unwritable, Damage, IndexError):
+            return None
+        raw = b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
+        model = parsers.read(self.model.path, raw)
+        return None if model.graph is None else every_problem(inferred(model, self.shapes))
+
+
+def _key(problem: Problem) -> tuple[object, ...]:
+    fault, node = problem.fault, problem.node
+    label = None if node is None else node.label
+    return fault.rule.code, fault.severity, problem.graph, label, problem.value, fault.input
+
+
+def _may_appear(problem: Problem, outputs: Container[str | None]) -> bool:
+    """Whether a problem is one that was hidden by errors, or that a safe fix takes away: a stale declaration, but of no output."""
+    if problem.fault.rule.family == HYGIENE or problem.fault.severity.rank == 0:
+        return True
+    return problem.fault.rule.fixable and not problem.is_error and problem.value not in outputs

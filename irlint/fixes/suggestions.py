@@ -1,0 +1,141 @@
+"""The edits that are suggested for findings: those that were intended, and those that were guessed and tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from irlint.dims import product
+from irlint.findings.edits import Edit, Fix, message
+from irlint.findings.faults import Severity
+from irlint.findings.wording import counted
+from irlint.fixes.rechecking import Rechecked
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Problem
+from irlint.records import record, replaced
+
+if TYPE_CHECKING:
+    from irlint.fixes.outcomes import Outcome
+    from irlint.fixes.search import Search
+
+#: Of the first so many findings of a file a fix is looked for, and so many that do equally well are suggested.
+FINDINGS = 3
+SUGGESTED = 2
+
+#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at.
+FEWEST_CHECKS = 2
+NODES_CHECKED = 20_000
+
+
+@record
+class Suggestion:
+    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does."""
+
+    problem: Problem
+    alternatives: tuple[tuple[Edit, ...], ...]
+    outcome: Outcome
+    help: str = ""
+
+    @property
+    def text(self) -> str:
+        """``set `axis = 1`; this also fixes 3 more``."""
+        index = self.problem.node.index if self.problem.node is not None else None
+        texts = _joined([message(edits, index) for edits in self.alternatives])
+        more, stale = len(self.outcome.fixed) - 1, len(self.outcome.stale)
+        also = f"; this also fixes {more} more" if more > 0 else ""
+        follow = f"; {counted(stale, 'declaration')} then {'has' if stale == 1 else 'have'} to follow" if stale else ""
+        return f"{', or '.join(texts)}{also}{follow}" + f"; or {self.help}" * bool(self.help)
+
+    @property
+    def fix(self) -> Fix | None:
+        """The edits, where there is one way alone, and a file can be written with it."""
+        writable = all(map(_is_whole, self.alternatives[0]))
+        return Fix(self.alternatives[0], "unsafe") if len(self.alternatives) == 1 and writable else None
+
+
+class Suggestions:
+    """Looks for what fixes the findings of one model."""
+
+    def __init__(self, known: Known, makers: Makers, problems: Sequence[Problem], rechecked: Rechecked) -> None:
+        self.known = known
+        self.makers = makers
+        self.problems = problems
+        self.rechecked = rechecked
+        self.looked = 0
+        self._search: Search | None = None
+        self._found: list[Suggestion] = []
+
+    def of(self, problem: Problem) -> Suggestion | None:
+        """What fixes a problem; None where nothing does, too much does, or enough was tried."""
+        if problem.because is not None or problem.fault.severity is Severity.NOTE:
+            return None
+        for found in self._found:
+            if any(each is problem for each in found.outcome.fixed):
+                return replaced(found, problem=problem)
+        if self.looked >= FINDINGS:
+            return None
+        from irlint.fixes.corrections import may_be_corrected
+
+        suggestion = self._corrected(problem) if may_be_corrected(problem) else self._searched(problem)
+        if suggestion is not None:
+            self._found.append(suggestion)
+        return suggestion
+
+    def _corrected(self, problem: Problem) -> Suggestion | None:
+        """What was intended where a name is spelled wrong, or the opset that is imported is another one."""
+        from irlint.fixes.corrections import corrections
+
+        self.looked += 1
+        found: list[tuple[tuple[Edit, ...], Outcome]] = []
+        most = max(FEWEST_CHECKS, NODES_CHECKED // max(self.known.model.nodes, 1))
+        for edits in islice(corrections(problem, self.known), most):
+            outcome = self.rechecked.outcome(edits, problem)
+            if outcome is not None:
+                found.append((edits, outcome))
+                if problem.fault.intended or edits[0].kind == "opset":
+                    break
+        orders = [(-len(outcome.fixed), len(edits)) for edits, outcome in found]
+        best = [each for each, order in zip(found, orders) if order == min(orders)]
+        if not 0 < len(best) <= SUGGESTED:
+            return None
+        return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
+
+    def _searched(self, problem: Problem) -> Suggestion | None:
+        graph = self.known.model.graph
+        if graph is None or problem.node is None:
+            return None
+        from irlint.fixes.search import Search, may_be_fixed
+
+        if not may_be_fixed(problem, self.known):
+            return None
+        self.looked += 1
+        if self._search is None:
+            self._search = Search(self.known, graph, self.makers, self.problems)
+        found = self._search.best(problem)
+        if found is None:
+            return None
+        alternatives, outcome, either = found
+        return Suggestion(problem, alternatives, outcome, problem.fault.help if either else "")
+
+
+def _is_whole(edit: Edit) -> bool:
+    """Whether an edit says all that a file has to hold: not that of a constant whose further elements nobody knows."""
+    if edit.kind != "constant" or edit.of == "entries":
+        return True
+    return edit.of == "type" or product(edit.before or ()) == product(edit.value)
+
+
+def _joined(texts: Iterable[str]) -> list[str]:
+    """Texts, each two that differ in one word as one: ``change 100 to 96 or 104 on axes 2 and 3 of input `x` ``."""
+    found: list[str] = []
+    for text in dict.fromkeys(texts):
+        before, words = found[-1].split() if found else [], text.split()
+        differing = [at for at, (one, other) in enumerate(zip(before, words)) if one != other]
+        if len(before) == len(words) and len(differing) == 1 and words[differing[0]].isdecimal():
+            before[differing[0]] += f" or {words[differing[0]]}"
+            found[-1] = " ".join(before)
+        else:
+            found.append(text)
+    return found
