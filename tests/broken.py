@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import pickle
 import shlex
@@ -23,9 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from breaking.engines import Engine, same_outputs
-from breaking.sound import FORMATS, Sound, feeds_for, sound_models
+from breaking.sound import ONNX, Sound, feeds_for
+from breaking.sound_ir import IR
 
 import irlint
+
+FORMATS = {"onnx": ONNX, "ir": IR}
 
 #: What becomes of a mutant, in the order of the table.
 OUTCOMES = ("restored", "broken", "other", "unchanged", "failed")
@@ -104,7 +106,7 @@ def make(options: argparse.Namespace) -> int:
     if index.exists():
         sound = [Sound(**row) for row in read_lines(index)]
     else:
-        sound = sound_models(options.corpus, folder, options.format)
+        sound = FORMATS[options.format].sound(options.corpus, folder)
         written_lines(index, [each.row() for each in sound])
     print(f"{len(sound)} sound models: {dict(Counter(each.producer for each in sound))}", flush=True)
     for each in sound:
@@ -130,8 +132,7 @@ def _stop(number: int, frame: object) -> None:
 def fixed(file: Path, command: str | None, unsafe: bool = True) -> tuple[bytes, list[str]]:
     """The fixed model and the texts of its fixes: by a command that writes ``{fixed}`` from ``{file}``, or by ``irlint.fix``."""
     if command is None or not unsafe:
-        known = "unsafe" in inspect.signature(irlint.fix).parameters
-        result = irlint.fix(str(file), **({"unsafe": True} if unsafe and known else {}))
+        result = irlint.fix(str(file), unsafe=unsafe)
         return result.data, [getattr(each, "text", None) or str(each) for each in result.edits]
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / file.name
@@ -141,9 +142,9 @@ def fixed(file: Path, command: str | None, unsafe: bool = True) -> tuple[bytes, 
         return (target if target.exists() else file).read_bytes(), done.stdout.splitlines()
 
 
-def findings(model: Any, **name: str) -> Counter[tuple[str, str, str]]:
+def findings(file: Path) -> Counter[tuple[str, str, str]]:
     """The errors and warnings of a check: code, node and value."""
-    report = irlint.check(model, **name)
+    report = irlint.check(str(file))
     return Counter(
         (each.rule.code, each.node or "", each.value or "") for each in report.findings if each.severity.value != "note"
     )
@@ -164,11 +165,11 @@ def measured(task: tuple[dict[str, Any], Path, str, str | None, float]) -> dict[
         data, result["fixes"] = fixed(file, command)
         result["seconds"] = round(time.monotonic() - started, 3)
         if data == before:
-            return {**result, "outcome": "unchanged", "left": [str(each) for each in findings(str(file))][:5]}
+            return {**result, "outcome": "unchanged", "left": [str(each) for each in findings(file)][:5]}
         after = FORMATS[form].beside(file, data)
-        new = findings(str(after)) - findings(str(file))
+        new = findings(after) - findings(file)
         result["new"] = [" ".join(each) for each in new]
-        result["left"] = [str(each) for each in findings(str(after))][:5]
+        result["left"] = [str(each) for each in findings(after)][:5]
     except TookTooLong:
         return {**result, "outcome": "failed", "message": f"no answer within {seconds:g} s"}
     except Exception as error:
@@ -178,7 +179,8 @@ def measured(task: tuple[dict[str, Any], Path, str, str | None, float]) -> dict[
     engine = ENGINES.setdefault(form, Engine(FORMATS[form].engine))
     known = pickle.loads((folder / "sound" / row["sound"]).with_suffix(".pickle").read_bytes())
     answers = engine.run(after, [FORMATS[form].cast(after, each) for each in known["feeds"]])
-    after.unlink()
+    for each in (after, after.with_suffix(".bin")):
+        each.unlink(missing_ok=True)
     broken = next((each for each in answers if each.stage != "done"), None)
     if broken is not None:
         if data == fixed(file, None, unsafe=False)[0]:

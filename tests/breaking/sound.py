@@ -273,8 +273,4 @@ class Format:
     beside: Callable[[Path, bytes], Path] = beside
 
 
-FORMATS = {"onnx": Format(".onnx", "onnxruntime", ONNX_WAYS, sound_onnx, mutant_onnx, cast_onnx)}
-
-
-def sound_models(corpus: Path, folder: Path, form: str) -> list[Sound]:
-    return FORMATS[form].sound(corpus, folder)
+ONNX = Format(".onnx", "onnxruntime", ONNX_WAYS, sound_onnx, mutant_onnx, cast_onnx)
