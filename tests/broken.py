@@ -165,11 +165,11 @@ def measured(task: tuple[dict[str, Any], Path, str, str | None, float]) -> dict[
         data, result["fixes"] = fixed(file, command)
         result["seconds"] = round(time.monotonic() - started, 3)
         if data == before:
-            return {**result, "outcome": "unchanged", "left": [str(each) for each in findings(file)][:5]}
+            return {**result, "outcome": "unchanged", "left": list(findings(file))}
         after = FORMATS[form].beside(file, data)
         new = findings(after) - findings(file)
-        result["new"] = [" ".join(each) for each in new]
-        result["left"] = [str(each) for each in findings(after)][:5]
+        result["new"] = list(new)
+        result["left"] = list(findings(after))
     except TookTooLong:
         return {**result, "outcome": "failed", "message": f"no answer within {seconds:g} s"}
     except Exception as error:
@@ -177,8 +177,14 @@ def measured(task: tuple[dict[str, Any], Path, str, str | None, float]) -> dict[
     finally:
         signal.alarm(0)
     engine = ENGINES.setdefault(form, Engine(FORMATS[form].engine))
-    known = pickle.loads((folder / "sound" / row["sound"]).with_suffix(".pickle").read_bytes())
-    answers = engine.run(after, [FORMATS[form].cast(after, each) for each in known["feeds"]])
+    sound = folder / "sound" / row["sound"]
+    known = pickle.loads(sound.with_suffix(".pickle").read_bytes())
+    fitted = [FORMATS[form].fitted(after, each) for each in known["feeds"]]
+    result["adapted"] = any(each.adapted for each in fitted)
+    expected = known["outputs"]
+    if result["adapted"]:
+        expected = [each.outputs for each in engine.run(sound, [each.sound for each in fitted])]
+    answers = engine.run(after, [each.fixed for each in fitted])
     for each in (after, after.with_suffix(".bin")):
         each.unlink(missing_ok=True)
     broken = next((each for each in answers if each.stage != "done"), None)
@@ -186,7 +192,7 @@ def measured(task: tuple[dict[str, Any], Path, str, str | None, float]) -> dict[
         if data == fixed(file, None, unsafe=False)[0]:
             return {**result, "outcome": "unchanged", "message": "only safe fixes"}
         return {**result, "outcome": "broken", "message": broken.message[:300]}
-    right = all(same_outputs(one.outputs, other) for one, other in zip(answers, known["outputs"]))
+    right = all(same_outputs(one.outputs, other) for one, other in zip(answers, expected))
     return {**result, "outcome": "restored" if right else "other"}
 
 
@@ -207,6 +213,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         f"{percent(sum(row['outcome'] == 'restored' for row in held), len(held))} of the {len(held)} that lost nothing",
         f"{percent(total['restored'], changed)} of the {changed} changed are right",
         f"{percent(total['other'], total.total())} compute something else",
+        f"{sum(row.get('adapted', False) and row['outcome'] == 'restored' for row in rows)} restored with inputs in the type or layout that they declare now",
         f"{sum(bool(row['new']) for row in rows)} files have a new finding",
     ]
     return "\n".join(lines)

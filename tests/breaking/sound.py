@@ -249,15 +249,53 @@ def beside(file: Path, data: bytes) -> Path:
     return fixed
 
 
-def cast_onnx(file: Path, feed: Arrays) -> Arrays:
-    """A feed in the element types that a model declares."""
+@dataclass(frozen=True)
+class Fitted:
+    """A feed as a fixed model declares its inputs, and the same values for the sound one; ``adapted`` where they differ from the feed."""
+
+    fixed: Arrays
+    sound: Arrays
+    adapted: bool
+
+
+def fitted(declared: list[tuple[str, Any, list[int] | None]], feed: Arrays) -> Fitted:
+    """Fits a feed to names, element types and sizes (negative for any); inputs with other names are taken by their position."""
+    fixed, sound, adapted = {}, {}, False
+    if not declared:
+        return Fitted(feed, feed, False)
+    by_name = {name for name, _, _ in declared} == set(feed)
+    for at, (name, array) in enumerate(feed.items()):
+        there = [each for each in declared if each[0] == name] if by_name else []
+        to, kind, shape = (there or declared[min(at, len(declared) - 1) :])[0]
+        given = array
+        if kind is not None and array.dtype != object and array.dtype != kind:
+            whole = np.dtype(kind).kind in "iu" and array.dtype.kind == "f"
+            given = (np.abs(np.rint(4 * array)) if whole else array).astype(kind)
+        sound[name] = given.astype(array.dtype)
+        for order in ([0, 2, 3, 1], [0, 3, 1, 2]) if given.ndim == 4 and shape is not None else ():
+            if not _fits(given.shape, shape) and _fits(tuple(given.shape[each] for each in order), shape):
+                given = np.ascontiguousarray(given.transpose(order))
+        adapted = adapted or given is not array
+        fixed[to] = given
+    return Fitted(fixed, sound, adapted)
+
+
+def _fits(shape: tuple[int, ...], declared: list[int]) -> bool:
+    return len(shape) == len(declared) and all(size == other or other < 1 for size, other in zip(shape, declared))
+
+
+def fitted_onnx(file: Path, feed: Arrays) -> Fitted:
     model = onnx.load(file)
-    types = {each.name: each.type.tensor_type.elem_type for each in model.graph.input}
-    kinds = {name: helper.tensor_dtype_to_np_dtype(types[name]) for name in feed if types.get(name)}
-    return {
-        name: array.astype(kinds[name]) if name in kinds and array.dtype != object else array
-        for name, array in feed.items()
-    }
+    stored = {each.name for each in model.graph.initializer}
+    declared = []
+    for each in model.graph.input:
+        tensor = each.type.tensor_type
+        if each.name not in stored:
+            shape = [dim.dim_value for dim in tensor.shape.dim] if tensor.HasField("shape") else None
+            declared.append(
+                (each.name, helper.tensor_dtype_to_np_dtype(tensor.elem_type) if tensor.elem_type else None, shape)
+            )
+    return fitted(declared, feed)
 
 
 @dataclass(frozen=True)
@@ -269,8 +307,8 @@ class Format:
     ways: dict[str, Any]
     sound: Callable[[Path, Path], list[Sound]]
     mutant: Callable[[list[Sound], str, int, int], Made | None]
-    cast: Callable[[Path, Arrays], Arrays]
+    fitted: Callable[[Path, Arrays], Fitted]
     beside: Callable[[Path, bytes], Path] = beside
 
 
-ONNX = Format(".onnx", "onnxruntime", ONNX_WAYS, sound_onnx, mutant_onnx, cast_onnx)
+ONNX = Format(".onnx", "onnxruntime", ONNX_WAYS, sound_onnx, mutant_onnx, fitted_onnx)

@@ -19,7 +19,7 @@ from lxml import etree
 from . import feeds as feeding
 from .engines import Arrays, Engine
 from .ir_ways import WAYS, Document
-from .sound import BYTES, MOST, Format, Made, Sound, random_weights, run_twice
+from .sound import BYTES, MOST, Fitted, Format, Made, Sound, fitted, random_weights, run_twice
 
 KINDS = {"f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8}
 
@@ -153,6 +153,22 @@ def _declared(file: Path, feed: Arrays) -> Arrays | None:
     return result
 
 
+def fitted_ir(file: Path, feed: Arrays) -> Fitted:
+    declared = []
+    for layer in etree.fromstring(file.read_bytes()).findall("layers/layer[@type='Parameter']"):
+        data = layer.find("data")
+        texts = [] if data is None else [each.strip() for each in data.get("shape", "").split(",") if each.strip()]
+        kind = None if data is None else DTYPES.get(str(data.get("element_type")))
+        declared.append(
+            (
+                str(layer.get("id")),
+                None if kind is None else np.dtype(kind),
+                [int(each) if each.isdigit() else -1 for each in texts],
+            )
+        )
+    return fitted(declared, feed)
+
+
 def mutant_ir(sound: list[Sound], way: str, seed: int, number: int) -> Made | None:
     random = Random(f"{seed} {number}")
     for _ in range(20):
@@ -179,4 +195,4 @@ def beside(file: Path, data: bytes) -> Path:
     return fixed
 
 
-IR = Format(".xml", "openvino", WAYS, sound_irs, mutant_ir, lambda file, feed: feed, beside)
+IR = Format(".xml", "openvino", WAYS, sound_irs, mutant_ir, fitted_ir, beside)
