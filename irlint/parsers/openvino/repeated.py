@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
-from irlint.parsers.openvino.edges import Edge
+from irlint.parsers.openvino.edges import PLAIN, Edge
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
 from irlint.records import record
@@ -274,7 +274,7 @@ class RepeatedLayers:
         plain = len(fused) < 2 and all(each.get("name") == "fused_names" and not len(each) for each in fused)
         kept = (
             sound
-            and layer.children.keys() <= {"data", "input", "output", "rt_info"}
+            and layer.children.keys() <= PLAIN
             and (offset is None or _has_offset_first(element, layer.children.get("data")))
             and plain
             and len(list(element.iter("rt_info"))) == (info is not None)
