@@ -62,7 +62,7 @@ def onnx_call(
     call, faults = _call(node, model, scope, within_function)
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
-    if not (node.inputs or node.outputs) and _in_main(node, model):
+    if not (node.inputs or node.outputs) and (_in_main(node, model) or _in_function(node, model)):
         # ONNX Runtime passes over such a node.
         return call, [fault.lowered(Severity.WARNING) for fault in faults]
     if within_function or not (call.broken or len(node.attributes) > 1):
@@ -104,6 +104,12 @@ def _in_main(node: Node, model: Model) -> bool:
     """Whether a node stands in the main graph: ONNX Runtime has the ONNX checker look at what stands in bodies."""
     nodes = model.graph.nodes if model.graph is not None else ()
     return node.index < len(nodes) and nodes[node.index] is node
+
+
+def _in_function(node: Node, model: Model) -> bool:
+    """Whether a node stands in the graph of a function, which takes the place of its calls, and in no body there."""
+    graphs = [function.graph for function in model.functions.values()]
+    return any(node.index < len(graph.nodes) and graph.nodes[node.index] is node for graph in graphs)
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:

@@ -8,7 +8,7 @@ from irlint.binding.calls import MISSING_OPSET_IMPORT
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
-from irlint.model.order import graphs
+from irlint.model.order import graphs, has_only_constants
 from irlint.records import NOTHING
 from irlint.schemas import IR_VERSIONS, OFFICIAL_DOMAINS, installed_opset, latest_opset
 from irlint.targets.newest import RUNTIME, RUNTIME_IR_VERSION, RUNTIME_OPSETS
@@ -121,7 +121,7 @@ def problems(known: Known) -> list[Problem]:
     found = [Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version(model)]
     found += [Problem(fault) for fault in _imported_twice(model)]
     used = _used(model)
-    found += _opsets(model.imports, "", used)
+    found += _opsets(model.opsets.items(), "", used)
     for function in model.functions.values():
         found += _opsets(function.opsets.items(), function.graph.path, frozenset(), model.opsets)
     another = None
@@ -174,6 +174,11 @@ def _ir_version(model: Model) -> Iterator[Fault]:
             f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; the ONNX "
             "checker refuses it",
             help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
+        )
+    elif version >= FIRST_WITH_IMPORTS and not model.imports and has_only_constants(model.graph):
+        yield MISSING_OPSET_IMPORT.fault(
+            "the model imports no opset; ONNX Runtime refuses it, whatever its nodes",
+            help="import the opset of ai.onnx that the nodes are written for",
         )
     elif version >= FIRST_WITH_IMPORTS:
         yield from _older_than_its_opset(version, model.opsets.get("", 0))

@@ -271,7 +271,7 @@ class Model:
     def inputs_have_defaults(self) -> bool:
         """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of ONNX on."""
         version = self.format_version or ""
-        return not version.isdecimal() or int(version) > LAST_WITH_INPUTS
+        return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 
     @property
     def nodes(self) -> int:

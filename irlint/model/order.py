@@ -40,6 +40,11 @@ def used_values(graph: Graph) -> set[Value]:
     return found  # type: ignore[return-value]
 
 
+def has_only_constants(graph: Graph | None) -> bool:
+    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers."""
+    return graph is None or all(node.op == "Constant" for node in graph.nodes)
+
+
 def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
     if _is_ordered(graph):

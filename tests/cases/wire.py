@@ -57,6 +57,9 @@ def _initializer(more: bytes, number: bytes = field(2, 1)) -> bytes:
     return field(5, field(1, 1) + number + field(8, b"w") + more + field(9, b"four"))
 
 
+_CONSTANT = field(
+    1, field(2, b"y") + field(4, b"Constant") + field(5, field(1, b"value_int") + field(3, 1) + field(20, 2))
+)
 _CUT = b"\x0a\x05k"
 _ENTRY = field(1, b"k") + field(2, b"v")
 _OTHER = field(4, field(1, field(1, field(1, 1))))
@@ -90,6 +93,9 @@ REFUSED = {
     "a kind of type before another": model(y=field(1, b"y") + field(2, field(7, _CUT) + _TENSOR)),
     "key of 6 bytes": model(varint(900 << 3, 6) + b"\1"),
     "size of 6 bytes": model(varint(900 << 3 | 2) + varint(1, 6) + b"k"),
+    "size of 6 bytes in an initializer": model(
+        graph=field(5, field(1, 1) + field(2, 1) + field(8, b"w") + varint(9 << 3 | 2) + varint(4, 6) + b"four")
+    ),
     "size of 2 GB": model(varint(900 << 3 | 2) + varint(2**31 - 1) + b"k"),
     "field number 2**29": model(varint(2**29 << 3) + b"\1"),
     "group of the number 0": model(b"\x03\x04"),
@@ -141,6 +147,10 @@ WRONG = {
             last=field(1, field(1, b"w") + field(2, b"z") + field(4, b"Relu")),
         ),
         "IRL701",
+    ),
+    "no opset": (
+        field(1, 8) + field(7, _CONSTANT + field(2, b"g") + field(12, value(b"y", number=field(1, 7)))),
+        "IRL801",
     ),
     "numbers packed behind others": (model(last=_product(field(8, 0) + field(8, b"\1"))), "IRL320"),
 }

@@ -28,6 +28,7 @@ from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, No
 from irlint.parsers.onnx.protobuf import Damage
 from irlint.parsers.onnx.symbols import expressions, identifiers
 from irlint.parsers.opening import opened, shrunk
+from irlint.records import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Set
@@ -117,7 +118,10 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(path))
-        imports = reader.imports(found.get(_OPSET_IMPORT, ()), 1)
+        # ONNX Runtime reads 32 bits of a version.
+        imports = [
+            (domain, protobuf.int32(number)) for domain, number in reader.imports(found.get(_OPSET_IMPORT, ()), 1)
+        ]
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
@@ -278,10 +282,18 @@ class _Linker:
         path = f"function:{record.domain}:{record.name}"
         faults: list[Fault] = []
         scopes = _Links({}, ())
-        attributes = {
-            name: attribute and self._linked(attribute, f"{path}/{name}", record.opsets, scopes, faults)
-            for name, attribute in record.attributes.items()
-        }
+        attributes: dict[str, Attribute | None] = {}
+        used: set[str] | None = None
+        for name, attribute in record.attributes.items():
+            before = len(self.problems)
+            attributes[name] = attribute and self._linked(attribute, f"{path}/{name}", record.opsets, scopes, faults)
+            if len(self.problems) == before:
+                continue
+            used = onnx_messages.references(record.graph) if used is None else used
+            if name not in used:
+                self.problems[before:] = [
+                    replaced(each, fault=each.fault.at_most(Severity.WARNING)) for each in self.problems[before:]
+                ]
         graph = self.graph(record.graph, path, record.opsets, ())
         self.problems += [Problem(fault, path) for fault in faults]
         listed = [("input", record.graph.inputs), ("output", record.graph.outputs)]

@@ -80,7 +80,7 @@ def attribute_faults(
         fault = ATTRIBUTE_WITHOUT_NAME.fault(
             f"an attribute of type {kind} has no name",
             help="write its name, or remove it",
-            severity=Severity.WARNING if constant and where != "body" else None,
+            severity=Severity.WARNING if constant and where != "body" and 0 < number <= 14 else None,
         )
         return [fault]
     filled = [_FIELDS[field] for field in given if field in _FIELDS]

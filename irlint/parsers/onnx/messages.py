@@ -137,9 +137,12 @@ class NodeRecord:
 
 
 class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none."""
+    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none.
 
-    __slots__ = ("constants", "declared", "faults", "inputs", "name", "nodes", "outputs")
+    ``lacks_name`` says that an input of the main graph has no name, not even an empty one.
+    """
+
+    __slots__ = ("constants", "declared", "faults", "inputs", "lacks_name", "name", "nodes", "outputs")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -149,6 +152,7 @@ class GraphRecord:
         self.constants: list[tuple[str, Constant]] = []
         self.nodes: list[NodeRecord] = []
         self.faults: list[tuple[str, Fault]] = []
+        self.lacks_name = False
 
 
 @record(frozen=False)
@@ -181,6 +185,9 @@ class Reader:
         record = GraphRecord(last_text(self.data, found, 2))
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
         record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
+        if depth == 1 and not all(name for name, _ in record.inputs):
+            messages = [fields(self.data, start, end, None, depth + 1) for start, end in found[11 << 3 | 2]]
+            record.lacks_name = any(1 << 3 | 2 not in each for each in messages)
         record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)
         record.declared = self._value_infos(found.get(13 << 3 | 2, ()), depth + 1)
         for span in found.get(5 << 3 | 2, ()):
@@ -213,14 +220,19 @@ class Reader:
             for name in names:
                 counts[name] = counts.get(name, 0) + 1
             faults += [same_attribute(name) for name in attributes if counts[name] > 1]
-        graph.faults += [("", fault) for fault in faults]
+        used = references(graph) if faults else ()
+        # ONNX Runtime looks at a default only where a node of the function refers to it.
+        graph.faults += [
+            ("", fault if fault.attribute in used else fault.at_most(Severity.WARNING)) for fault in faults
+        ]
         return FunctionRecord(
             standard(last_text(data, found, 10)),
             graph.name,
             last_text(data, found, 13),
             graph,
             attributes,
-            dict(self.imports(found.get(9 << 3 | 2, ()), 2)),
+            # ONNX Runtime refuses a function for any version that is none.
+            dict(sorted(self.imports(found.get(9 << 3 | 2, ()), 2), key=lambda entry: not 0 < entry[1] < 1 << 31)),
         )
 
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
@@ -275,13 +287,19 @@ class Reader:
         twice: list[str] = []
         op, domain = last_text(data, found, 4), last_text(data, found, 7)
         in_function = where == "function" and depth == _FUNCTION_DEPTH
-        for begin, stop in found.get(5 << 3 | 2, ()):
+        in_main = in_function or where == "main"
+        is_left_out = in_main and 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
+        for at, (begin, stop) in enumerate(found.get(5 << 3 | 2, ())):
+            known = len(faults)
             try:
                 name, attribute = self._attribute(begin, stop, depth - 1, faults, op, where)
             except Damage as damage:
                 name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
+            if in_main and (is_left_out or (at and op == "Constant")):
+                faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
+                attribute = Attribute(attribute.kind, Constant(Tensor())) if _holds_tensor(attribute) else attribute
             if not name and op == "Constant":
                 name = _CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
@@ -295,7 +313,7 @@ class Reader:
             unread.walk_fields(data, found, unread.OF_NODE, depth - 2)
         except Damage as damage:
             faults.append(damaged("a part of the node that no operator reads", damage))
-        tolerated = in_function or (where == "main" and op == "Constant")
+        tolerated = in_function or (in_main and op == "Constant")
         faults += [repeated(name, tolerated) for name in dict.fromkeys(twice)]
         if not (linked or faults):
             self._keep(op, found.get(5 << 3 | 2, ()), attributes)
@@ -498,6 +516,22 @@ def standard(domain: str) -> str:
     return "" if domain == STANDARD else domain
 
 
+def references(graph: GraphRecord) -> set[str]:
+    """The attributes of a function to which nodes of its graph, or of bodies in it, refer."""
+    found: set[str] = set()
+    waiting = [graph]
+    while waiting:
+        for node in waiting.pop().nodes:
+            for attribute in node.attributes.values():
+                if attribute.reference:
+                    found.add(attribute.reference)
+                elif isinstance(attribute.value, GraphRecord):
+                    waiting.append(attribute.value)
+                elif attribute.kind == "GRAPHS":
+                    waiting += attribute.value
+    return found
+
+
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
     """The fault of a place in the file that is left out."""
     return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
@@ -532,6 +566,10 @@ def converted(damage: Damage) -> Fault:
 def _string(data: Buffer, span: Span) -> str:
     start, end = span
     return data[start : min(end, start + _STRING_BYTES)].decode("utf-8", "backslashreplace")
+
+
+def _holds_tensor(attribute: Attribute) -> bool:
+    return isinstance(attribute.value, Constant)
 
 
 def _is_empty(spans: Iterable[Span]) -> bool:

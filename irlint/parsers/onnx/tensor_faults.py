@@ -85,6 +85,9 @@ VALUE_FIELDS = {
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
 
+#: ONNX Runtime makes of a sparse tensor no dense one of more bytes.
+_MOST_BYTES = 1 << 31
+
 #: So many indices are looked at.
 _LOOKED_AT = 1 << 20
 
@@ -159,7 +162,7 @@ def sparse_faults(
 ) -> tuple[Fault, ...]:
     """The faults of a sparse tensor of the given ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
     faults = [*values.faults, *(index.faults if index is not None else ())]
-    if any(fault.severity is Severity.ERROR for fault in faults) or any(dim < 0 for dim in dims):
+    if any(fault.severity is Severity.ERROR for fault in faults):
         return tuple(faults)
     wrong = _sparse_text(values, index, dims)
     if wrong:
@@ -190,6 +193,10 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
     """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
     shape = values.tensor.shape or ()
+    if any(dim < 0 for dim in dims):
+        return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
+    if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
+        return f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes {_MOST_BYTES}"
     if len(shape) != 1:
         return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
     if values.tensor.dtype == "string":

@@ -127,7 +127,7 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
         behind = begin + size
         if head[at - 2] != 2 << 3 or head[at] != _NAME or size > 127 or head[behind] != _RAW_DATA:
             return None
-        held, first = protobuf.varint(head, behind + 1)
+        held, first = protobuf.length(head, behind + 1)
     except (IndexError, protobuf.Damage):
         return None
     if held != end - start - first:
