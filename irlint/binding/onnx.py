@@ -9,6 +9,7 @@ from irlint.binding.calls import (
     INPUT_COUNT,
     MISSING_OPSET_IMPORT,
     OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
     UNKNOWN_OPERATOR,
     Call,
     did_you_mean,
@@ -62,9 +63,11 @@ def onnx_call(
     call, faults = _call(node, model, scope, within_function)
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
-    if not (node.inputs or node.outputs) and (_in_main(node, model) or _in_function(node, model)):
-        # ONNX Runtime passes over such a node.
-        return call, [fault.lowered(Severity.WARNING) for fault in faults]
+    if not (node.inputs or node.outputs or node.op == "Constant"):
+        # ONNX Runtime passes over such a node, but for what it counts in every function.
+        counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if _in_function(node, model) else ()
+        if counted or _in_main(node, model):
+            return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
     if within_function or not (call.broken or len(node.attributes) > 1):
         return call, faults
     if call.broken and not _in_main(node, model):

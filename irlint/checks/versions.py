@@ -123,7 +123,7 @@ def problems(known: Known) -> list[Problem]:
     used = _used(model)
     found += _opsets(model.opsets.items(), "", used)
     for function in model.functions.values():
-        found += _opsets(function.opsets.items(), function.graph.path, frozenset(), model.opsets)
+        found += _opsets(function.imports, function.graph.path, frozenset(), model.opsets)
     another = None
     if any(problem.is_error for problem in known.problems):
         from irlint.inference.opsets import of_another_opset
@@ -150,10 +150,12 @@ def _default_opsets(model: Model) -> Iterator[int]:
 
 
 def _used(model: Model) -> frozenset[str]:
-    """Where versions below 1 are imported, the domains of the nodes."""
+    """Where versions below 1 are imported, the domains of the nodes, but of Constants of the main graph, which need no version."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
-    return frozenset(node.domain for graph in graphs(model) for node in graph.nodes)
+    return frozenset(
+        node.domain for graph in graphs(model) for node in graph.nodes if graph.path or node.op != "Constant"
+    )
 
 
 def _ir_version(model: Model) -> Iterator[Fault]:

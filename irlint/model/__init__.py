@@ -205,7 +205,8 @@ class Graph:
 class Function:
     """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none.
 
-    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``.
+    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``; ``imports`` are its opsets as they
+    are listed, of which the last of a domain counts.
     """
 
     domain: str
@@ -215,6 +216,7 @@ class Function:
     attributes: Mapping[str, Attribute | None]
     opsets: Mapping[str, int]
     unnamed: str = ""
+    imports: tuple[tuple[str, int], ...] = ()
 
 
 @record

@@ -201,6 +201,7 @@ RULES = {
     "IRL714": "checks.initializers",
     "IRL715": "checks.initializers",
     "IRL716": "ops.vision.detection",
+    "IRL717": "parsers.onnx.tensor_faults",
     "IRL720": "checks.left_over",
     "IRL730": "ops.quantized.parameters",
     "IRL731": "ops.nn.batch_normalization",

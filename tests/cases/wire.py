@@ -73,6 +73,13 @@ def _product(perm: bytes) -> bytes:
     return field(1, transposed) + field(1, field(1, b"t") + field(1, b"x") + field(2, b"z") + field(4, b"MatMul"))
 
 
+def _coded(number: int, code: int) -> bytes:
+    """z = Cast (w), of a tensor of the type with that number, whose one element stands in int32_data."""
+    cast = field(4, b"Cast") + field(5, field(1, b"to") + field(3, 1) + field(20, 2))
+    tensor = field(1, 1) + field(2, number) + field(5, code) + field(8, b"w")
+    return model(graph=field(5, tensor), last=field(1, field(1, b"w") + field(2, b"z") + cast))
+
+
 #: Models that protobuf refuses, by what is wrong in them.
 REFUSED = {
     "metadata of the node": model(node=field(9, _CUT)),
@@ -111,6 +118,13 @@ REFUSED = {
 #: Models that ONNX Runtime loads, and that are sound.
 TAKEN = {
     "plain": model(),
+    "opset 0, and only a Constant": (
+        field(1, 8)
+        + field(8, field(2, 0))
+        + field(7, _CONSTANT + field(2, b"g") + field(12, value(b"y", number=field(1, 7))))
+    ),
+    "int8 of more bits": _coded(3, 256),
+    "float16 of 16 bits": _coded(10, 65535),
     "metadata": model(node=field(9, _ENTRY) + field(9, b"") + field(9, field(2, b"v") + field(1, b"k"))),
     "long metadata": model(node=field(9, field(1, b"k") + field(2, b"v" * 20_000)) + field(9, field(1, b"k" * 300))),
     "key of 5 bytes": model(varint(900 << 3, 5) + b"\1"),
@@ -140,6 +154,8 @@ TAKEN = {
 
 #: Models that are wrong by what counts of several values, or by names that differ, and the rules that they break.
 WRONG = {
+    "float16 of more bits": (_coded(10, 65536), "IRL717"),
+    "bfloat16 below 0": (_coded(16, -1), "IRL717"),
     "another name that only looks like the one": (model(name=b"\\xff", x=value(b"\xff", _TWO, _THREE)), "IRL101"),
     "unknown data_location behind EXTERNAL": (
         model(

@@ -194,9 +194,9 @@ def loop(
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:
-    """The shape of an iteration number or a condition: that of the body's input where it is [1], else a scalar."""
+    """The shape of an iteration number or a condition: [1] where the body's input declares any axes, else a scalar."""
     declared = body.inputs[position].type if position < len(body.inputs) else None
-    return (1,) if isinstance(declared, Tensor) and declared.shape is not None and len(declared.shape) == 1 else ()
+    return (1,) if isinstance(declared, Tensor) and declared.shape else ()
 
 
 def _count(m: Tensor | None) -> MaybeDim:

@@ -31,7 +31,7 @@ from irlint.parsers.opening import opened, shrunk
 from irlint.records import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Set
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
     from mmap import mmap
 
     from irlint.model.tensor import Type
@@ -136,7 +136,7 @@ def _model(path: str, data: Buffer) -> Model:
     if len(metadata) < len(found.get(_METADATA, ())):
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
-    linked = linker.functions(functions)
+    linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
     long = _long_names(metadata.values())
     problems = (*linker.problems, *([Problem(long)] if long is not None else ()))
@@ -230,13 +230,14 @@ class _Linker:
         self.negative = negative
         self.problems: list[Problem] = []
 
-    def functions(self, records: Iterable[FunctionRecord]) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first of several that share them."""
+    def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
+        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of the model."""
         functions: dict[tuple[str, str, str], Function] = {}
+        graphs = [main, *(record.graph for record in records)]
         for record in records:
             key = record.domain, record.name, record.overload
             if key not in functions:
-                functions[key] = self._function(record)
+                functions[key] = self._function(record, graphs)
                 continue
             more = f" and the overload {record.overload!r}" if record.overload else ""
             fault = DUPLICATE_FUNCTION.fault(
@@ -278,28 +279,35 @@ class _Linker:
             tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
         )
 
-    def _function(self, record: FunctionRecord) -> Function:
+    def _function(self, record: FunctionRecord, graphs: Sequence[GraphRecord]) -> Function:
         path = f"function:{record.domain}:{record.name}"
-        faults: list[Fault] = []
+        faults = list(record.faults)
         scopes = _Links({}, ())
-        attributes: dict[str, Attribute | None] = {}
-        used: set[str] | None = None
-        for name, attribute in record.attributes.items():
-            before = len(self.problems)
-            attributes[name] = attribute and self._linked(attribute, f"{path}/{name}", record.opsets, scopes, faults)
-            if len(self.problems) == before:
-                continue
-            used = onnx_messages.references(record.graph) if used is None else used
-            if name not in used:
-                self.problems[before:] = [
-                    replaced(each, fault=each.fault.at_most(Severity.WARNING)) for each in self.problems[before:]
-                ]
-        graph = self.graph(record.graph, path, record.opsets, ())
+        opsets = dict(record.imports)
+        before = len(self.problems)
+        attributes = {
+            name: attribute and self._linked(attribute, f"{path}/{name}", opsets, scopes, faults)
+            for name, attribute in record.attributes.items()
+        }
         self.problems += [Problem(fault, path) for fault in faults]
+        if len(self.problems) > before:
+            from irlint.parsers.onnx.defaults import defaults_in_use
+
+            looked_at = defaults_in_use(record, graphs)
+            self.problems[before:] = [
+                each
+                if each.fault.attribute in looked_at
+                or each.graph.removeprefix(f"{path}/").partition("/")[0] in looked_at
+                else replaced(each, fault=each.fault.at_most(Severity.WARNING))
+                for each in self.problems[before:]
+            ]
+        graph = self.graph(record.graph, path, opsets, ())
         listed = [("input", record.graph.inputs), ("output", record.graph.outputs)]
         nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
         unnamed = next(nameless, "")
-        return Function(record.domain, record.name, record.overload, graph, attributes, record.opsets, unnamed)
+        return Function(
+            record.domain, record.name, record.overload, graph, attributes, opsets, unnamed, tuple(record.imports)
+        )
 
     def _node(
         self,

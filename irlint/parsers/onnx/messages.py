@@ -162,7 +162,8 @@ class FunctionRecord:
     overload: str
     graph: GraphRecord
     attributes: dict[str, Attribute | None]
-    opsets: dict[str, int]
+    faults: list[Fault]
+    imports: list[tuple[str, int]]
 
 
 class Reader:
@@ -220,19 +221,14 @@ class Reader:
             for name in names:
                 counts[name] = counts.get(name, 0) + 1
             faults += [same_attribute(name) for name in attributes if counts[name] > 1]
-        used = references(graph) if faults else ()
-        # ONNX Runtime looks at a default only where a node of the function refers to it.
-        graph.faults += [
-            ("", fault if fault.attribute in used else fault.at_most(Severity.WARNING)) for fault in faults
-        ]
         return FunctionRecord(
             standard(last_text(data, found, 10)),
             graph.name,
             last_text(data, found, 13),
             graph,
             attributes,
-            # ONNX Runtime refuses a function for any version that is none.
-            dict(sorted(self.imports(found.get(9 << 3 | 2, ()), 2), key=lambda entry: not 0 < entry[1] < 1 << 31)),
+            faults,
+            self.imports(found.get(9 << 3 | 2, ()), 2),
         )
 
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
@@ -288,7 +284,7 @@ class Reader:
         op, domain = last_text(data, found, 4), last_text(data, found, 7)
         in_function = where == "function" and depth == _FUNCTION_DEPTH
         in_main = in_function or where == "main"
-        is_left_out = in_main and 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
+        is_left_out = in_main and op != "Constant" and 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
         for at, (begin, stop) in enumerate(found.get(5 << 3 | 2, ())):
             known = len(faults)
             try:
@@ -514,22 +510,6 @@ STANDARD = "ai.onnx"
 def standard(domain: str) -> str:
     """A domain by its one name: ``ai.onnx`` is the empty one."""
     return "" if domain == STANDARD else domain
-
-
-def references(graph: GraphRecord) -> set[str]:
-    """The attributes of a function to which nodes of its graph, or of bodies in it, refer."""
-    found: set[str] = set()
-    waiting = [graph]
-    while waiting:
-        for node in waiting.pop().nodes:
-            for attribute in node.attributes.values():
-                if attribute.reference:
-                    found.add(attribute.reference)
-                elif isinstance(attribute.value, GraphRecord):
-                    waiting.append(attribute.value)
-                elif attribute.kind == "GRAPHS":
-                    waiting += attribute.value
-    return found
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
