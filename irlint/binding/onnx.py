@@ -158,6 +158,9 @@ def _call(
     stated = schema or (runtime if operator is None else None)
     attributes, attribute_faults = onnx_attributes(node, stated, operator, scope, moved)
     faults += attribute_faults
+    if begins is not None and operator is not None and not operator.unchecked:
+        # ONNX Runtime has it for the element types with which the standard begins.
+        schema = official(node.op, begins, node.domain)
     if node.domain in OFFICIAL_DOMAINS and begins is None and version > latest_opset(node.domain):
         faults = [fault.lowered(Severity.WARNING) for fault in faults]
         schema = None

@@ -41,8 +41,10 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers."""
-    return graph is None or all(node.op == "Constant" for node in graph.nodes)
+    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs and outputs, which
+    it passes over."""
+    nodes = graph.nodes if graph is not None else ()
+    return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
 
 def ordered(graph: Graph) -> Order:

@@ -97,6 +97,9 @@ REFUSED = {
     "packed numbers that nobody reads": model(graph=_initializer(field(7, b"\x80"))),
     "floats that nobody reads": model(graph=_initializer(field(4, b"abc"))),
     "a tensor in an attribute of type INT": model(axis=_AXIS + _INT + field(5, field(13, _CUT))),
+    "a type in two pieces, the first of which is cut": model(
+        y=field(1, b"y") + field(2, _TENSOR + b"\x61\x12") + field(2, b"\x08\x01\x08\x01\x08\x01\x08")
+    ),
     "a kind of type before another": model(y=field(1, b"y") + field(2, field(7, _CUT) + _TENSOR)),
     "key of 6 bytes": model(varint(900 << 3, 6) + b"\1"),
     "size of 6 bytes": model(varint(900 << 3 | 2) + varint(1, 6) + b"k"),

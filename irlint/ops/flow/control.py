@@ -37,6 +37,7 @@ from irlint.ops.kernels.bodies import (
 )
 from irlint.ops.kernels.sizes import narrower
 from irlint.ops.kernels.type_variables import types_text
+from irlint.parsers.faults import TYPE_MISSING
 from irlint.parsers.openvino.types import BackEdge
 
 BackEdges = Sequence[BackEdge]
@@ -157,6 +158,11 @@ def loop(
     for fault in (single(m, "the trip count", ("int64",), input=0), single(cond, "the condition", ("bool",), input=1)):
         if fault is not None:
             raise fault
+    if cond is None and body.inputs[1].type is None:
+        raise TYPE_MISSING.fault(
+            "input 1 of `body`, the condition, states no type, and the node gives no condition to take one from",
+            help="state the type, bool",
+        )
     number = Tensor("int64", _declared_scalar(body, 0))
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
     initial = (start, *v_initial)

@@ -24,7 +24,7 @@ from irlint.parsers.onnx.protobuf import (
 from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
@@ -246,7 +246,11 @@ class Reader:
             unread.walk_fields(data, found, unread.OF_VALUE, depth)
         return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
-    def _type(self, spans: Iterable[Span], depth: int) -> bytes:
+    def _type(self, spans: Collection[Span], depth: int) -> bytes:
+        if len(spans) > 1:
+            # Each piece is a message by itself, and what is cut in one does not go on in the next.
+            for start, end in spans:
+                unread.walk(self.data, start, end, unread.TYPE, depth)
         known = b"".join([self.data[start:end] for start, end in spans])
         if self.types.get(known, 0) < depth:
             self.types[known] = depth
