@@ -154,6 +154,7 @@ RULES = {
     "IRL403": "parsers.faults",
     "IRL404": "checks.types",
     "IRL405": "checks.types",
+    "IRL406": "checks.types",
     "IRL501": "binding.calls",
     "IRL502": "binding.calls",
     "IRL503": "binding.calls",
