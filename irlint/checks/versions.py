@@ -121,7 +121,7 @@ def problems(known: Known) -> list[Problem]:
     found = [Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version(model)]
     found += [Problem(fault) for fault in _imported_twice(model)]
     used = _used(model)
-    found += _opsets(model.opsets.items(), "", used)
+    found += _opsets(model.imports, "", used)
     for function in model.functions.values():
         found += _opsets(function.imports, function.graph.path, frozenset(), model.opsets)
     another = None
@@ -239,11 +239,15 @@ def _opsets(
     imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], whole: Mapping[str, int] = NOTHING
 ) -> Iterator[Problem]:
     """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that have to
-    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime."""
+    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime. Of several versions that a model
+    imports ONNX Runtime passes over those below 1, unless one is the last.
+    """
     who = "function" if path else "model"
-    for spelled, version in dict.fromkeys(imports):
+    each = dict.fromkeys(imports)
+    last = {_standard(spelled): version for spelled, version in each}
+    for spelled, version in each:
         domain = _standard(spelled)
-        if version < 1:
+        if version < 1 and (path or version == last[domain]):
             refused = bool(path) or (domain in used and domain in RUNTIME_OPSETS)
             yield Problem(_below_one(domain, version, who, refused=refused), path, domain=domain)
         limit = RUNTIME_OPSETS.get(domain)
