@@ -65,7 +65,7 @@ def onnx_call(
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs or node.op == "Constant"):
         # ONNX Runtime passes over such a node, but for what it counts in every function.
-        counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if _in_function(node, model) else ()
+        counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if counted or _in_main(node, model):
             return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
     if within_function or not (call.broken or len(node.attributes) > 1):
@@ -107,12 +107,6 @@ def _in_main(node: Node, model: Model) -> bool:
     """Whether a node stands in the main graph: ONNX Runtime has the ONNX checker look at what stands in bodies."""
     nodes = model.graph.nodes if model.graph is not None else ()
     return node.index < len(nodes) and nodes[node.index] is node
-
-
-def _in_function(node: Node, model: Model) -> bool:
-    """Whether a node stands in the graph of a function, which takes the place of its calls, and in no body there."""
-    graphs = [function.graph for function in model.functions.values()]
-    return any(node.index < len(graph.nodes) and graph.nodes[node.index] is node for graph in graphs)
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:

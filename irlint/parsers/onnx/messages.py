@@ -313,7 +313,7 @@ class Reader:
             unread.walk_fields(data, found, unread.OF_NODE, depth - 2)
         except Damage as damage:
             faults.append(damaged("a part of the node that no operator reads", damage))
-        tolerated = in_function or (in_main and op == "Constant")
+        tolerated = in_function or (where == "main" and op == "Constant")
         faults += [repeated(name, tolerated) for name in dict.fromkeys(twice)]
         if not (linked or faults):
             self._keep(op, found.get(5 << 3 | 2, ()), attributes)
