@@ -289,6 +289,9 @@ class _Linker:
             name: attribute and self._linked(attribute, f"{path}/{name}", opsets, scopes, faults)
             for name, attribute in record.attributes.items()
         }
+        for name, attribute in record.attributes.items():
+            if attribute is not None and isinstance(attribute.value, Constant):
+                faults += [fault.changed(attribute=name) for fault in attribute.value.faults]
         self.problems += [Problem(fault, path) for fault in faults]
         if len(self.problems) > before:
             from irlint.parsers.onnx.defaults import defaults_in_use
