@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from irlint.command import check as session
 from irlint.command.options import CHECK, COMMANDS, DEFAULTS
-from irlint.command.streams import complain, discard_output, fail
+from irlint.command.streams import complain, discard_output, fail, reason
 from irlint.lazy_typing import Any
 
 #: Options that a plain check may have: those without a value, those that choose from a few, and those that name a target.
@@ -38,7 +38,7 @@ def main() -> None:
         raise SystemExit(0) from None
     except OSError as error:
         discard_output()
-        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        fail(reason(error))
     finally:
         # The interpreter's end need not look for cycles among what the check has made.
         gc.freeze()

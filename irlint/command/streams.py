@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from errno import EINVAL
+from errno import EINVAL, EMFILE
 
 from irlint.lazy_typing import NoReturn
 
@@ -19,6 +19,14 @@ def fail(message: str, *more: str, end: str = "") -> NoReturn:
     notify(f"error: {message}", *more)
     complain(end)
     raise SystemExit(2)
+
+
+def reason(error: OSError) -> str:
+    """What an error says: the file that it names, and why it cannot be used."""
+    text = error.strerror or str(error)
+    if error.errno == EMFILE:
+        return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
+    return f"{os.fspath(error.filename)}: {text}" if error.filename else text
 
 
 def notify(message: str, *more: str) -> None:

@@ -113,9 +113,14 @@ class _Crew:
     def _hired(self) -> Connection:
         ours, theirs = self.context.Pipe()
         process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
-        with interruptions_wait():
-            process.start()
-        theirs.close()
+        try:
+            with interruptions_wait():
+                process.start()
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         self.processes[ours] = process
         return ours
 
@@ -140,8 +145,9 @@ def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
     finally:
         for process in crew.processes.values():
             process.terminate()
-        for process in crew.processes.values():
+        for connection, process in crew.processes.items():
             process.join()
+            connection.close()
 
 
 @contextmanager
