@@ -107,6 +107,11 @@ def within(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
+def lies_elsewhere(path: str) -> bool:
+    """Whether a path is a link to a file in another folder, whose text a report does not show: it may be anybody's."""
+    return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
+
+
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
     """Whether a file is a link to one that lies neither beside the model at ``path`` nor beside what that is a link to: such a file's
     contents are not the model's to show."""

@@ -97,3 +97,63 @@ def test_a_process_that_may_open_few_files(arguments: list[str], tmp_path: Path)
             assert (result.stderr.count("\n"), "Too many open files" in result.stderr) == (1, True)
         else:
             assert (result.returncode, result.stdout, result.stderr) == (1, expected.stdout, "")
+
+
+@pytest.mark.parametrize("file", ["m.onnx", "m.xml", "m.txt", "irlint.toml"])
+def test_text_of_files_elsewhere_is_not_shown(file: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("TOKEN = 5ECRE7\n")
+    folder = tmp_path / "models"
+    folder.mkdir()
+    shutil.copy(BAD, folder / "bad.onnx")
+    (folder / file).symlink_to("../secret/key")
+    for arguments in (["."], [file], [".", "--format", "html"], ["diff", "--textconv", file]):
+        result = run(*arguments, cwd=folder)
+        assert (result.returncode in (0, 1, 2), "5ECRE7" in result.stdout + result.stderr) == (True, False)
+
+
+def test_numbers_without_end(tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "m.onnx")
+    assert run("m.onnx", "--timeout", "9" * 30, cwd=tmp_path).returncode == 0
+    assert run("shapes", "m.onnx", "--around", "y", "--depth", "9" * 30, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize(
+    "options", [["--output", "json=r.json"], ["--cache", "c"], ["--baseline", "r.json", "--update-baseline"]], ids=str
+)
+def test_signals_while_a_file_is_written(signal: str, options: list[str], tmp_path: Path) -> None:
+    shutil.copy(BAD, tmp_path / "m.onnx")
+    (tmp_path / "r.json").write_text('{"schema": "irlint-baseline-1", "findings": {}}')
+    before = sorted(tmp_path.iterdir()), (tmp_path / "r.json").read_text()
+    code = (
+        "import os, signal\nfrom irlint.command.entry import main\n"
+        f"os.chmod = lambda *_: os.kill(os.getpid(), signal.{signal})\nmain()"
+    )
+    result = subprocess.run([sys.executable, "-c", code, "m.onnx", *options], cwd=tmp_path, capture_output=True)
+    assert (result.returncode, result.stderr) == ({"SIGTERM": -15, "SIGHUP": -1, "SIGINT": 130}[signal], b"")
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    assert (files, (tmp_path / "r.json").read_text()) == before
+
+
+def test_a_disk_without_room(tmp_path: Path) -> None:
+    shutil.copy(WARNING, tmp_path / "m.onnx")
+    (tmp_path / "r.json").write_text('{"schema": "irlint-baseline-1", "findings": {}}')
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    full = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nresource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+    code = f"{full}from irlint.command.entry import main\nmain()"
+    for arguments in (
+        ["m.onnx", "--output", "json=n/o.json"],
+        ["m.onnx", "--output", "json=/dev/full"],
+        ["m.onnx", "--baseline", "r.json", "--update-baseline"],
+        ["fix", "m.onnx"],
+        ["fix", "m.onnx", "--output", "o.onnx"],
+        ["init"],
+    ):
+        result = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1), arguments
+        assert ": cannot write " in result.stderr
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    cached = subprocess.run([sys.executable, "-c", code, "m.onnx", "--cache", "c"], cwd=tmp_path, capture_output=True)
+    assert (cached.returncode, [path for path in (tmp_path / "c").rglob("*") if path.is_file()]) == (0, [])
