@@ -53,11 +53,17 @@ def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
     """The models among ``paths``, without that on standard input."""
-    from irlint.run.search import models
+    from irlint.run.search import first, leading_out, models
 
     excluded = settings.excluded(paths, options, config)
+    named = [path for path in paths if path != "-"]
     with failing():
-        found = models([path for path in paths if path != "-"], excluded, options["force_exclude"])
+        found = models(named, excluded, options["force_exclude"])
+    outside = leading_out(found, named)
+    found = [path for path in found if path not in outside]
+    if outside:
+        links = f"{counted(len(outside), 'link')} to files outside of what was named ({first(outside)})"
+        results.note([f"not fixed: {links}; name a file to have it fixed"])
     if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
     return found

@@ -36,6 +36,8 @@ def _make_folder(file: str) -> None:
         os.makedirs(os.path.dirname(os.path.abspath(file)), exist_ok=True)
     except OSError as error:
         fail(f"--output: cannot write {file}: {error.strerror}")
+    except RecursionError:
+        fail(f"--output: cannot write {file}: its folders are nested too deep")
 
 
 def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:

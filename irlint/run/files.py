@@ -11,7 +11,8 @@ from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.parsers.opening import is_url
+from irlint.parsers import opening
+from irlint.parsers.opening import NO_HANDLES, is_url
 from irlint.records import record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
@@ -85,7 +86,7 @@ def checked(
 
     ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance`` gets the number
     of files, and the name of one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a
-    file that is named cannot be opened (one that was found in a folder gets a finding), and ValueError where a shape is for an input
+    file that is named cannot be opened (one that was found in a folder gets a finding) or too many are open, and ValueError where a shape is for an input
     that no model has.
     """
     from irlint import __version__
@@ -214,9 +215,12 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
 
 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
+    opening.exhausted = None
     try:
         passed = skipped(path, data, settings.skip_pointers, settings.skip_strangers)
         found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
+        if opening.exhausted is not None:
+            raise opening.exhausted
         return _stamped(found, path) if settings.stamped and data is None else found
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
@@ -298,11 +302,11 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named``."""
+    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named`` or no file could be opened."""
     error, path = found.error, found.file.path
     if error is None:
         return found
-    if os.path.realpath(path) in named and not is_url(path):
+    if error.errno in NO_HANDLES or (os.path.realpath(path) in named and not is_url(path)):
         raise error
     from irlint.parsers.faults import UNREADABLE_FILE
 

@@ -95,6 +95,8 @@ def fixed(path: str, settings: Settings, data: bytes | None = None, *, unsafe: b
     quick = replaced(settings, draw=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     before = _version(path, stream, quick)
+    if before.outcome.error is not None:
+        raise before.outcome.error
     after, fixes = _tidied(path, before, quick, None)
     if _is_worse(after.outcome, before.outcome):
         after, fixes = _tidied_by_rule(path, before, quick)

@@ -306,6 +306,7 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "cycle.xml": (lambda n: rows(n, lambda at: edge(at % n + 1, 1, at)), 1500),
     "bare.xml": (lambda n: attributes(" ".join(f'a{at}="<"' for at in range(n))), 4000),
     "doubled.xml": (lambda n: attributes(" ".join(f'a{at}=""' for at in range(n)) + " a0=''" * n), 3000),
+    "graphs.onnx": (lambda n: model([RELU]) * n, 250),
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
     "function.onnx": (function, 5000),
     "chunks.onnx": (chunks, 20000),
