@@ -57,6 +57,8 @@ def model(
 
 RELU = helper.make_node("Relu", ["x"], ["y"])
 
+RELU_ALONE = model([RELU])
+
 
 def value(name: str, dims: list[int | str | None], dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, dims)
@@ -507,6 +509,23 @@ def test_time_of_suppressions_grows_with_size(node: str, tmp_path: Path) -> None
         return float((tmp_path / "usage").read_text())
 
     assert grows_evenly(seconds, *((2000, 8000) if node == "[" else (250, 1000)))
+
+
+def test_time_of_files_grows_with_entries_about_them(tmp_path: Path) -> None:
+    models = '[[models]]\nfile = "{0}.onnx"\nshapes.x = "2,3"\n[[suppress]]\nfile = "./{0}.onnx"\nreason = "known"\n'
+
+    def seconds(size: int) -> float:
+        ignores = "".join(f'"{at}.onnx" = ["IRL320"]\n' for at in range(size))
+        (tmp_path / "irlint.toml").write_text(
+            "".join(map(models.format, range(size))) + f"[per-file-ignores]\n{ignores}"
+        )
+        for at in range(size):
+            (tmp_path / f"{at}.onnx").write_bytes(RELU_ALONE)
+        result = ran(".", "--jobs", "1", cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode == 0, result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, 125, 500)
 
 
 def test_time_of_folders_grows_with_depth(tmp_path: Path) -> None:
