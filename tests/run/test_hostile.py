@@ -308,6 +308,15 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "cycle.xml": (lambda n: rows(n, lambda at: edge(at % n + 1, 1, at)), 1500),
     "bare.xml": (lambda n: attributes(" ".join(f'a{at}="<"' for at in range(n))), 4000),
     "doubled.xml": (lambda n: attributes(" ".join(f'a{at}=""' for at in range(n)) + " a0=''" * n), 3000),
+    "same-outputs.onnx": (lambda n: model([*outputs("Relu", n), *outputs("Relu", n)]), 1000),
+    "same-outputs-and-a-missing-value.onnx": (
+        lambda n: model([*outputs("Relu", n), *outputs("Relu", n), helper.make_node("Relu", ["z"], ["y"])]),
+        1000,
+    ),
+    "same-outputs-of-numbers.onnx": (
+        lambda n: model([helper.make_node("Relu", ["x"], [f"{at // 2 * 2}"], name=f"Relu_{at}") for at in range(2 * n)]),
+        1500,
+    ),
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
     "function.onnx": (function, 5000),
     "chunks.onnx": (chunks, 20000),
@@ -327,6 +336,10 @@ DIFFERENT: dict[str, tuple[Callable[[int], tuple[bytes, bytes]], int]] = {
 }
 
 
+def outputs(op: str, count: int) -> list[onnx.NodeProto]:
+    return [helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)]
+
+
 def concat(names: list[str], symbol: str = "") -> bytes:
     """A Concat of inputs in the order of their names, whose first axes are named ``symbol`` with the number of each."""
     inputs = [value(each, [symbol.format(at) if symbol else 2, 3]) for at, each in enumerate(names)]
@@ -334,7 +347,7 @@ def concat(names: list[str], symbol: str = "") -> bytes:
 
 
 def many(op: str, count: int) -> bytes:
-    return model([helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)])
+    return model(outputs(op, count))
 
 
 def multiples(count: int) -> bytes:
