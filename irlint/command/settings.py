@@ -241,8 +241,7 @@ def of_files(
     draw = any(form.drawn for form in forms)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)
-    models, skips = config["models"], config.skips_pointers
-    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, **more)
+    return Settings(shapes, draw, options["verbose"], policy, config.models, config.skips_pointers, **more)
 
 
 def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
@@ -267,8 +266,7 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from irlint.run.files import Settings, given
 
     config = configuration(options)
-    models, root = (config["models"], config.root) if config is not None else ((), "")
-    shapes, by = given(Settings(_shapes(options), models=models, root=root), path)
+    shapes, by = given(Settings(_shapes(options), models=config.models if config is not None else None), path)
     return {"shapes": shapes, "given_by": by}
 
 

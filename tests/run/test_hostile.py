@@ -57,6 +57,8 @@ def model(
 
 RELU = helper.make_node("Relu", ["x"], ["y"])
 
+RELU_ALONE = model([RELU])
+
 
 def value(name: str, dims: list[int | str | None], dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, dims)
@@ -307,6 +309,15 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "bare.xml": (lambda n: attributes(" ".join(f'a{at}="<"' for at in range(n))), 4000),
     "doubled.xml": (lambda n: attributes(" ".join(f'a{at}=""' for at in range(n)) + " a0=''" * n), 3000),
     "graphs.onnx": (lambda n: model([RELU]) * n, 250),
+    "same-outputs.onnx": (lambda n: model([*outputs("Relu", n), *outputs("Relu", n)]), 1000),
+    "same-outputs-and-a-missing-value.onnx": (
+        lambda n: model([*outputs("Relu", n), *outputs("Relu", n), helper.make_node("Relu", ["z"], ["y"])]),
+        1000,
+    ),
+    "same-outputs-of-numbers.onnx": (
+        lambda n: model([helper.make_node("Relu", ["x"], [f"{at // 2 * 2}"], name=f"Relu_{at}") for at in range(2 * n)]),
+        1500,
+    ),
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
     "function.onnx": (function, 5000),
     "chunks.onnx": (chunks, 20000),
@@ -326,6 +337,10 @@ DIFFERENT: dict[str, tuple[Callable[[int], tuple[bytes, bytes]], int]] = {
 }
 
 
+def outputs(op: str, count: int) -> list[onnx.NodeProto]:
+    return [helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)]
+
+
 def concat(names: list[str], symbol: str = "") -> bytes:
     """A Concat of inputs in the order of their names, whose first axes are named ``symbol`` with the number of each."""
     inputs = [value(each, [symbol.format(at) if symbol else 2, 3]) for at, each in enumerate(names)]
@@ -333,7 +348,7 @@ def concat(names: list[str], symbol: str = "") -> bytes:
 
 
 def many(op: str, count: int) -> bytes:
-    return model([helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)])
+    return model(outputs(op, count))
 
 
 def multiples(count: int) -> bytes:
@@ -508,6 +523,23 @@ def test_time_of_suppressions_grows_with_size(node: str, tmp_path: Path) -> None
         return float((tmp_path / "usage").read_text())
 
     assert grows_evenly(seconds, *((2000, 8000) if node == "[" else (250, 1000)))
+
+
+def test_time_of_files_grows_with_entries_about_them(tmp_path: Path) -> None:
+    models = '[[models]]\nfile = "{0}.onnx"\nshapes.x = "2,3"\n[[suppress]]\nfile = "./{0}.onnx"\nreason = "known"\n'
+
+    def seconds(size: int) -> float:
+        ignores = "".join(f'"{at}.onnx" = ["IRL320"]\n' for at in range(size))
+        (tmp_path / "irlint.toml").write_text(
+            "".join(map(models.format, range(size))) + f"[per-file-ignores]\n{ignores}"
+        )
+        for at in range(size):
+            (tmp_path / f"{at}.onnx").write_bytes(RELU_ALONE)
+        result = ran(".", "--jobs", "1", cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode == 0, result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, 125, 500)
 
 
 def test_time_of_folders_grows_with_depth(tmp_path: Path) -> None:
