@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Applicability = Literal["safe", "unsafe"]
 
 #: What an edit removes, adds or renames, beside a node.
-Of = Literal["node", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
+Of = Literal["node", "input", "output", "initializer", "value_info", "opset_import", "metadata", "graph", "domain"]
 
 Kind = Literal["attribute", "input", "declaration", "order", "rename", "remove", "opset", "ir_version"]
 
@@ -25,7 +25,7 @@ class Edit:
     ``index`` is that of the ``node`` in its graph; ``name`` is that of what is changed, and ``value`` what it becomes: the new name,
     the version; ``order`` has the indices of the nodes in their new order. An ``attribute`` without a value is removed. An
     ``input`` becomes the value of the name in ``value``. A declaration is that of an ``input`` port, or of the value of this name, as
-    ``shape`` and ``dtype``, where these are given; a size that is a text is declared as it is, None is any size.
+    ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is that which is declared, None any size.
     """
 
     kind: Kind
@@ -135,7 +135,7 @@ def _renamed(edit: Edit) -> str:
 
 def _declared(edit: Edit) -> str:
     what = f"input {edit.input} of {_node(edit)}" if edit.input is not None else f'"{edit.name}"'
-    dims = "?" if edit.shape is None else ", ".join(["?" if dim is None else str(dim) for dim in edit.shape])
+    dims = "?" if edit.shape is None else ", ".join(["?" if dim in (None, "") else str(dim) for dim in edit.shape])
     shape = "" if edit.shape is None else f"[{dims}]"
     return f"declare {what} as {edit.dtype}{shape}"
 

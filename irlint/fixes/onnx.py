@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from irlint.findings.edits import Edit
 from irlint.fixes.wire import Field, Message, Piece, Unwritable
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Model
+from irlint.model.tensor import NUMBERED_TYPES
+from irlint.parsers.onnx.messages import STANDARD
 from irlint.parsers.onnx.protobuf import VARINT
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ _NODE, _GRAPH_NAME, _INITIALIZER, _VALUE_INFO, _QUANTIZATION, _SPARSE_INITIALIZE
 _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 3, 4, 5, 7
 _ATTRIBUTE_NAME, _BODY, _BODIES = 1, 6, 11
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
+
+#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto, its Tensor, and TensorShapeProto.
+_DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
+_TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 2, 1, 1, 2, 1, 1, 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
@@ -140,11 +146,34 @@ class _Writer:
         kept = {id(field) for field in last.values()}
         self.root.remove(field for field in entries if id(field) not in kept)
 
-    def add_import(self, edit: Edit) -> None:
-        entry = Message(b"", 0, 0)
-        entry.set_text(_IMPORTED, edit.name)
-        entry.set_number(_VERSION, int(str(edit.value)))
-        self.root.append(_OPSET_IMPORT, b"".join(piece for piece in entry.pieces() if isinstance(piece, bytes)))
+    def set_import(self, edit: Edit) -> None:
+        """Imports a domain, which is empty or "ai.onnx" for ONNX's own operators."""
+        names = ("", STANDARD) if edit.name == "" else (edit.name,)
+        found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) in names]
+        entries = [self.root.inner(field) for field in found] or [Message(b"", 0, 0)]
+        if not found:
+            entries[0].set_text(_IMPORTED, edit.name)
+            self.root.append(_OPSET_IMPORT, entries[0])
+        for entry in entries:
+            entry.set_number(_VERSION, int(str(edit.value)))
+
+    def declare(self, edit: Edit) -> None:
+        """Writes what an input, an output or ``value_info`` declares of a value; of the last one a new entry where there is none."""
+        graph = self.graph(edit.graph)
+        number = _DECLARED[edit.of]
+        found = [graph.inner(field) for field in graph.of(number) if graph.text_in(field, _VALUE_NAME) == edit.name]
+        if not found and edit.of != "value_info":
+            raise Unwritable("there is no such input or output")
+        if not found:
+            found = [Message(b"", 0, 0)]
+            found[0].set_text(_VALUE_NAME, edit.name)
+            graph.append(number, found[0])
+        for each in found:
+            tensor = _only(_only(each, _TYPE), _TENSOR_TYPE)
+            if edit.dtype:
+                tensor.set_number(_ELEM_TYPE, NUMBERED_TYPES.index(edit.dtype) + 1)
+            if edit.shape is not None:
+                _set_dims(_only(tensor, _SHAPE), edit.shape)
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
@@ -163,7 +192,10 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("remove", "value_info"): _Writer.remove_value_info,
     ("remove", "opset_import"): _Writer.remove_import,
     ("remove", "metadata"): _Writer.remove_metadata,
-    ("opset", "opset_import"): _Writer.add_import,
+    ("opset", "opset_import"): _Writer.set_import,
+    ("declaration", "input"): _Writer.declare,
+    ("declaration", "output"): _Writer.declare,
+    ("declaration", "value_info"): _Writer.declare,
     ("ir_version", "graph"): _Writer.set_ir_version,
 }
 
@@ -190,6 +222,34 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
         values = sparse.of(_SPARSE_VALUES)
         if values and sparse.text_in(values[-1], _TENSOR_NAME) in gone:
             graph.remove([field])
+
+
+def _only(message: Message, number: int) -> Message:
+    """The message in a field, a new one where there is none. Raises Unwritable where it is in pieces."""
+    found = message.of(number)
+    if len(found) > 1:
+        raise Unwritable("a declared type is in several pieces")
+    if not found:
+        message.append(number, Message(b"", 0, 0))
+    return message.inner(message.of(number)[0])
+
+
+def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
+    """Writes the dims of a TensorShapeProto but those that stay; what they denote stays, too."""
+    dims = shape.of(_DIM)
+    if len(dims) != len(sizes):
+        shape.remove(dims)
+        for _ in sizes:
+            shape.append(_DIM, Message(b"", 0, 0))
+    for field, size in zip(shape.of(_DIM), sizes):
+        if size == "":
+            continue
+        dim = shape.inner(field)
+        dim.fields = [each for each in dim.fields if each.key >> 3 not in (_DIM_VALUE, _DIM_PARAM)]
+        if isinstance(size, int):
+            dim.set_number(_DIM_VALUE, size)
+        elif size is not None:
+            dim.set_text(_DIM_PARAM, size)
 
 
 def _body(graph: Message, index: int, attribute: str, position: int | None) -> Message:

@@ -106,11 +106,13 @@ class Message:
         key = number << 3 | VARINT
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
-    def append(self, number: int, raw: bytes) -> None:
+    def append(self, number: int, new: Message | bytes) -> None:
         """Adds a length-delimited field behind those of its number."""
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
-        self.fields.insert(at, Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
+        self.fields.insert(
+            at, Field(key, 0, 0, new if isinstance(new, Message) else encoded(key) + encoded(len(new)) + new)
+        )
 
     def reorder(self, number: int, order: Iterable[int]) -> None:
         """Puts the fields of a number into another order, given by their indices."""
