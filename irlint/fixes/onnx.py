@@ -46,7 +46,8 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last."""
+    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last.
+    ``entries`` are those of a list of declarations by their names, and ``added`` what comes behind those of ``value_info``."""
 
     def __init__(self, root: Message, graph: Graph) -> None:
         self.root = root
@@ -59,18 +60,22 @@ class _Writer:
         self.gone: dict[str, set[int]] = {}
         self.initializers: dict[str, set[str]] = {}
         self.declarations: dict[str, set[str]] = {}
+        self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
+        self.added: dict[str, list[Message]] = {}
 
     def edit(self, edit: Edit) -> None:
         """Makes one edit, but for the order and the removal of nodes, which are kept for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
-        """Removes initializers and declarations, and sorts and removes nodes."""
+        """Removes initializers and declarations, adds declarations, and sorts and removes nodes."""
         for path, gone in self.initializers.items():
             _remove_initializers(self.graph(path), gone)
         for path, gone in self.declarations.items():
             graph = self.graph(path)
             graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) in gone)
+        for path, added in self.added.items():
+            self.graph(path).append(_VALUE_INFO, *added)
         for path in self.orders.keys() | self.gone.keys():
             graph, fields = self.graph(path), self.nodes[path]
             if path in self.orders:
@@ -161,13 +166,17 @@ class _Writer:
         """Writes what an input, an output or ``value_info`` declares of a value; of the last one a new entry where there is none."""
         graph = self.graph(edit.graph)
         number = _DECLARED[edit.of]
-        found = [graph.inner(field) for field in graph.of(number) if graph.text_in(field, _VALUE_NAME) == edit.name]
+        if (edit.graph, number) not in self.entries:
+            entries = self.entries[edit.graph, number] = {}
+            for field in graph.of(number):
+                entries.setdefault(graph.text_in(field, _VALUE_NAME), []).append(field)
+        found = [graph.inner(field) for field in self.entries[edit.graph, number].get(edit.name, ())]
         if not found and edit.of != "value_info":
             raise Unwritable("there is no such input or output")
         if not found:
             found = [Message(b"", 0, 0)]
             found[0].set_text(_VALUE_NAME, edit.name)
-            graph.append(number, found[0])
+            self.added.setdefault(edit.graph, []).extend(found)
         for each in found:
             tensor = _only(_only(each, _TYPE), _TENSOR_TYPE)
             if edit.dtype:
@@ -239,8 +248,7 @@ def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
     dims = shape.of(_DIM)
     if len(dims) != len(sizes):
         shape.remove(dims)
-        for _ in sizes:
-            shape.append(_DIM, Message(b"", 0, 0))
+        shape.append(_DIM, *[Message(b"", 0, 0) for _ in sizes])
     for field, size in zip(shape.of(_DIM), sizes):
         if size == "":
             continue

@@ -106,13 +106,11 @@ class Message:
         key = number << 3 | VARINT
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
-    def append(self, number: int, new: Message | bytes) -> None:
-        """Adds a length-delimited field behind those of its number."""
+    def append(self, number: int, *added: Message) -> None:
+        """Adds length-delimited fields behind those of their number."""
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
-        self.fields.insert(
-            at, Field(key, 0, 0, new if isinstance(new, Message) else encoded(key) + encoded(len(new)) + new)
-        )
+        self.fields[at:at] = [Field(key, 0, 0, each) for each in added]
 
     def reorder(self, number: int, order: Iterable[int]) -> None:
         """Puts the fields of a number into another order, given by their indices."""
