@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import onnx
@@ -315,7 +316,9 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
         1000,
     ),
     "same-outputs-of-numbers.onnx": (
-        lambda n: model([helper.make_node("Relu", ["x"], [f"{at // 2 * 2}"], name=f"Relu_{at}") for at in range(2 * n)]),
+        lambda n: model(
+            [helper.make_node("Relu", ["x"], [f"{at // 2 * 2}"], name=f"Relu_{at}") for at in range(2 * n)]
+        ),
         1500,
     ),
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
@@ -490,6 +493,38 @@ def test_time_of_comparisons_grows_with_size(name: str, tmp_path: Path) -> None:
         return spent(tmp_path, "new.onnx", new, "diff", str(tmp_path / "old.onnx"))
 
     assert grows_evenly(seconds, count, 4 * count)
+
+
+def stale(count: int) -> bytes:
+    """Layers with stale ports, behind each of which another one leads to a Result."""
+    numbers = range(1, count + 1)
+    layers = "".join(
+        relu(at).replace('FP32"><dim>2', 'FP32"><dim>5') + relu(count + at) + relu(2 * count + at, result=True)
+        for at in numbers
+    )
+    edges = [edge(0, 0, at) + edge(at, 1, count + at) + edge(count + at, 1, 2 * count + at) for at in numbers]
+    return document(PARAMETER + layers, "".join(edges))
+
+
+def unsorted(count: int) -> bytes:
+    """Nodes of one name in the wrong order."""
+    names = ["x", *(f"t{at}" for at in range(count)), "y"]
+    return model([helper.make_node("Relu", [a], [b], name="n") for a, b in reversed([*pairwise(names)])])
+
+
+#: Models that are fixed, with options and a size of each.
+FIXED: dict[str, tuple[Callable[[int], bytes], tuple[str, ...], int]] = {
+    "stale.xml": (stale, (), 150),
+    "sizes.xml": (lambda n: rows(n, lambda at: edge(0, 0, at)), ("--freeze", "--shape", "x=4,3"), 200),
+    "unsorted.onnx": (unsorted, (), 400),
+    "annotated.onnx": (unsorted, ("--annotate",), 400),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_time_of_fixes_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, options, count = FIXED[name]
+    assert grows_evenly(lambda size: spent(tmp_path, name, made(size), "fix", *options), count, 4 * count)
 
 
 @pytest.mark.parametrize("pattern", ["[", "[a", "**/d/"])
