@@ -108,6 +108,24 @@ def test_status(file: Path, inputs: dict[str, str], status: int, tmp_path: Path)
     assert result.returncode == status, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    ("fix", "status", "changed"),
+    [("true", 0, True), ("diff", 1, False), ("false", 1, False), ("", 1, False), ("yes", 2, False)],
+)
+def test_models_are_fixed_before_the_check(fix: str, status: int, changed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    shutil.copy(WARNING, path)
+    result, _ = checked(tmp_path, paths="model.onnx", fix=fix, fail_on="warning")
+    assert (result.returncode, path.read_bytes() != WARNING.read_bytes()) == (status, changed)
+
+
+def test_what_would_be_fixed_fails_the_step(tmp_path: Path) -> None:
+    shutil.copy(WARNING, tmp_path / "model.onnx")
+    assert checked(tmp_path, fix="diff", fail_on="never")[0].returncode == 1
+    shutil.copy(BAD, tmp_path / "model.onnx")
+    assert checked(tmp_path, fix="diff", fail_on="never")[0].returncode == 0
+
+
 def test_report_and_summary(tmp_path: Path) -> None:
     folder = tmp_path / 'a b; echo "$(id)" #'
     folder.mkdir()

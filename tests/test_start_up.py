@@ -30,7 +30,7 @@ MODELS = {
         91,
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 98),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 106),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 140),
     "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 120),
 }
 
@@ -49,7 +49,7 @@ IR = """<net version="11"><layers>
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 89),
     "custom": ('type="Special" version="extension"', "layout.creation", 107),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation", 116),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 130),
 }
 
 CODE = """import sys

@@ -54,6 +54,7 @@ g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.1> (x) }""",
     refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    fixable=True,
 )
 
 MISSING_ATTRIBUTE = Rule(

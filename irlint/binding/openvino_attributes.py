@@ -137,6 +137,7 @@ def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fau
         role="attribute",
         severity=Severity.WARNING if passed else Severity.ERROR,
         stage="compile" if meant in operator.absent and not passed else "load",
+        intended=spelled,
     )
 
 

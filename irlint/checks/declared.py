@@ -54,6 +54,7 @@ g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     refused=(refused("onnxruntime"),),
+    fixable=True,
 )
 
 

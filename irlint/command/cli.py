@@ -273,8 +273,9 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place, as far as they compute the same afterwards, bit for bit.
 
-    Nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
-    nothing uses are removed. Weights are copied, not read. The exit status is that of a check of what is left.
+    ONNX: nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
+    nothing uses are removed. IR: ports inside the graph declare what is inferred, and attributes that only other versions have are removed.
+    Weights are copied, not read. The exit status is that of a check of what is left.
 
     With --unsafe-fixes an error is fixed, too, where only one edit was found that fixes it and brings no other finding: read the changes,
     which --diff prints without making them.

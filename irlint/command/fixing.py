@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.command import results, settings
 from irlint.command.check import failing, from_stdin
@@ -151,10 +151,43 @@ class _Run:
         yield FORMS["concise"].rendered(report, quiet=False)
 
 
-def difference(found: Fixed) -> Iterable[str]:
-    """What changes, line by line, in the text of ``irlint diff --textconv``."""
+#: So many lines around one that changes are shown.
+AROUND = 3
+
+
+def difference(found: Fixed) -> Iterator[str]:
+    """What changes, line by line, in the text of a document or of ``irlint diff --textconv``."""
     from difflib import unified_diff
 
     before, after = found.texts()
     name = found.path.replace(os.sep, "/")
-    return unified_diff(before, after, f"{name} (before)", f"{name} (after)", lineterm="")
+    header = [f"--- {name} (before)", f"+++ {name} (after)"]
+    for start, end in _parts(before, after):
+        shown = after[start : end + len(after) - len(before)]
+        for line in list(unified_diff(before[start:end], shown, lineterm="", n=AROUND))[2:]:
+            yield from header
+            header = []
+            yield _moved(line, start) if line.startswith("@@") else line
+
+
+def _parts(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Where lines change, with those around: of texts of as many lines part by part, since a comparison of long ones takes long."""
+    if len(before) == len(after):
+        parts: list[tuple[int, int]] = []
+        for at in (at for at, pair in enumerate(zip(before, after)) if pair[0] != pair[1]):
+            start = max(0, at - AROUND)
+            if parts and parts[-1][1] >= start:
+                start = parts.pop()[0]
+            parts.append((start, min(len(before), at + AROUND + 1)))
+        return parts
+    least = min(len(before), len(after))
+    start = next((at for at in range(least) if before[at] != after[at]), least)
+    behind = next((at for at in range(least - start) if before[-1 - at] != after[-1 - at]), least - start)
+    return [(max(0, start - AROUND), min(len(before), len(before) - behind + AROUND))]
+
+
+def _moved(header: str, lines: int) -> str:
+    """The header of a part of a difference, ``@@ -1,7 +1,7 @@``, so many lines further down."""
+    sign, *ranges, end = header.split(" ")
+    starts = [each.partition(",") for each in ranges]
+    return " ".join([sign, *(f"{each[0]}{int(each[1:]) + lines}{comma}{count}" for each, comma, count in starts), end])

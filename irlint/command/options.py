@@ -192,6 +192,7 @@ FIX = (
         "--exclude",
         "--force-exclude",
         "--allow-empty",
+        "--fail-on",
         "--config",
         "--isolated",
         "--stdin-filename",

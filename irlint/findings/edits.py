@@ -47,8 +47,10 @@ class Edit:
     ``index`` is that of the ``node`` in its graph, ``op`` its operator, ``layer`` the id of an IR's layer, and ``input`` the index of one
     of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an attribute, all entries of a constant, the name of
     the value that is connected, a shape, an element type, a new name, a version, the attributes of an inserted node as pairs; ``before``
-    is what it was, where that is known. ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the
-    value that the edit is about, where that is not its name; two edits of which each ``swaps`` exchange inputs of a node.
+    is what it was, where that is known; an ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the
+    value of this name, as ``shape`` and ``dtype``, where these are given; a size that is a text is declared as it is, None is any size.
+    ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the value that the edit is about, where that is
+    not its name; two edits of which each ``swaps`` exchange inputs of a node.
     """
 
     kind: Kind
@@ -65,6 +67,8 @@ class Edit:
     before: Any = None
     called: str = ""
     swaps: bool = False
+    shape: tuple[Any, ...] | None = None
+    dtype: str = ""
 
     @property
     def text(self) -> str:
@@ -90,15 +94,30 @@ class Edit:
         value = self.order or (dict(self.value) if self.kind == "insert" else self.value)
         value = list(value) if isinstance(value, tuple) else value
         given = {} if value is None else {"value": value}
-        return {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **input, **name, **given}
+        shape = {"shape": list(self.shape)} if self.shape is not None else {}
+        dtype = {"dtype": self.dtype} if self.dtype else {}
+        where = {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **input}
+        return {**where, **given, **shape, **dtype}
+
+
+@record
+class Replacement:
+    """A part of a document, from a line and a column to those just behind it, all from 1, and the text that takes its place."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
 
 
 @record
 class Fix:
-    """The edits, applied one after another, with which a finding disappears."""
+    """The edits, applied one after another, with which a finding disappears; ``replacements`` are what they change in a document."""
 
     edits: tuple[Edit, ...]
     applicability: Applicability = "safe"
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def message(self) -> str:
@@ -151,6 +170,8 @@ def _swap(edits: Sequence[Edit]) -> bool:
 
 
 def _attribute(edit: Edit) -> str:
+    if edit.value is None:
+        return f"remove the attribute `{edit.name}`"
     return f"set {written(edit.name, edit.value, edit.layer)}"
 
 
@@ -191,13 +212,12 @@ def _plain(values: Iterable[Any]) -> list[Any]:
 
 
 def _declaration(edit: Edit) -> str:
-    called = edit.called or f"`{edit.name}`"
-    if edit.of == "type":
-        return f"declare {called} as {edit.value}"
-    before, after = list(edit.before or ()), list(edit.value)
+    called = f"input {edit.input} of {_node(edit)}" if edit.input is not None else edit.called or f"`{edit.name}`"
+    before, after = list(edit.before or ()), list(edit.shape or ())
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
     if len(before) != len(after) or not differing:
-        return f"declare {called} as [{', '.join(map(str, after))}]"
+        dims = ", ".join("?" if dim is None else str(dim) for dim in after)
+        return f"declare {called} as {edit.dtype}" + (f"[{dims}]" if edit.shape is not None else "")
     where = f"{'axis' if len(differing) == 1 else 'axes'} {listed([str(at) for at in differing])} of {called}"
     pairs = dict.fromkeys((str(before[at]), str(after[at])) for at in differing)
     return f"change {listed([one for one, _ in pairs])} to {listed([other for _, other in pairs])} on {where}"
@@ -223,6 +243,13 @@ def _renamed(edit: Edit) -> str:
         case "value":
             return f"rename `{edit.name}` to `{edit.value}`"
     return f'rename {_node(edit)} to "{edit.value}"'
+
+
+def _declared(edit: Edit) -> str:
+    what = f"input {edit.input} of {_node(edit)}" if edit.input is not None else f'"{edit.name}"'
+    dims = "?" if edit.shape is None else ", ".join(["?" if dim is None else str(dim) for dim in edit.shape])
+    shape = "" if edit.shape is None else f"[{dims}]"
+    return f"declare {what} as {edit.dtype}{shape}"
 
 
 def _removed(edit: Edit) -> str:

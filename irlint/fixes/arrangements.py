@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inserted import SQUEEZE, TRANSPOSE, UNSQUEEZE
-from irlint.fixes.other_values import GUESS, SELDOM, with_an_axis
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors, with_an_axis
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
@@ -66,25 +66,27 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
             yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
     if guesses.known.format.writer != "onnx":
         return
+    ones = tuple(axis for axis, dim in enumerate(given.shape or ()) if dim == 1 and axis)
+    if len(ones) > 1:
+        yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", ones),)),), likely, about=(node, port))
     for axis in range(rank + 1):
         yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
-    for perm in _orders(rank, guesses):
-        yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), GUESS)
+    for perm, count in _orders(rank, guesses):
+        likely = LAST if guesses.moves_batch(given.shape or (), perm) else GUESS
+        yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), likely, count=count)
 
 
-def _orders(rank: int, guesses: Guesses) -> list[tuple[int, ...]]:
-    """Orders of axes: those that other nodes of the model bring them in, those of layouts, and two neighbors exchanged."""
-    axes = tuple(range(rank))
-    found: dict[tuple[int, ...], None] = {}
+def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:
+    """Orders of axes, each with how many nodes of the model bring them in it: first those, then those of layouts, and two neighbors
+    exchanged."""
+    found: dict[tuple[int, ...], int] = {}
     for node in guesses.graph.nodes:
         perm = node.attributes.get("perm")
         if perm is not None and isinstance(perm.value, (list, tuple)) and len(perm.value) == rank:
-            found[tuple(perm.value)] = None
-    if rank > 2:
-        found.update(dict.fromkeys([(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])]))
-    for at in range(rank - 1):
-        found[(*axes[:at], at + 1, at, *axes[at + 2 :])] = None
-    return [each for each in list(found)[:ORDERS] if each != axes]
+            found[tuple(perm.value)] = found.get(tuple(perm.value), 0) + 1
+    for each in (*layouts(rank), *neighbors(rank)):
+        found.setdefault(each, 0)
+    return [(each, count) for each, count in list(found.items())[:ORDERS] if each != tuple(range(rank))]
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:

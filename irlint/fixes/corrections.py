@@ -110,10 +110,10 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     if problem.fault.rule is SHAPE_CONTRADICTED:
         yield (
-            Edit("declaration", "shape", problem.graph, name=value.name, value=stored.shape, before=value.type.shape),
+            Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
         )
         return
-    declared = Edit("declaration", "type", problem.graph, name=value.name, value=stored.dtype)
+    declared = Edit("declaration", "node", problem.graph, name=value.name, dtype=stored.dtype or "")
     yield (declared,)
     yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
     cast = (("to", value.type.dtype),)

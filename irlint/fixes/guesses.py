@@ -65,6 +65,7 @@ class Guesses:
         self.users = users
         self._usual: dict[tuple[object, ...], dict[Any, int]] = {}
         self._nodes: dict[tuple[str, str], list[Node]] = {}
+        self._batches: set[object] | None = None
         self._sharing: dict[tuple[object, ...], list[Value]] | None = None
 
     def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
@@ -166,16 +167,31 @@ class Guesses:
                     continue
                 tried.add(is_meant)
                 count = sum(count for each, count in usual.items() if meant(name, each, rank) == is_meant)
-                if not count and (held.get(name) == UNLIKELY or self._speaks_against(node, name, value, rank, likely)):
+                is_default = value is not None and isinstance(other, (tuple, list)) and set(other) == {1}
+                unlikely = held.get(name) == UNLIKELY and not is_default
+                if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
                 if count:
                     likely = USUAL
+                elif self.moves_batch(shapes[0] if shapes else (), other):
+                    likely = LAST
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:
                     if sum(usual.values()) >= VERY_MANY:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None)
+
+    def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
+        """Whether an order of axes puts the dynamic first axis of an input of the model elsewhere than to the front."""
+        if not isinstance(perm, (tuple, list)) or len(perm) != len(shape) or sorted(perm) != list(range(len(shape))):
+            return False
+        if self._batches is None:
+            types = (self.known.types.get(value) for value in self.graph.inputs)
+            self._batches = {each.shape[0] for each in types if isinstance(each, Tensor) and each.shape}
+        return any(
+            at and isinstance(shape[axis], Expr) and shape[axis] in self._batches for at, axis in enumerate(perm)
+        )
 
     def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Guess]:
         """Other numbers in several lists at once, the same in all."""
@@ -379,7 +395,7 @@ class Guesses:
             for size in numbers:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
-                    yield Guess((self.constant(value, shape, "shape"),), GUESS)
+                    yield Guess((self.constant(value, shape, "shape"),), LAST)
 
     # --- edits --------------------------------------------------------------------------------------------------------
 
@@ -434,12 +450,13 @@ class Guesses:
         before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
         return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
 
-    def declared(self, value: Value, after: object, of: Literal["shape", "type"] = "shape") -> Edit:
+    def declared(self, value: Value, after: Any, of: Literal["shape", "type"] = "shape") -> Edit:
         """An input of the model with another shape or element type."""
         known = self.known.types.get(value)
         before = known.shape if isinstance(known, Tensor) and of == "shape" else None
         called = f"input {self.called(value)}" if of == "shape" else self.called(value)
-        return Edit("declaration", of, name=value.name, value=after, before=before, called=called)
+        shape, dtype = (after, "") if of == "shape" else (None, str(after))
+        return Edit("declaration", name=value.name, before=before, called=called, shape=shape, dtype=dtype)
 
     def called(self, value: Value) -> str:
         """What texts call a value: ```x```, or ``layer 3 "x"``."""

@@ -231,7 +231,8 @@ class Inputs:
             yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
         if kin and not others:
             return
-        yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM)
+        stored = sum(_dtype(type_of(each)) == dtype for each in self.graph.constants)
+        yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
         for other in others if len(self.users.get(value, ())) > 1 else ():
             held = type_of(other)
             if isinstance(held, Tensor) and held.shape == known.shape:

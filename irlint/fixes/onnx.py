@@ -286,7 +286,10 @@ class _Writer:
             raise Unwritable("nothing is declared of the value")
         for value, each in types:
             declared = value.inner(each[-1])
-            set_element_type(declared, edit.value) if edit.of == "type" else set_shape(declared, edit.value)
+            if edit.dtype:
+                set_element_type(declared, edit.dtype)
+            if edit.shape is not None:
+                set_shape(declared, edit.shape)
 
     def remove_initializer(self, edit: Edit) -> None:
         if self.graph(edit.graph).of(_QUANTIZATION):
@@ -323,7 +326,7 @@ class _Writer:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
             # Readers tell an ONNX file by its first byte.
             self.root.fields.insert(0, Field(_IR_VERSION << 3 | VARINT, 0, 0, b"\x08\x00"))
-        self.root.set_number(_IR_VERSION, int(edit.value or 0))
+        self.root.set_number(_IR_VERSION, int(str(edit.value)))
 
 
 _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
@@ -333,8 +336,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("constant", "entries"): _Writer.set_constant,
     ("constant", "shape"): _Writer.set_constant_shape,
     ("constant", "type"): _Writer.set_constant_type,
-    ("declaration", "shape"): _Writer.declare,
-    ("declaration", "type"): _Writer.declare,
+    ("declaration", "node"): _Writer.declare,
     ("remove", "attribute"): _Writer.remove_attribute,
     ("rename", "attribute"): _Writer.rename_attribute,
     ("rename", "value"): _Writer.rename_value,

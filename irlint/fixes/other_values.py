@@ -106,4 +106,18 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
     if whole != value and len(value) > 1:
         yield whole, USUAL
     if rank <= ORDERED:
-        yield from ((each, SELDOM) for each in permutations(range(rank)) if each not in (value, whole))
+        usual = (*layouts(rank), *neighbors(rank))
+        orders = (each for each in permutations(range(rank)) if each not in (value, whole))
+        yield from ((each, SELDOM if each in usual else GUESS) for each in orders)
+
+
+def layouts(rank: int) -> list[tuple[int, ...]]:
+    """The orders of axes that bring channels from the front to the end, and back."""
+    axes = tuple(range(rank))
+    return [(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])] if rank > SPATIAL else []
+
+
+def neighbors(rank: int) -> list[tuple[int, ...]]:
+    """The orders that exchange an axis and the next one."""
+    axes = tuple(range(rank))
+    return [(*axes[:at], at + 1, at, *axes[at + 2 :]) for at in range(rank - 1)]

@@ -274,7 +274,7 @@ def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
     """The guesses, those about one thing together that are sizes of inputs."""
     found: dict[object, list[Tried]] = {}
     for each in best:
-        sized = all(edit.kind == "declaration" and edit.of == "shape" for edit in each.guess.edits)
+        sized = all(edit.shape is not None for edit in each.guess.edits)
         found.setdefault(each.guess.about if sized else each.guess.edits, []).append(each)
     return list(found.values())
 

@@ -98,7 +98,7 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
             at for at, dim in enumerate(shape) if at in long or (dim != 1 and dim in [shape[each] for each in long])
         )
     spatial = tuple(axis for axis in long if axis > 1) if is_image else ()
-    single = [(axis,) for axis in axes if not is_image or not axis]
+    single = [(axis,) for axis in axes if axis != 1 or not is_image]
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import count
@@ -34,10 +35,18 @@ class Subject:
         self.found = found
         self.every = list(graphs(known.model))
         self.graphs = {graph.path: graph for graph in reversed(self.every)}
+        paths = Counter(graph.path for graph in self.every)
+        self.unwritable = {graph.path for graph in self.every if graph.pieces > 1 or paths[graph.path] > 1}
 
     def graph(self, problem: Problem) -> Graph:
         """The graph that a problem is in."""
         return self.graphs[problem.graph]
+
+    def is_writable(self, path: str) -> bool:
+        """Whether edits of a graph can be written: it is no function, and it and those around it are there once and in one piece."""
+        return not path.startswith("function:") and not any(
+            path == each or not each or path.startswith(f"{each}/") for each in self.unwritable
+        )
 
     @cached_property
     def is_doubtful(self) -> bool:
@@ -65,12 +74,12 @@ class Subject:
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
     """For each problem the edits with which it disappears while the model computes the same; () where there are none."""
-    if known.model.graph is None or not known.format.writer:
+    if known.model.graph is None or known.model.trained:
         return [()] * len(found)
     subject = Subject(known, found)
     return [
         tuple(TIDIED[each.fault.rule](subject, each))
-        if each.fault.rule in TIDIED and not each.graph.startswith("function:")
+        if each.fault.rule in TIDIED and subject.is_writable(each.graph)
         else ()
         for each in found
     ]
@@ -94,6 +103,8 @@ def _node_name(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 def _initializers(subject: Subject, problem: Problem) -> Iterator[Edit]:
     graph = subject.graph(problem)
+    if graph.annotated:
+        return
     inputs = {value.name for value in graph.inputs}
     for value in hygiene.unused_initializers(graph, used_values(graph)):
         if value.name not in inputs:
@@ -182,7 +193,8 @@ def _metadata(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _nameless(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    yield Edit("remove", "initializer", problem.graph)
+    if not subject.graph(problem).annotated:
+        yield Edit("remove", "initializer", problem.graph)
 
 
 #: How the findings of each rule that has a safe fix are fixed.

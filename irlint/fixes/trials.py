@@ -313,7 +313,7 @@ class Changes:
         if value is None or not isinstance(known, Tensor):
             return False
         self.types[value] = _edited(known, edit)
-        self.stale |= edit.kind == "declaration" and edit.of == "shape" and not self.known.format.ports_declare
+        self.stale |= edit.shape is not None and not self.known.format.ports_declare
         return True
 
     def _attribute(self, node: Node, edit: Edit) -> bool:
@@ -353,6 +353,9 @@ class Changes:
 
 def _edited(known: Tensor, edit: Edit) -> Tensor:
     """The type of a value after an edit of it."""
+    if edit.kind == "declaration":
+        shape = known.shape if edit.shape is None else edit.shape
+        return Tensor(edit.dtype or known.dtype, shape, None if edit.dtype else known.value)
     match edit.of:
         case "type":
             return Tensor(edit.value, known.shape, known.value if edit.value in INTEGERS else None)

@@ -183,7 +183,8 @@ class Graph:
 
     ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
     ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are names that
-    ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order.
+    ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order. ``pieces`` is the number of messages
+    that the file merges into it, and ``annotated`` tells that annotations of quantization name its values.
     """
 
     path: str
@@ -196,6 +197,8 @@ class Graph:
     captured: tuple[Value, ...] = ()
     stray: tuple[str, ...] = ()
     bodies: tuple[Graph, ...] = ()
+    pieces: int = 1
+    annotated: bool = False
 
     def __post_init__(self) -> None:
         self.bodies = tuple([body for node in self.nodes if node.bodies for _, body in node.bodies])  # type: ignore[misc]
@@ -252,7 +255,8 @@ class Model:
 
     ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator sets as the
     file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name that the file gives to
-    the size, where they differ. ``producer`` is what wrote the file and its version, "" where it does not say.
+    the size, where they differ. ``producer`` is what wrote the file and its version, "" where it does not say. ``trained`` tells that
+    graphs that irlint does not read refer to names of this one.
     """
 
     path: str
@@ -266,6 +270,7 @@ class Model:
     problems: tuple[Problem, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
     producer: str = ""
+    trained: bool = False
 
     @property
     def inputs_have_defaults(self) -> bool:

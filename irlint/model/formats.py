@@ -30,7 +30,8 @@ class Format:
     have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
     ``weights`` ends the names of the files beside models that hold their constants, "" where any name may. ``writer`` is the module of
-    ``fixes`` that writes edits into a file, "" where none does.
+    ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what changes nothing but what is stated; "" where
+    none does.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Format:
     restamps: bool = False
     weights: str = ""
     writer: str = ""
+    safe_fixes: str = ""
 
     @property
     def loaded_by(self) -> str:
@@ -92,6 +94,7 @@ ONNX = Format(
     runtimes={"onnxruntime": "onnxruntime", "openvino": "openvino_frontend", "tensorrt": "tensorrt"},
     restamps=True,
     writer="onnx",
+    safe_fixes="tidy",
 )
 
 OPENVINO = Format(
@@ -120,6 +123,8 @@ OPENVINO = Format(
     bytes_may_be_spare=True,
     has_lines=True,
     weights=".bin",
+    writer="openvino",
+    safe_fixes="ports",
 )
 
 #: Every format, in the order in which a summary counts their models.

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr, Shape
+from irlint.findings.faults import Severity
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
@@ -32,7 +33,7 @@ REASONS = 4
 RELATED = 8
 
 #: The families of rules whose findings one attribute, input or number may fix.
-FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations")
+FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
 #: Of so many findings of a file the nodes around them are drawn.
 AROUND = 200
@@ -127,7 +128,7 @@ def with_suggestions(
 
 
 def _may_be_fixed(problem: Problem) -> bool:
-    return bool(problem.fault.intended) or problem.fault.rule.family in FIXED
+    return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXED
 
 
 class Painter(Naming, Protocol):

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Report, Silenced
 from irlint.findings.wording import counted
-from irlint.lazy_typing import Any
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe
+
+if TYPE_CHECKING:
+    from irlint.findings.edits import Fix
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ABOUT = "https://pypi.org/project/irlint/"
@@ -139,11 +142,27 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
             }
             for index, related in enumerate(finding.related, 1)
         ]
+    if finding.fix is not None and finding.fix.replacements:
+        result["fixes"] = [_fix(finding.fix, uri)]
     if finding.following:
         result["properties"] = {"following": [each.fingerprint for each in finding.following]}
     if finding.fingerprint:
         result["partialFingerprints"] = {"primaryLocationLineHash": finding.fingerprint}
     return {**result, "properties": {**_properties(finding), **result.get("properties", {})}}
+
+
+def _fix(fix: Fix, uri: str) -> Json:
+    """What a fix changes in the text of a document, in the order of the text."""
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    replacements = [
+        {
+            "deletedRegion": dict(zip(names, (each.line, each.column, each.end_line, each.end_column))),
+            **({"insertedContent": {"text": each.text}} if each.text else {}),
+        }
+        for each in fix.replacements
+    ]
+    change = {"artifactLocation": _artifact(uri), "replacements": replacements}
+    return {"description": {"text": _plain(fix.message)}, "artifactChanges": [change]}
 
 
 def _message(finding: Finding) -> str:
@@ -185,9 +204,12 @@ def _suppression(each: Silenced) -> Json:
 
 def _location(uri: str, region: Json, logical: Json | None) -> Json:
     """A place in a file."""
-    base = {} if uri.startswith("file://") else {"uriBaseId": ROOT}
-    place: Json = {"physicalLocation": {"artifactLocation": {"uri": uri, **base}, "region": region}}
+    place: Json = {"physicalLocation": {"artifactLocation": _artifact(uri), "region": region}}
     return place if logical is None else {**place, "logicalLocations": [logical]}
+
+
+def _artifact(uri: str) -> Json:
+    return {"uri": uri, **({} if uri.startswith("file://") else {"uriBaseId": ROOT})}
 
 
 def _logical(finding: Finding) -> Json | None:

@@ -66,7 +66,13 @@ class Fixed:
         return tuple(dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits))
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The model before and after, as ``irlint diff --textconv`` prints it without hashes of weights."""
+        """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints, without hashes of
+        weights."""
+        if _has_lines(self.after.outcome.file.format):
+            before, after = [
+                version.data.decode("utf-8", "replace").splitlines() for version in (self.before, self.after)
+            ]
+            return before, after
         from irlint.inference.walk import inferred
         from irlint.reporters.textconv import rendered
 
@@ -131,11 +137,15 @@ def _read(path: str, stream: BinaryIO) -> Any:
     stream.seek(0)
     kind = parsers.kind(path, stream.read(parsers.HEAD))
     stream.seek(0)
-    if any(form.name == kind and form.has_lines for form in FORMATS):
+    if _has_lines(kind):
         return whole_of(stream, path, "document")
     from irlint.parsers.onnx import bytes_of
 
     return bytes_of(stream)
+
+
+def _has_lines(kind: str | None) -> bool:
+    return any(form.name == kind and form.has_lines for form in FORMATS)
 
 
 def _tidied(path: str, version: Version, settings: Settings, rules: Collection[Rule] | None) -> tuple[Version, Applied]:
@@ -173,10 +183,17 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
 
 def _is_worse(after: Outcome, before: Outcome) -> bool:
     """Whether a model has more findings of some rule than it had; what is unused is only looked for where there is no error."""
-    hidden = any(each.severity is Severity.ERROR for each in before.findings)
-    counts = Counter(each.rule for each in after.findings if not (hidden and each.rule.family == "hygiene"))
+    hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
+    counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
+
+
+def _last(outcome: Outcome) -> Collection[Rule]:
+    """The rules that are only looked for where there is no error."""
+    form = next(form for form in FORMATS if form.name == outcome.file.format)
+    modules = [import_module(f"irlint.checks.{name}") for name in form.last_checks]
+    return {each for module in modules for each in vars(module).values() if isinstance(each, Rule)}
 
 
 def _changed(path: str, version: Version, settings: Settings, fixes: Iterable[Fix]) -> Version | None:

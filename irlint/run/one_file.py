@@ -58,8 +58,8 @@ def inspected(
     found = _in_document_order(model, _every_problem(known, targets))
     every_one = found
     findings = _findings(model, known, found, data, with_operands=operands)
-    if any(problem.fault.rule.fixable for problem in found):
-        findings = _with_fixes(known, found, findings)
+    if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
+        findings = _with_fixes(known, found, findings, data)
     checked = _checked(model, missing)
     ignores = ignores and _ignores(model)
     if policy is not None or ignores:
@@ -89,13 +89,23 @@ def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
     return explained(found, known)
 
 
-def _with_fixes(known: Known, found: list[Problem], findings: list[Finding]) -> list[Finding]:
+def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
     """The findings, those with their fix that have a safe one."""
-    from irlint.findings.edits import Fix
-    from irlint.fixes.tidy import safe_edits
+    from importlib import import_module
 
-    edited = zip(findings, safe_edits(known, found))
-    return [replaced(finding, fix=Fix(edits)) if edits else finding for finding, edits in edited]
+    from irlint.findings.edits import Fix
+
+    edits = import_module(f"irlint.fixes.{known.format.safe_fixes}").safe_edits(known, found)
+    replacements = [()] * len(edits)
+    if known.format.has_lines and any(edits):
+        writer = import_module(f"irlint.fixes.{known.format.writer}")
+        replacements = writer.replacements(
+            whole(known.model.path, "document") if data is None else data, known.model, edits
+        )
+    return [
+        replaced(finding, fix=Fix(each, replacements=texts)) if each else finding
+        for finding, each, texts in zip(findings, edits, replacements)
+    ]
 
 
 def _ignores(model: Model) -> bool:

@@ -29,7 +29,7 @@ DECLARED_OTHERWISE = {
 
 def plain(value: Any) -> Any:
     """A value as lists, texts, numbers, true, false and null; raises TypeError for one that cannot be read again."""
-    if value is None or isinstance(value, (str, int)):
+    if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
         return value.hex()
@@ -109,7 +109,7 @@ def _listed(value: Any, length: int | None = None) -> list[Any]:
 @cache
 def _readers() -> dict[str, Reader]:
     """What reads a value, by the name of its type."""
-    scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, bool)}
+    scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, float, bool)}
     kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
     records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
     special = {"None": _nothing, "Any": _scalar, "bytes": _bytes, "Severity": _severity, "Rule": _rule}

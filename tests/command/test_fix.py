@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from cases.ir_documents import edge, layer, net, parameter, result
 from command.process import BAD, WARNING, ran, run
 
 SUMMARY = "No findings.\nChecked 1 ONNX model.\n"
@@ -127,3 +128,25 @@ def test_a_file_that_cannot_be_written_stays_whole(model: Path) -> None:
     assert (result.returncode, model.read_bytes()) == (2, WARNING.read_bytes())
     assert b"cannot write m.onnx: No space left on device" in result.stderr
     assert list(model.parent.iterdir()) == [model]
+
+
+#: A value inside an IR whose dims are declared wrongly at its maker.
+RELU, ABS = (layer(id, type, "0", "1", name=type) for id, type in ((1, "Relu"), (2, "Abs")))
+STALE = RELU.replace('precision="FP32"><dim>2', 'precision="FP32">\n<dim>5')
+EDGES = [edge(0, 0, 1, 0), edge(1, 1, 2, 0), edge(2, 1, 3, 0)]
+
+
+def test_an_ir_and_its_difference(tmp_path: Path) -> None:
+    """The lines of the document that change; nothing else does in the file."""
+    path = tmp_path / "m.xml"
+    stale, sound = (net([parameter(0), each, ABS, result(3)], EDGES) for each in (STALE, STALE.replace("5", "2")))
+    path.write_bytes(stale.replace("\n", "\r\n").encode())
+    shown = run("fix", "m.xml", "--diff", cwd=tmp_path)
+    assert shown.returncode == 1
+    assert "--- m.xml (before)\n+++ m.xml (after)\n@@ -3,7 +3,7 @@\n" in shown.stdout
+    changed = [line for line in shown.stdout.splitlines() if line.startswith(("-<", "+<"))]
+    assert [line[:12] for line in changed] == ["-<dim>5</dim", "+<dim>2</dim"]
+    assert run("fix", "m.xml", cwd=tmp_path).stdout == (
+        "m.xml: declare `1:1` as [2, 3] (IRL601)\nfixed 1 finding in 1 file\n\nNo findings.\nChecked 1 IR model.\n"
+    )
+    assert path.read_bytes() == sound.replace("\n", "\r\n").encode()

@@ -12,7 +12,7 @@ from onnx import parser
 import irlint
 from irlint.findings.edits import Fixed
 from irlint.findings.faults import RULES
-from irlint.fixes.tidy import TIDIED
+from irlint.fixes import ports, tidy
 from irlint.policy.rulebook import every_rule
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,3] y)'
@@ -144,6 +144,7 @@ def test_what_cannot_be_written_is_left(change: str) -> None:
     else:
         data += onnx.ModelProto(graph=onnx.GraphProto(doc_string="more")).SerializeToString()
     assert irlint.fix(data).data == data
+    assert [each.fix for each in irlint.check(data).findings] == [None]
 
 
 def test_a_file_stays_as_it_is(tmp_path: Path) -> None:
@@ -175,7 +176,7 @@ def test_a_large_file_is_copied(tmp_path: Path) -> None:
 
 def test_rules_say_whether_they_can_be_fixed() -> None:
     every_rule()
-    assert {rule for rule in RULES.values() if rule.fixable} == set(TIDIED)
+    assert {rule for rule in RULES.values() if rule.fixable} == {*tidy.TIDIED, *ports.TIDIED}
 
 
 def test_json_has_the_edits() -> None:

@@ -26,11 +26,13 @@ def compiles(xml: bytes, weights: bytes) -> bool:
     return bool(lines) and json.loads(lines[0])[0] == "ok"
 
 
-def outcomes(paths: Sequence[Path], runs: bool = False) -> list[Outcome]:
-    """What happens where OpenVINO reads each IR, and with ``runs`` where it compiles and runs it."""
+def outcomes(paths: Sequence[Path], runs: bool = False, values: bool = False) -> list[Outcome]:
+    """What happens where OpenVINO reads each IR, and with ``runs`` where it compiles and runs it; with ``values``, the text of one that
+    runs is what its outputs are called and hold."""
     found: list[Outcome] = []
+    mode = "values" if values else "run" if runs else "read"
     while len(found) < len(paths):
-        command = [sys.executable, __file__, "run" if runs else "read", *map(str, paths[len(found) :])]
+        command = [sys.executable, __file__, mode, *map(str, paths[len(found) :])]
         lines = subprocess.run(command, capture_output=True, text=True, timeout=300).stdout.splitlines()
         found += [(stage, text, shapes) for stage, text, shapes in map(json.loads, lines)]
         if len(found) < len(paths):
@@ -49,8 +51,11 @@ def outcome(core: Any, path: str, mode: str) -> Outcome:
     if mode != "read":
         try:
             request = core.compile_model(model, "CPU").create_infer_request()
-            if mode == "run":
+            if mode in ("run", "values"):
                 request.infer([ones(source) for source in model.inputs])
+            if mode == "values":
+                held = [(sorted(each.names), request.get_tensor(each).data.tobytes().hex()) for each in model.outputs]
+                return "ok", repr(held), shapes
         except Exception as error:
             return "run", str(error), shapes
     return "ok", "", shapes

@@ -1,16 +1,19 @@
-"""Models that were made untidy at random: after their safe fixes ONNX Runtime computes what it did before, bit for bit."""
+"""Models that were made untidy at random: after their safe fixes ONNX Runtime and OpenVINO compute what they did before, bit for bit."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy
 import onnx
 import onnx.helper as make
 import onnx.numpy_helper
 import pytest
+from lxml import etree
+from oracles.openvino_worker import outcomes
 
 import irlint
 
@@ -124,3 +127,65 @@ def test_untidy_models_compute_the_same_when_they_are_fixed(seed: int) -> None:
             asked += 1
             assert _outputs(onnx.load_from_string(fixed.data)) == expected, path.name
     assert asked > 70
+
+
+def _stale(root: Any, chance: random.Random) -> bool:
+    """Makes ports of a value stale that is no input and no output of the model; whether there is one."""
+    layers = {layer.get("id"): layer for layer in root.iterfind("layers/layer")}
+    outer = {id for id, layer in layers.items() if layer.get("type") in ("Parameter", "Result")}
+    edges = [
+        tuple(map(edge.get, ("from-layer", "from-port", "to-layer", "to-port"))) for edge in root.iterfind("edges/edge")
+    ]
+    leaving = {edge[:2] for edge in edges if edge[2] in outer}
+    ends = [
+        (layers[source].find(f'output/port[@id="{out}"]'), layers[target].find(f'input/port[@id="{into}"]'))
+        for source, out, target, into in edges
+        if source not in outer and (source, out) not in leaving
+    ]
+    ports = [ports for ports in ends if all(port.find("dim") is not None for port in ports)]
+    if not ports:
+        return False
+    out, into = chance.choice(ports)
+    match chance.randrange(3):
+        case 0:
+            out.set("precision", "I32" if out.get("precision") != "I32" else "FP32")
+        case 1:
+            out.find("dim").text = str(int(out.find("dim").text) + 3)
+        case _:
+            into.find("dim").text = str(int(into.find("dim").text) + 3)
+    return True
+
+
+def _stale_ports(report: irlint.Report) -> list[irlint.Finding]:
+    return [each for each in report.findings if each.rule.code in ("IRL601", "IRL602")]
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+def test_irs_with_stale_ports_compute_the_same_when_they_are_fixed(tmp_path: Path) -> None:
+    import openvino
+
+    chance = random.Random(0)
+    pairs: list[tuple[Path, Path]] = []
+    for path in FIXTURES[::3]:
+        before, after = (tmp_path / f"{len(pairs)}{side}.xml" for side in "ab")
+        try:
+            openvino.save_model(openvino.convert_model(path), before, compress_to_fp16=False)
+        except Exception:
+            continue
+        root = etree.parse(before).getroot()
+        drawn = any(layer.get("type") in ("RandomUniform", "Multinomial") for layer in root.iter("layer"))
+        if drawn or not irlint.check(before).ok or not _stale(root, chance):
+            continue
+        before.write_bytes(etree.tostring(root))
+        if not _stale_ports(irlint.check(before)):
+            continue
+        fixed = irlint.fix(before)
+        assert not _stale_ports(fixed.report), path.name
+        after.write_bytes(fixed.data)
+        after.with_suffix(".bin").write_bytes(before.with_suffix(".bin").read_bytes())
+        assert irlint.fix(after).data == fixed.data, path.name
+        pairs.append((before, after))
+    found = outcomes([each for pair in pairs for each in pair], values=True)
+    assert found[::2] == found[1::2]
+    assert sum(stage == "ok" for stage, _, _ in found) > 30

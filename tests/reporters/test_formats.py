@@ -15,11 +15,13 @@ from urllib.parse import unquote_to_bytes
 
 import onnx.parser
 import pytest
+from cases import ir_documents as ir
 from command.process import ran
 from every import of_each
 from lxml import etree
 from timing import within
 
+import irlint
 from irlint.findings.faults import RULES, Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Related, Report
 from irlint.reporters import excerpt, github, gitlab, junit, sarif
@@ -535,6 +537,33 @@ def test_sarif_tells_where_a_place_ends() -> None:
     }
 
 
+def test_sarif_has_the_fixes_of_documents() -> None:
+    """Who replaces the regions of a fix in the text has what ``irlint fix`` writes."""
+    dims = "<dim>2</dim><dim>3</dim>"
+    stale = ir.net(
+        [ir.parameter(0, "\U0001f600"), ir.layer(1, "Relu", "0", "1"), ir.layer(2, "Abs", "0", "1"), ir.result(3)],
+        [ir.edge(0, 0, 1, 0), ir.edge(1, 1, 2, 0), ir.edge(2, 1, 3, 0)],
+    )
+    stale = stale.replace(
+        f'<port id="1" precision="FP32">{dims}',
+        '<port id="1" precision="FP32">\r\n<dim>5</dim><dim>4</dim><dim>1</dim>',
+        1,
+    )
+    (found,) = json.loads(sarif.rendered(irlint.check(stale.encode(), name="m.xml")))["runs"][0]["results"]
+    assert_shape(found, RESULT)
+    ((change,),) = [each["artifactChanges"] for each in found["fixes"]]
+    assert change["artifactLocation"] == found["locations"][0]["physicalLocation"]["artifactLocation"]
+    lines = re.split("(?<=\n)", stale)
+    for each in reversed(change["replacements"]):
+        line, column, end_line, end_column = each["deletedRegion"].values()
+        text = "".join(lines[line - 1 : end_line])
+        end = len(text) - len(lines[end_line - 1]) + end_column - 1
+        lines[line - 1 : end_line] = [
+            text[: column - 1] + each.get("insertedContent", {"text": ""})["text"] + text[end:]
+        ]
+    assert "".join(lines).encode() == irlint.fix(stale.encode(), name="m.xml").data
+
+
 @pytest.mark.parametrize("room", [-5, 0, 150, 400, 1_000, 5_000, github.PAGE])
 def test_summary_page_keeps_to_its_size(room: int) -> None:
     report = many(8_000)
@@ -659,6 +688,10 @@ PLACE = {
     "?logicalLocations": [{"?name": str, "fullyQualifiedName": str, "kind": {"node", "value", "graph"}}],
 }
 PROPERTIES = {"graph": str, **dict.fromkeys(("?node", "?op", "?opVersion", "?value"), str), "?input": int}
+REPLACEMENT = {
+    "deletedRegion": dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), counting),
+    "?insertedContent": {"text": filled},
+}
 RESULT = {
     "ruleId": filled,
     "ruleIndex": int,
@@ -668,6 +701,9 @@ RESULT = {
     "?relatedLocations": [{**PLACE, "id": counting, "message": {"text": str}}],
     "?partialFingerprints": {"primaryLocationLineHash": filled},
     "?suppressions": [{"kind": {"inSource", "external"}, "status": {"accepted"}, "justification": filled}],
+    "?fixes": [
+        {"description": TEXT, "artifactChanges": [{"artifactLocation": ARTIFACT, "replacements": [REPLACEMENT]}]}
+    ],
     "properties": PROPERTIES,
 }
 DESCRIPTOR = {

@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     Types = Mapping[bytes, Type | Fault | None]
     Scope = dict[str, Value]
 
-_IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _FUNCTIONS = (
+_IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
     1 << 3,
     7 << 3 | 2,
     8 << 3 | 2,
     14 << 3 | 2,
+    20 << 3 | 2,
     25 << 3 | 2,
 )
 
@@ -136,7 +137,20 @@ def _model(path: str, data: Buffer) -> Model:
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
     long = _long_names(metadata.values())
     problems = (*linker.problems, *([Problem(long)] if long is not None else ()))
-    return Model(path, ONNX, version, main, linked, opsets, symbols, metadata, problems, tuple(imports), producer)
+    return Model(
+        path,
+        ONNX,
+        version,
+        main,
+        linked,
+        opsets,
+        symbols,
+        metadata,
+        problems,
+        tuple(imports),
+        producer,
+        _TRAINING_INFO in found,
+    )
 
 
 def _long_names(apart: Collection[str]) -> Fault | None:
@@ -272,6 +286,8 @@ class _Linker:
             tuple(links.undefined.values()),
             tuple(links.captured),
             tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
+            pieces=record.pieces,
+            annotated=record.annotated,
         )
 
     def _function(self, record: FunctionRecord) -> Function:

@@ -139,10 +139,12 @@ class NodeRecord:
 class GraphRecord:
     """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none."""
 
-    __slots__ = ("constants", "declared", "faults", "inputs", "name", "nodes", "outputs")
+    __slots__ = ("annotated", "constants", "declared", "faults", "inputs", "name", "nodes", "outputs", "pieces")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, pieces: int = 1) -> None:
         self.name = name
+        self.pieces = pieces
+        self.annotated = False
         self.inputs: list[tuple[str, bytes]] = []
         self.outputs: list[tuple[str, bytes]] = []
         self.declared: list[tuple[str, bytes]] = []
@@ -178,7 +180,8 @@ class Reader:
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
         found = merged(self.data, spans, depth)
-        record = GraphRecord(last_text(self.data, found, 2))
+        record = GraphRecord(last_text(self.data, found, 2), len(spans))
+        record.annotated = 14 << 3 | 2 in found
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
         record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
         record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)

@@ -53,7 +53,7 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
         return {}
     source = decoded(data)
     lines = line_starts(source.text)
-    offsets = _Offsets(source)
+    offsets = Offsets(source)
     found: dict[int, Position] = {}
     for tag in start_tags(source.text):
         if tag.ordinal not in wanted:
@@ -75,7 +75,7 @@ def line_and_column(lines: Sequence[int], index: int) -> tuple[int, int]:
     return line, index - lines[line - 1] + 1
 
 
-class _Offsets:
+class Offsets:
     """Byte offsets of ascending indices of a text."""
 
     __slots__ = ("source", "index", "offset", "plain")

@@ -100,7 +100,7 @@ class StartTag:
             yield attribute[1], self.attributes_start + attribute.start(1), self.attributes_start + attribute.end()
 
 
-def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
+def tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
     """The tokens of a text, each with the index behind it; one that is no markup is ``<`` alone, and the last."""
     at = 0
     while True:
@@ -158,9 +158,8 @@ def _behind_ignored(text: str, at: int, begin: int) -> int:
 def start_tags(text: str) -> Iterator[StartTag]:
     """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a name."""
     ordinal = 0
-    tokens = _tokens(text)
     with suppress(Broken):
-        for token, end in tokens:
+        for token, end in tokens(text):
             if token["start"]:
                 yield StartTag(ordinal, token.start(), end, token.start("attributes"), token["attributes"])
                 ordinal += 1
@@ -225,7 +224,7 @@ class _Mender:
 
     def result(self) -> Mended:
         end = 0
-        for token, behind in _tokens(self.text):
+        for token, behind in tokens(self.text):
             if self.done and not self.open and self.text.find("\0", end, token.start()) >= 0:
                 break
             self._characters(end, token.start())

@@ -1,0 +1,399 @@
+"""Edits, written into the text of an IR: what they do not touch stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from irlint.findings.edits import Edit, Replacement
+from irlint.fixes.outline import Element, Outline
+from irlint.fixes.wire import Piece, Unwritable
+from irlint.model import Graph, Model, Node, Place, Port
+from irlint.model.formats import OPENVINO
+from irlint.parsers.openvino.positions import Offsets, line_and_column, line_starts
+from irlint.parsers.openvino.types import BLANKS, natural, renamed_type
+from irlint.parsers.openvino.xml import Decoded, decoded
+from irlint.records import record
+
+#: How characters are written in the value of an attribute where they cannot stand for themselves.
+_REFERENCES = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&apos;",
+    "\t": "&#9;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+}
+
+#: The ordinal of ``<net>``.
+_ROOT = 0
+
+
+@record
+class Change:
+    """A text that takes the place of another one, given by its indices in the document."""
+
+    start: int
+    end: int
+    text: str
+
+
+def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
+    """The document in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises Unwritable."""
+    source = decoded(data)
+    if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
+        raise Unwritable("some bytes of the document are no characters of its encoding")
+    edits = tuple(edits)
+    return list(_pieces(source, _Writer(source.text, model, edits).changed(edits), len(data)))
+
+
+def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -> list[tuple[Replacement, ...]]:
+    """What each of several lists of edits changes in a document; nothing where it cannot be written."""
+    text = decoded(data).text
+    lines = line_starts(text)
+    found: list[tuple[Replacement, ...]] = [()] * len(several)
+    with suppress(Unwritable):
+        writer = _Writer(text, model, [edit for edits in several for edit in edits])
+        for at, edits in enumerate(several):
+            with suppress(Unwritable):
+                found[at] = tuple([_replacement(each, lines) for each in writer.changed(edits)])
+    return found
+
+
+def _replacement(change: Change, lines: Sequence[int]) -> Replacement:
+    return Replacement(*line_and_column(lines, change.start), *line_and_column(lines, change.end), change.text)
+
+
+def _sorted(found: Iterable[Change]) -> list[Change]:
+    """The changes in ascending order, without those inside what another one removes. Raises Unwritable where two overlap."""
+    result: list[Change] = []
+    for change in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not result or change.start >= result[-1].end:
+            result.append(change)
+        elif result[-1].text or change.end > result[-1].end:
+            raise Unwritable("two edits change the same text")
+    return result
+
+
+def _pieces(source: Decoded, found: Sequence[Change], size: int) -> Iterator[Piece]:
+    offsets = Offsets(source)
+    behind = 0
+    for change in found:
+        start = offsets.of(change.start)
+        if behind < start:
+            yield behind, start
+        behind = offsets.of(change.end)
+        if change.text:
+            yield change.text.encode(
+                source.encoding, "surrogateescape" if source.encoding == "utf-8" else "xmlcharrefreplace"
+            )
+    if behind < size:
+        yield behind, size
+
+
+#: The ids of a layer and of a port.
+_End = tuple[int, int]
+
+
+class _Wires:
+    """A graph with its layers by their indices, and with its edges: by the layers at their ends, and with their beginnings by the ports
+    that they lead into."""
+
+    def __init__(self, graph: Graph, ordinal: int) -> None:
+        self.graph = graph
+        self.ordinal = ordinal
+        self.nodes = {node.index: node for node in graph.nodes}
+        self.ids = Counter(node.id for node in graph.nodes)
+        self.values = {
+            value.name: (node, port)
+            for node in graph.nodes
+            for port, value in zip(node.output_ports, node.outputs)
+            if value is not None
+        }
+        self.of_layer: dict[int, list[Element]] = {}
+        self.into: dict[_End, list[tuple[Element, _End]]] = {}
+
+    def read(self, outline: Outline) -> None:
+        """Takes the edges from a document."""
+        edges = outline.edges.get(self.ordinal)
+        for each in edges.named("edge") if edges is not None else ():
+            try:
+                first, out, last, end = (natural(outline.value(each, name)) for name in _ENDS)
+            except ValueError:
+                continue
+            self.into.setdefault((last, end), []).append((each, (first, out)))
+            for layer in {first, last}:
+                self.of_layer.setdefault(layer, []).append(each)
+
+    def key(self, node: Node) -> int:
+        """The id by which edges name a layer. Raises Unwritable where another one has it, too."""
+        if node.id is None or not node.id.isdecimal() or self.ids[node.id] > 1:
+            raise Unwritable("the layer has no id of its own")
+        return int(node.id)
+
+    def end(self, name: str) -> _End:
+        """The end of an edge at a value. Raises Unwritable where there is no such value."""
+        if name not in self.values:
+            raise Unwritable("there is no such value")
+        node, port = self.values[name]
+        return self.key(node), port.id
+
+
+class _Writer:
+    """One document; ``changes`` are by the element and what of it they change, so that of two of one thing the last counts."""
+
+    def __init__(self, text: str, model: Model, edits: Iterable[Edit]) -> None:
+        assert model.graph is not None
+        self.text = text
+        self.changes: dict[tuple[int, object], Change] = {}
+        ordinals: dict[str, list[tuple[Graph, int]]] = {}
+        for graph, ordinal in _graphs(model.graph, _ROOT):
+            ordinals.setdefault(graph.path, []).append((graph, ordinal))
+        paths = {edit.graph for edit in edits}
+        self.wires = {path: _Wires(*found[0]) for path, found in ordinals.items() if path in paths and len(found) == 1}
+        places = [self.node(edit).place for edit in edits]
+        wanted = {place.element for place in places if place is not None}
+        self.outline = Outline(text, wanted, {each.ordinal for each in self.wires.values()})
+        for each in self.wires.values():
+            each.read(self.outline)
+
+    def changed(self, edits: Iterable[Edit]) -> list[Change]:
+        """What edits change, in ascending order. Raises Unwritable."""
+        self.changes = {}
+        for edit in edits:
+            written = _EDITS.get((edit.kind, edit.of))
+            if written is None:
+                raise Unwritable("edits of this kind are not written into an IR")
+            written(self, edit)
+        return _sorted(self.changes.values())
+
+    def graph(self, edit: Edit) -> _Wires:
+        """The graph that an edit names."""
+        if edit.graph not in self.wires:
+            raise Unwritable(f"not one graph has the path {edit.graph!r}")
+        return self.wires[edit.graph]
+
+    def node(self, edit: Edit) -> Node:
+        """The layer that an edit names."""
+        node = self.graph(edit).nodes.get(-1 if edit.index is None else edit.index)
+        if node is None or node.label != edit.node:
+            raise Unwritable("there is no such layer")
+        return node
+
+    def layer(self, edit: Edit) -> Element:
+        """The element of the layer that an edit names."""
+        return self.element(self.node(edit).place)
+
+    def element(self, place: Place | None) -> Element:
+        """The element at a place of the document."""
+        found = self.outline.elements.get(place.element) if place is not None else None
+        if found is None:
+            raise Unwritable("the layer is not where the document has it")
+        return found
+
+    def change(self, element: Element, what: object, start: int, end: int, text: str) -> None:
+        """Keeps a change."""
+        self.changes[element.tag.ordinal, what] = Change(start, end, text)
+
+    def set_attribute(self, element: Element, name: str, value: str | None) -> None:
+        """Writes an attribute of an element, or with None removes it."""
+        found = [each for each in self.outline.attributes(element) if each[0] == name]
+        if value is None:
+            for number, (_, start, _, end) in enumerate(found):
+                self.change(element, (name, number), start - len(self.outline.blank_before(start)), end, "")
+        elif found:
+            _, _, begin, end = found[0]
+            self.change(element, (name, 0), begin, end - 1, escaped(value))
+        else:
+            at = element.tag.attributes_start + len(element.tag.attributes)
+            self.change(element, (name, 0), at, at, f' {name}="{escaped(value)}"')
+
+    def attribute(self, edit: Edit) -> None:
+        """Writes or removes an attribute of the ``<data>`` of a layer."""
+        layer = self.layer(edit)
+        value = None if edit.value is None else attribute_text(edit.value)
+        data = next(iter(layer.named("data")), None)
+        if data is not None:
+            self.set_attribute(data, edit.name, value)
+        elif value is not None:
+            self.insert_inside(layer, [f'<data {edit.name}="{escaped(value)}"/>'])
+
+    def rename_attribute(self, edit: Edit) -> None:
+        """Gives an attribute of the ``<data>`` of a layer another name."""
+        data = next(iter(self.layer(edit).named("data")), None)
+        for number, (name, start, _, _) in enumerate(self.outline.attributes(data) if data is not None else ()):
+            if name == edit.name and data is not None:
+                self.change(data, (name, number), start, start + len(name), str(edit.value))
+
+    def rename_operator(self, edit: Edit) -> None:
+        self.set_attribute(self.layer(edit), "type", str(edit.value))
+
+    def insert_inside(self, element: Element, inserted: Sequence[str]) -> None:
+        """Puts elements before all that an element has inside, each on a line of its own where these are."""
+        outer = self.outline.blank_before(element.tag.start)
+        inner = self.outline.blank_before(element.children[0].tag.start) if element.children else _deeper(outer)
+        text = "".join(inner + each for each in inserted)
+        if not element.is_empty:
+            self.change(element, "inside", element.tag.end, element.tag.end, text)
+            return
+        self.change(
+            element, "inside", element.tag.end - 2, element.tag.end, f">{text}{outer * bool(inner)}</{element.name}>"
+        )
+
+    def declaration(self, edit: Edit) -> None:
+        """Writes the dims and the precision of a port, and what a Parameter states of its output."""
+        node, port = self.port(edit)
+        element = self.element(node.located(port.place))
+        if edit.dtype:
+            self.set_attribute(element, "precision", _type_name(edit.dtype, port=True))
+        if edit.shape is not None:
+            self.set_dims(element, edit.shape)
+        if node.op == OPENVINO.input_node and edit.input is None:
+            self.set_parameter(self.layer(edit), edit)
+
+    def port(self, edit: Edit) -> tuple[Node, Port]:
+        """The port that an edit names by an ``input``, or by the value that leaves it."""
+        node = self.node(edit)
+        if edit.input is not None:
+            if edit.input >= len(node.input_ports):
+                raise Unwritable("the layer has no such input")
+            return node, node.input_ports[edit.input]
+        maker, port = self.graph(edit).values.get(edit.name, (None, None))
+        if maker is not node or port is None:
+            raise Unwritable("the layer has no such output")
+        return node, port
+
+    def set_parameter(self, layer: Element, edit: Edit) -> None:
+        data = next(iter(layer.named("data")), None)
+        if data is None:
+            raise Unwritable("the Parameter states no shape")
+        if edit.dtype:
+            self.set_attribute(data, "element_type", _type_name(edit.dtype, port=False))
+        if edit.shape is not None:
+            written = self.outline.value(data, "shape").strip(BLANKS).removeprefix("[").removesuffix("]")
+            old = [each.strip(BLANKS) for each in written.split(",")]
+            kept = old if len(old) == len(edit.shape) else ["?"] * len(edit.shape)
+            dims = [
+                kept[axis] if isinstance(dim, str) else "?" if dim is None else str(dim)
+                for axis, dim in enumerate(edit.shape)
+            ]
+            self.set_attribute(data, "shape", ",".join(dims))
+
+    def set_dims(self, port: Element, shape: Sequence[int | str | None]) -> None:
+        """Writes the dims of a port, but those that are texts and written already."""
+        written = port.named("dim")
+        for dim, size in zip(written, shape):
+            text = _size(size)
+            if isinstance(size, str):
+                continue
+            if dim.is_empty:
+                self.change(dim, "size", dim.tag.start, dim.tag.end, f"<dim>{text}</dim>")
+            elif self.text[dim.tag.end : dim.inside_end].strip(BLANKS) != text:
+                self.change(dim, "size", dim.tag.end, dim.inside_end, text)
+        for dim in written[len(shape) :]:
+            self.change(dim, "size", dim.tag.start - len(self.outline.blank_before(dim.tag.start)), dim.end, "")
+        more = [f"<dim>{_size(size)}</dim>" for size in shape[len(written) :]]
+        if more and written:
+            last = written[-1]
+            blank = self.outline.blank_before(last.tag.start)
+            self.change(port, "inside", last.end, last.end, "".join(blank + each for each in more))
+        elif more:
+            self.insert_inside(port, more)
+
+    def rename(self, edit: Edit) -> None:
+        self.set_attribute(self.layer(edit), "name", str(edit.value))
+
+    def remove_layer(self, edit: Edit) -> None:
+        """Removes a layer with its edges."""
+        node, wires = self.node(edit), self.graph(edit)
+        if edit.graph and node.op in (OPENVINO.input_node, OPENVINO.output_node):
+            raise Unwritable("what uses the body counts on the layer")
+        self.remove(self.layer(edit))
+        for each in wires.of_layer.get(wires.key(node), ()):
+            self.remove(each)
+
+    def remove(self, element: Element) -> None:
+        start = element.tag.start
+        self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
+
+    def connect(self, edit: Edit) -> None:
+        """Lets an edge lead into an input port from another value."""
+        node, port = self.port(edit)
+        wires = self.graph(edit)
+        end, source = (wires.key(node), port.id), wires.end(str(edit.value))
+        found = [each for each, _ in wires.into.get(end, ())]
+        if len(found) > 1:
+            raise Unwritable("several edges lead into the port")
+        texts = dict(zip(_ENDS, map(str, (*source, *end))))
+        if found:
+            for name in _ENDS[:2]:
+                self.set_attribute(found[0], name, texts[name])
+            return
+        edges = self.outline.edges.get(wires.ordinal)
+        if edges is None:
+            raise Unwritable("the graph has no edges")
+        text = "<edge " + " ".join(f'{name}="{value}"' for name, value in texts.items()) + "/>"
+        if not edges.children:
+            self.insert_inside(edges, [text])
+            return
+        last = edges.children[-1]
+        self.change(edges, end, last.end, last.end, self.outline.blank_before(last.tag.start) + text)
+
+
+_ENDS = ("from-layer", "from-port", "to-layer", "to-port")
+
+_EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
+    ("attribute", "node"): _Writer.attribute,
+    ("declaration", "node"): _Writer.declaration,
+    ("input", "node"): _Writer.connect,
+    ("rename", "attribute"): _Writer.rename_attribute,
+    ("rename", "operator"): _Writer.rename_operator,
+    ("rename", "node"): _Writer.rename,
+    ("remove", "node"): _Writer.remove_layer,
+}
+
+
+def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
+    """A graph and the bodies in it, each with the ordinal of its element."""
+    yield graph, ordinal
+    for node in graph.nodes:
+        for name, body in node.bodies:
+            place = node.located(node.attributes[name].place)
+            if place is not None:
+                yield from _graphs(body, place.element)
+
+
+def _type_name(dtype: str, *, port: bool) -> str:
+    name = renamed_type(dtype, port=port)
+    if name is None:
+        raise Unwritable(f"an IR has no element type {dtype}")
+    return name
+
+
+def _size(size: int | str | None) -> str:
+    """A dim of a port, which states numbers only."""
+    return str(size) if isinstance(size, int) else "-1"
+
+
+def _deeper(blank: str) -> str:
+    """The blanks before what is inside an element, by those before itself."""
+    if "\n" not in blank and "\r" not in blank:
+        return ""
+    return blank + ("\t" if blank.endswith("\t") else "  ")
+
+
+def attribute_text(value: object) -> str:
+    """A value as an IR writes it: lists with commas, truth in lower case."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(attribute_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def escaped(text: str) -> str:
+    """A text as the value of an attribute, between quotes of either kind. Raises Unwritable for what XML cannot hold."""
+    if any((each < " " and each not in "\t\n\r") or each in "\ufffe\uffff" for each in text):
+        raise Unwritable("XML has no such character")
+    return "".join([_REFERENCES.get(each, each) for each in text])

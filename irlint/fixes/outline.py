@@ -1,0 +1,80 @@
+"""Where the elements of an XML document begin and end in its text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from irlint.parsers.openvino.types import BLANKS
+from irlint.parsers.openvino.xml import StartTag, tokens
+
+
+class Element:
+    """An element with all that is inside it; ``inside_end`` is where its end tag begins, ``end`` is behind it."""
+
+    __slots__ = ("name", "tag", "children", "inside_end", "end")
+
+    def __init__(self, name: str, tag: StartTag) -> None:
+        self.name = name
+        self.tag = tag
+        self.children: list[Element] = []
+        self.inside_end = self.end = tag.end
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no end tag."""
+        return self.inside_end == self.end
+
+    def named(self, name: str) -> list[Element]:
+        """The children of this name."""
+        return [each for each in self.children if each.name == name]
+
+
+class Outline:
+    """The elements of a text that have these ordinals, with all that is inside them, by their ordinals.
+
+    ``edges`` are the first ``<edges>`` of each of the elements that stand for ``graphs``, by the ordinals of these.
+    """
+
+    def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
+        self.text = text
+        self.elements: dict[int, Element] = {}
+        self.edges: dict[int, Element] = {}
+        ordinal = -1
+        around: list[tuple[int, Element | None]] = [(-1, None)]
+        for token, end in tokens(text):
+            if token["start"]:
+                ordinal += 1
+                within, parent = around[-1]
+                is_edges = token["start"] == "edges" and within in graphs and within not in self.edges
+                element = None
+                if parent is not None or is_edges or ordinal in wanted:
+                    tag = StartTag(ordinal, token.start(), end, token.start("attributes"), token["attributes"])
+                    element = self.elements[ordinal] = Element(token["start"], tag)
+                if parent is not None and element is not None:
+                    parent.children.append(element)
+                if is_edges and element is not None:
+                    self.edges[within] = element
+                if not token["empty"]:
+                    around.append((ordinal, element))
+            elif token["end"] and len(around) > 1:
+                _, closed = around.pop()
+                if closed is not None:
+                    closed.inside_end, closed.end = token.start(), end
+
+    def blank_before(self, at: int) -> str:
+        """The blanks before an index."""
+        begin = at
+        while begin and self.text[begin - 1] in BLANKS:
+            begin -= 1
+        return self.text[begin:at]
+
+    def attributes(self, element: Element) -> Iterator[tuple[str, int, int, int]]:
+        """The attributes of an element: the name, where it begins, where its value begins, and where the attribute ends, behind the quote."""
+        for name, start, end in element.tag.names:
+            yield name, start, self.text.index(self.text[end - 1], start, end) + 1, end
+
+    def value(self, element: Element, name: str) -> str:
+        """The text of the first attribute of this name as it is written, "" where there is none."""
+        return next(
+            (self.text[begin : end - 1] for each, _, begin, end in self.attributes(element) if each == name), ""
+        )

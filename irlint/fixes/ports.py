@@ -1,0 +1,183 @@
+"""The safe fix of a finding in an IR: what ports declare of values inside a graph becomes what OpenVINO infers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from irlint.binding.calls import UNKNOWN_ATTRIBUTE
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
+from irlint.dims import MaybeDim, Shape, product, same
+from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.known import Known
+from irlint.inference.questions import questions
+from irlint.model import Node, Problem, Value
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor, Type
+from irlint.records import replaced
+
+#: What a file declares of the values of its graphs.
+DECLARED = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
+
+
+class Subject:
+    """A model with the problems that were ``found`` in it, and what the fixes of several of them ask."""
+
+    def __init__(self, known: Known, found: Sequence[Problem]) -> None:
+        self.known = known
+        self.ask = questions(known)
+        self.users: dict[Value, list[tuple[Node, int]]] = {}
+        self.outputs: set[Value | None] = set()
+        self.constants: set[Value | None] = set()
+        paths = [graph.path for graph in graphs(known.model)]
+        self.repeated = {path for path in paths if paths.count(path) > 1} if len(set(paths)) < len(paths) else set()
+        for graph in graphs(known.model):
+            self.outputs.update(() if graph.path else graph.outputs)
+            self.constants.update(graph.constants)
+            for node in graph.nodes:
+                for index, value in enumerate(node.inputs):
+                    if value is not None:
+                        self.users.setdefault(value, []).append((node, index))
+        self.followed = {id(each.because) for each in found if each.because is not None}
+        self.is_doubtful = any(
+            self.is_outer(each) if each.fault.rule in DECLARED else each.is_error
+            for each in found
+            if each.fault.severity is not Severity.NOTE
+        )
+
+    def is_outer(self, problem: Problem) -> bool:
+        """Whether a declaration is that of an input or an output of the model."""
+        if problem.graph or problem.node is None:
+            return problem.node is None
+        return problem.node.op == self.known.format.input_node or self.value(problem) in self.outputs
+
+    def value(self, problem: Problem) -> Value | None:
+        """The value of a node that a problem is about, None where it is one of its input ports."""
+        outputs = () if problem.node is None else problem.node.outputs
+        return next((each for each in outputs if each is not None and each.name == problem.value), None)
+
+    def is_plain(self, node: Node, given: Tensor, wrong: Tensor) -> bool:
+        """Whether nothing but the types of its inputs, or the number of its bytes, decides what a node gives."""
+        if node.op == self.known.format.constant_node:
+            return given.dtype == wrong.dtype and product(given.shape or ()) != product(wrong.shape or ())
+        return not node.attributes and self.constants.isdisjoint(node.inputs)
+
+    def refutes(self, node: Node, index: int, type: Tensor) -> bool:
+        """Whether a node cannot be what it declares where this input has another type than the inferred one."""
+        inputs: list[Type | None] = [None if each is None else self.known.types.get(each) for each in node.inputs]
+        inputs[index] = type
+        answer = self.ask(node, inputs, None)
+        if answer is None or answer.outputs is None:
+            return answer is not None and bool(answer.faults)
+        pairs = zip(node.output_ports, answer.outputs)
+        return any(isinstance(given, Tensor) and _clash(given, port.type) for port, given in pairs)
+
+
+def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
+    """For each problem the edits with which it disappears while the model computes the same; () where there are none."""
+    if known.model.graph is None:
+        return [()] * len(found)
+    subject = Subject(known, found)
+    return [
+        tuple(TIDIED[each.fault.rule](subject, each))
+        if each.fault.rule in TIDIED and each.graph not in subject.repeated
+        else ()
+        for each in found
+    ]
+
+
+Tidied = Callable[[Subject, Problem], Iterator[Edit]]
+
+
+def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    """What is inferred, in place of what one port declares, where no other port is as that would have it."""
+    node = problem.node
+    follows = problem.because is not None or id(problem) in subject.followed
+    if node is None or follows or subject.is_doubtful:
+        return
+    if node.op in (subject.known.format.input_node, subject.known.format.output_node):
+        return
+    value = subject.value(problem)
+    if value is not None:
+        yield from _of_output(subject, problem, node, value)
+    elif problem.fault.input is not None:
+        port = node.input_ports[problem.fault.input]
+        given = subject.known.types.get(node.inputs[problem.fault.input])  # type: ignore[arg-type]
+        if isinstance(given, Tensor):
+            shape = _corrected(given.shape, port.type.shape)
+            yield Edit(
+                "declaration", "node", problem.graph, node.label, node.index, input=problem.fault.input, shape=shape
+            )
+
+
+def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> Iterator[Edit]:
+    given, stated = subject.known.types.get(value), value.type
+    if not isinstance(given, Tensor) or not isinstance(stated, Tensor):
+        return
+    by_type = problem.fault.rule is TYPE_CONTRADICTED
+    wrong = replaced(given, value=None, **{"dtype": stated.dtype} if by_type else {"shape": stated.shape})
+    users = subject.users.get(value, [])
+    stale = [(user, index) for user, index in users if _clash(given, user.input_ports[index].type)]
+    is_sure = len(stale) < len(users) or subject.is_plain(node, given, wrong)
+    if not users or not (is_sure or any(subject.refutes(*user, wrong) for user in users)):
+        return
+    for user, index in [(node, None), *stale]:
+        port = stated if index is None else user.input_ports[index].type
+        yield Edit(
+            "declaration",
+            "node",
+            problem.graph,
+            user.label,
+            user.index,
+            name=value.name if index is None else "",
+            input=index,
+            shape=None if by_type else _corrected(given.shape, port.shape),
+            dtype=(given.dtype or "") if by_type else "",
+        )
+
+
+def _clash(given: Tensor, declared: Tensor) -> bool:
+    """Whether a port declares another type than is given, as far as it declares one."""
+    if given.dtype and declared.dtype and given.dtype != declared.dtype:
+        return True
+    if given.shape is None or not declared.shape:
+        return False
+    pairs = list(zip(given.shape, declared.shape))
+    return len(given.shape) != len(declared.shape) or any(same(one, other) is False for one, other in pairs)
+
+
+def _corrected(given: Shape | None, declared: Shape | None) -> tuple[int | str | None, ...]:
+    """A declared shape with those sizes changed that are not what is given."""
+    assert given is not None
+    if declared is None or len(declared) != len(given):
+        return tuple(dim if isinstance(dim, int) else None for dim in given)
+    return tuple(map(_corrected_dim, given, declared))
+
+
+def _corrected_dim(given: MaybeDim, declared: MaybeDim) -> int | str | None:
+    if same(given, declared) is False:
+        declared = given
+    return declared if isinstance(declared, int) else None
+
+
+def _ignored(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    """An attribute that only other versions of an operation have, at all nodes of this one: they are reported once."""
+    from irlint.binding.openvino_attributes import meant_version
+
+    node, name = problem.node, problem.fault.attribute
+    if node is None or name is None or problem.fault.severity is not Severity.NOTE:
+        return
+    graph_nodes = [(graph.path, each) for graph in graphs(subject.known.model) for each in graph.nodes]
+    alike = [(path, each) for path, each in graph_nodes if each.op == node.op and name in each.attributes]
+    if any(each.version != node.version or meant_version(each) for _, each in alike) or subject.repeated:
+        return
+    for path, each in alike:
+        yield Edit("attribute", "node", path, each.label, each.index, name=name)
+
+
+#: How the findings of each rule that has a safe fix are fixed.
+TIDIED: dict[Rule, Tidied] = {
+    SHAPE_CONTRADICTED: _declared,
+    TYPE_CONTRADICTED: _declared,
+    UNKNOWN_ATTRIBUTE: _ignored,
+}
