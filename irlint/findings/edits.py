@@ -232,6 +232,8 @@ def _inserted(edit: Edit) -> str:
 
 def _renamed(edit: Edit) -> str:
     match edit.of:
+        case "domain" if edit.index is not None:
+            return f'set the domain to "{edit.value}"'
         case "domain":
             return f'leave the domain of the nodes empty, instead of "{edit.name}"'
         case "graph":

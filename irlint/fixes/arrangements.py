@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.inserted import SQUEEZE, TRANSPOSE, UNSQUEEZE
+from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors, with_an_axis
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
@@ -69,6 +69,8 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     ones = tuple(axis for axis, dim in enumerate(given.shape or ()) if dim == 1 and axis)
     if len(ones) > 1:
         yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", ones),)),), likely, about=(node, port))
+    if rank > 2:
+        yield Guess((guesses.inserted(FLATTEN, node, port, (("axis", 1),)),), GUESS, count=1)
     for axis in range(rank + 1):
         yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
     for perm, count in _orders(rank, guesses):

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from irlint.binding.calls import MISSING_ATTRIBUTE, OPSET_LACKS_OPERATOR, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR
+from irlint.binding.calls import (
+    ATTRIBUTE_KIND,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    MISSING_OPSET_IMPORT,
+    OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+)
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.meant import spare_values
-from irlint.checks.structure import UNDEFINED_NAME
+from irlint.checks.names import DUPLICATE_NAME
+from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule
 from irlint.fixes.inserted import CAST
 from irlint.inference.causes import differ
 from irlint.inference.known import Known
-from irlint.inference.opsets import ANOTHER_OPSET, is_of_an_opset
+from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import NUMBERED_TYPES, Tensor
-from irlint.schemas import OFFICIAL_DOMAINS, official_versions
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
+from irlint.ops.kernels.broadcast import SHAPES_DIFFER
+from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
 
 Edits = tuple[Edit, ...]
+
+#: So many values that nothing uses, and so many nodes of a circle, are tried.
+UNUSED = 8
 
 #: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer values than this.
 TO, AXIS, AXES = "to", "axis", 8
@@ -27,32 +42,24 @@ LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
 
 
 def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The edits, each of which may replace what a problem is about by what was intended."""
-    fault = problem.fault
-    if problem.graph.startswith("function:"):
-        return
-    if fault.rule is UNDEFINED_NAME:
-        yield from _reconnected(problem, known)
-    elif fault.rule is MISSING_ATTRIBUTE and problem.node is not None and fault.attribute is not None:
-        yield from _added(problem, problem.node, fault.attribute, known)
-    elif fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED) and problem.node is None:
-        yield from _declared_as_stored(problem, known)
-    elif fault.intended:
-        yield from _intended(problem)
-    elif problem.node is not None and is_of_an_opset(problem):
-        yield from _other_opsets(problem.node, known)
+    """The edits, each of which may replace what a problem is about by what was intended, the likely ones first."""
+    found = CORRECTIONS.get(problem.fault.rule)
+    if found is not None and not problem.graph.startswith("function:"):
+        for each in found:
+            yield from each(problem, known)
 
 
 def may_be_corrected(problem: Problem) -> bool:
     """Whether there may be corrections of a problem."""
-    fault = problem.fault
-    if fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED, UNDEFINED_NAME) and problem.node is None:
-        return True
-    return bool(fault.intended) or is_of_an_opset(problem)
+    if problem.fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED, UNDEFINED_NAME):
+        return problem.node is None or bool(problem.fault.intended)
+    return problem.fault.rule in CORRECTIONS
 
 
-def _intended(problem: Problem) -> Iterator[Edits]:
+def _intended(problem: Problem, known: Known) -> Iterator[Edits]:
     fault, node = problem.fault, problem.node
+    if not fault.intended:
+        return
     if fault.rule in (ANOTHER_OPSET, OPSET_LACKS_OPERATOR):
         domain = problem.domain if node is None else node.domain
         yield (Edit("opset", "opset_import", name=domain or "", value=int(fault.intended)),)
@@ -67,10 +74,17 @@ def _intended(problem: Problem) -> Iterator[Edits]:
         )
 
 
-def _other_opsets(node: Node, known: Known) -> Iterator[Edits]:
+def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
     """The nearest opsets at which the operator of a node is another one, those that are later first."""
-    imported = known.model.opsets.get(node.domain)
-    if imported is None or node.domain not in OFFICIAL_DOMAINS or known.format.ports_declare:
+    node = problem.node
+    imported = known.model.opsets.get(node.domain) if node is not None else None
+    if (
+        node is None
+        or imported is None
+        or problem.fault.intended
+        or node.domain not in OFFICIAL_DOMAINS
+        or known.format.ports_declare
+    ):
         return
     versions = official_versions(node.op, node.domain)
     later = [since for since in versions if since > imported]
@@ -79,8 +93,110 @@ def _other_opsets(node: Node, known: Known) -> Iterator[Edits]:
         yield (Edit("opset", "opset_import", name=node.domain, value=opset),)
 
 
-def _added(problem: Problem, node: Node, name: str, known: Known) -> Iterator[Edits]:
-    """The missing attribute, as other nodes of the operator have it, or with each of a few values."""
+def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The standard operators of the latest opset that the version of the file knows, and of earlier ones."""
+    version = known.model.format_version or ""
+    if problem.node is None or problem.node.domain or not version.isdecimal():
+        return
+    latest = max((opset for opset, needed in IR_VERSIONS.items() if needed <= int(version)), default=0)
+    for opset in range(latest, 0, -1):
+        yield (Edit("opset", "opset_import", name="", value=opset),)
+
+
+def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The node in another domain that has its operator."""
+    node = problem.node
+    if node is None or known.format.ports_declare:
+        return
+    for domain in ("", MICROSOFT):
+        if domain != node.domain and node.op in official_names(domain):
+            yield (Edit("rename", "domain", problem.graph, node.label, node.index, node.domain, domain, op=node.op),)
+
+
+def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The value of an attribute as another type: a list of one number, or of it for each axis, an integer for a whole float."""
+    node, name = problem.node, problem.fault.attribute
+    held = node.attributes.get(name) if node is not None and name is not None else None
+    if node is None or name is None or held is None:
+        return
+    value = held.value
+    others: list[object] = []
+    if isinstance(value, list) and len(set(value)) == 1:
+        others.append(value[0])
+    elif isinstance(value, float) and value.is_integer():
+        others.append(int(value))
+    elif isinstance(value, int):
+        others += [float(value), *((value,) * count for count in (1, 2, 3, 4))]
+    for other in others:
+        yield (_set(problem, node, name, other),)
+
+
+def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
+    layer = node.id or ""
+    return Edit("attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=layer)
+
+
+def _given(problem: Problem, known: Known) -> Iterator[Edits]:
+    """A value that nothing uses as the input that a node lacks."""
+    node = problem.node
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    if node is None or graph is None or known.format.ports_declare:
+        return
+    port = node.inputs.index(None) if None in node.inputs else len(node.inputs)
+    made = {each for other in graph.nodes for each in other.outputs}
+    unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
+    for each in unused[:UNUSED]:
+        if each not in node.outputs:
+            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
+
+
+def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
+    """A value that nothing uses as an input of a node in a circle."""
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    if graph is None or known.format.ports_declare:
+        return
+    cyclic = known.order(graph).cyclic
+    made = {value for node in cyclic for value in node.outputs if value is not None}
+    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs][:UNUSED]
+    for node in cyclic[:UNUSED]:
+        for port, value in enumerate(node.inputs):
+            for each in unused if value in made else ():
+                yield (
+                    Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),
+                )
+
+
+def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The model without a node that is another one again, with the same outputs."""
+    node = problem.node
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    if node is None or graph is None:
+        return
+    names = [value.name if value is not None else None for value in node.outputs]
+    for other in graph.nodes:
+        same = other is not node and (other.op, other.domain, other.inputs) == (node.op, node.domain, node.inputs)
+        given = [value.name if value is not None else None for value in other.outputs]
+        if same and given == names and other.attributes == node.attributes:
+            yield (Edit("remove", "node", problem.graph, node.label, node.index),)
+            return
+
+
+def _added(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The missing attribute: one that the operator does not have under this name, or as other nodes of the operator have it, or with each
+    of a few values."""
+    node, name = problem.node, problem.fault.attribute
+    call = known.calls.get(node) if node is not None else None
+    if node is None or name is None:
+        return
+    stated = call.schema.attributes if call is not None and call.schema is not None else ()
+    layer = node.id or ""
+    for unknown in node.attributes if stated else ():
+        if unknown not in stated:
+            yield (
+                Edit(
+                    "rename", "attribute", problem.graph, node.label, node.index, unknown, name, op=node.op, layer=layer
+                ),
+            )
     values: dict[object, None] = {}
     for each in graphs(known.model):
         for other in each.nodes:
@@ -94,17 +210,18 @@ def _added(problem: Problem, node: Node, name: str, known: Known) -> Iterator[Ed
         rank = given.rank if isinstance(given, Tensor) else None
         values.update(dict.fromkeys(range(rank if rank is not None else AXES)))
     for value in values:
-        yield (
-            Edit(
-                "attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=node.id or ""
-            ),
-        )
+        yield (_set(problem, node, name, value),)
 
 
 def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     """An input declared as its initializer is; of element types also the initializer as it is declared, and casts wherever it is used."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
+    wrong = {each.node for each in known.problems if each.is_error and each.node is not None}
+    if problem.node is not None or (
+        problem.fault.rule is SHAPE_CONTRADICTED and any(value in each.inputs for each in wrong)
+    ):
+        return
     stored = known.types.get(value) if value is not None else None
     if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
         return
@@ -125,6 +242,24 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
             for node, port in uses
         ),
     )
+
+
+def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
+    """An output of the model declared as the floating-point type that its node gives."""
+    graph, node = known.model.graph, problem.node
+    value = (
+        next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
+    )
+    given = known.types.get(value) if value is not None else None
+    if (
+        graph is None
+        or value not in graph.outputs
+        or not isinstance(given, Tensor)
+        or not isinstance(value.type, Tensor)
+    ):
+        return
+    if given.dtype in FLOATS and value.type.dtype in FLOATS:
+        yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -161,3 +296,23 @@ def _users(graph: Graph, path: str) -> Iterator[Node]:
     """The nodes of a graph that is the one of a path, or inside it."""
     inside = not path or graph.path == path or graph.path.startswith(f"{path}/")
     yield from graph.nodes if inside else ()
+
+
+#: The rules whose problems have corrections, and these.
+CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
+    UNDEFINED_NAME: (_reconnected,),
+    DUPLICATE_NAME: (_alone,),
+    CYCLE: (_outside,),
+    ANOTHER_OPSET: (_intended,),
+    OPSET_LACKS_OPERATOR: (_intended, _other_opsets),
+    MISSING_OPSET_IMPORT: (_imported,),
+    UNKNOWN_OPERATOR: (_of_a_domain, _intended),
+    UNKNOWN_ATTRIBUTE: (_intended, _other_opsets),
+    MISSING_ATTRIBUTE: (_added, _other_opsets),
+    ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
+    INPUT_COUNT: (_given, _other_opsets),
+    OUTPUT_COUNT: (_other_opsets,),
+    SHAPES_DIFFER: (_other_opsets,),
+    TYPE_CONTRADICTED: (_declared_as_stored, _output_as_given),
+    SHAPE_CONTRADICTED: (_declared_as_stored,),
+}

@@ -26,6 +26,9 @@ SEVERAL = 2
 MANY = 3
 VERY_MANY = 9
 
+#: The input that says where slices begin.
+STARTS = "starts"
+
 #: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
 
@@ -233,6 +236,8 @@ class Guesses:
                     for at, other in enumerate(entries)
                     if other == entry and not axes and (place := self._held(value, at)) and place[0] is held[0]
                 ]
+                if name == STARTS and entry != 0:
+                    yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
                 for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
                     at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
                     yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)

@@ -9,8 +9,8 @@ from irlint.checks.meant import plain
 from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL
-from irlint.inference.origins import inputs_of
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
+from irlint.inference.origins import Maker, inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
@@ -68,6 +68,9 @@ class Inputs:
                         continue
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     before = node.inputs[port]
+                    if node in missing and not _may_be_renamed(value, maker, before):
+                        yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
+                        continue
                     replaces = before is not None and self.users.get(before) == [node] and before not in returned
                     yield Guess((self.guesses.connected(value, node, port, unused),), GUESS if replaces else SELDOM)
 
@@ -93,7 +96,9 @@ class Inputs:
         yield Guess(tuple(edits), USUAL, count=1)
 
     def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
-        """By input what most nodes of the same name in other blocks have there; None where that differs."""
+        """By input what all nodes of the same name in other blocks have there; None where that differs."""
+        if not plain(node.name).replace(node.op, "").strip("_/."):
+            return []
         others = [
             each
             for each in self.guesses.of(node)
@@ -196,7 +201,7 @@ class Inputs:
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor):
                 continue
-            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "bool")
+            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
             for dtype in dict.fromkeys((*wanted, *others)):
                 if dtype == known.dtype:
                     continue
@@ -264,6 +269,16 @@ class Inputs:
             if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
                 return
             value = first
+
+
+def _may_be_renamed(value: Value, maker: Maker | None, before: Value | None) -> bool:
+    """Whether a value may be the one that had another name before: not where its name tells its node, and the other name does not."""
+    node = maker.node if maker is not None else None
+    if node is None or before is None:
+        return True
+    if node.name and node.name in value.name:
+        return node.name in before.name
+    return not (value.name.isdecimal() and before.name.isdecimal())
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from irlint.dims import product
 from irlint.model.tensor import Tensor
 
-CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE = "Cast", "Transpose", "Squeeze", "Unsqueeze"
+CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
 
 
 def cast(given: Tensor, to: str) -> Tensor:
@@ -38,13 +39,21 @@ def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     return Tensor(given.dtype, tuple(shape), given.value)
 
 
+def flattened(given: Tensor, axis: int) -> Tensor | None:
+    """A value as a matrix, of the axes before ``axis`` and of the others; None where its shape is unknown."""
+    if given.shape is None:
+        return None
+    return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])))
+
+
 #: What each makes of a type, given its attributes; the names of axes are those of ONNX.
 RESULTS: dict[str, Callable[..., Tensor | None]] = {
     CAST: cast,
     TRANSPOSE: transposed,
     SQUEEZE: squeezed,
     UNSQUEEZE: unsqueezed,
+    FLATTEN: flattened,
 }
 
 #: The attribute of each that says what it makes.
-NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes"}
+NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes", FLATTEN: "axis"}

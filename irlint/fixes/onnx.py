@@ -144,7 +144,10 @@ class _Writer:
         node.set_text(_NODE_NAME, str(edit.value))
 
     def clear_domain(self, edit: Edit) -> None:
-        """Leaves the domain of every node of a graph empty that has this one."""
+        """Gives one node another domain, or leaves that of every node of a graph empty that has this one."""
+        if edit.index is not None:
+            self.node(edit).set_text(_DOMAIN, str(edit.value))
+            return
         graph = self.graph(edit.graph)
         for field in self.nodes[edit.graph]:
             if graph.text_in(field, _DOMAIN) == edit.name:

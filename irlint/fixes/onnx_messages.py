@@ -37,15 +37,14 @@ def joined(message: Message) -> bytes:
 
 
 def set_value(attribute: Message, name: str, value: Any) -> None:
-    """Gives an AttributeProto a value, of the type that it has where a number may be of several. Raises Unwritable."""
-    kind = attribute.number(_TYPE)
+    """Gives an AttributeProto a value, and its type. Raises Unwritable."""
     attribute.remove(field for field in attribute.fields if field.key >> 3 in _VALUES)
     attribute.set_text(_NAME, name)
     match value:
-        case bool() | int() if kind != _IS_FLOAT:
+        case bool() | int():
             attribute.set_number(_INT, int(value))
             attribute.set_number(_TYPE, _IS_INT)
-        case int() | float():
+        case float():
             attribute.append_fixed(_FLOAT, pack("<f", value))
             attribute.set_number(_TYPE, _IS_FLOAT)
         case str():
@@ -55,7 +54,7 @@ def set_value(attribute: Message, name: str, value: Any) -> None:
             for each in value:
                 attribute.append(_STRINGS, each.encode("utf-8", "surrogateescape"))
             attribute.set_number(_TYPE, _ARE_STRINGS)
-        case tuple() if kind == _ARE_FLOATS or any(isinstance(each, float) for each in value):
+        case tuple() if any(isinstance(each, float) for each in value):
             attribute.append(_FLOATS, pack(f"<{len(value)}f", *value))
             attribute.set_number(_TYPE, _ARE_FLOATS)
         case tuple():

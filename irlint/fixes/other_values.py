@@ -9,8 +9,8 @@ from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
 from irlint.ops.signatures import named
 
-#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, and what is a guess.
-USUAL, SELDOM, GUESS, LAST = range(4)
+#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, what is a guess, and what is only suggested.
+USUAL, SELDOM, GUESS, LAST, UNSURE = range(5)
 
 #: Lists of one number, such as strides, get one less than this.
 UNIFORM = 4
@@ -106,7 +106,7 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
     if whole != value and len(value) > 1:
         yield whole, USUAL
     if rank <= ORDERED:
-        usual = (*layouts(rank), *neighbors(rank))
+        usual = (tuple(range(rank)), *layouts(rank), *neighbors(rank))
         orders = (each for each in permutations(range(rank)) if each not in (value, whole))
         yield from ((each, SELDOM if each in usual else GUESS) for each in orders)
 

@@ -12,7 +12,7 @@ from irlint.findings.faults import Severity
 from irlint.fixes.arrangements import listed, rearranged
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.other_values import GUESS, SELDOM, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.sizes import leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
@@ -64,13 +64,14 @@ class Search:
         self.guesses = Guesses(known, graph, makers, self.trials.users)
 
     def best(self, problem: Problem) -> tuple[tuple[tuple[Edit, ...], ...], Outcome, bool] | None:
-        """The edits that fix a problem and do equally well, what the first of them do, and whether a constant may as well be wrong; None
+        """The edits that fix a problem and do equally well, what the first of them do, and whether something else may as well be wrong; None
         where nothing fixes it, or too much does."""
         best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best:
             return None
         alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
-        return alternatives, best[0].outcome, self._or_constant(problem, best[0].guess)
+        unsure = best[0].guess.likely == UNSURE or self._or_constant(problem, best[0].guess)
+        return alternatives, best[0].outcome, unsure
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""
@@ -111,8 +112,7 @@ class Search:
             yield inputs.retyped(problem, node)
             return
         yield inputs.as_in_other_blocks(node)
-        if is_demand(problem):
-            yield guesses.copied(node)
+        yield guesses.copied(node)
         if problem.fault.rule.family == DECLARED:
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
@@ -121,8 +121,7 @@ class Search:
         clashing = self._clashing(problem)
         nodes = self._behind(node, clashing)
         yield self._at_others(nodes, node, guesses)
-        yield inputs.unused([node, *nodes], {})
-        yield resized(problem, clashing, guesses, trials)
+        yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)

@@ -52,7 +52,9 @@ class Suggestion:
     def fix(self) -> Fix | None:
         """The edits, where there is one way alone, and a file can be written with it."""
         writable = all(map(_is_whole, self.alternatives[0]))
-        return Fix(self.alternatives[0], "unsafe") if len(self.alternatives) == 1 and writable else None
+        return (
+            Fix(self.alternatives[0], "unsafe") if len(self.alternatives) == 1 and writable and not self.help else None
+        )
 
 
 class Suggestions:
@@ -78,7 +80,8 @@ class Suggestions:
             return None
         from irlint.fixes.corrections import may_be_corrected
 
-        suggestion = self._corrected(problem) if may_be_corrected(problem) else self._searched(problem)
+        suggestion = None if may_be_corrected(problem) else self._searched(problem)
+        suggestion = self._corrected(problem) if suggestion is None else suggestion
         if suggestion is not None:
             self._found.append(suggestion)
         return suggestion
@@ -94,7 +97,7 @@ class Suggestions:
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
-                if problem.fault.intended or edits[0].kind == "opset":
+                if edits[0].kind in ("opset", "rename"):
                     break
         orders = [(-len(outcome.fixed), len(edits)) for edits, outcome in found]
         best = [each for each, order in zip(found, orders) if order == min(orders)]
@@ -116,8 +119,8 @@ class Suggestions:
         found = self._search.best(problem)
         if found is None:
             return None
-        alternatives, outcome, either = found
-        return Suggestion(problem, alternatives, outcome, problem.fault.help if either else "")
+        alternatives, outcome, unsure = found
+        return Suggestion(problem, alternatives, outcome, problem.fault.help if unsure else "")
 
 
 def _is_whole(edit: Edit) -> bool:

@@ -92,7 +92,7 @@ def fixed(path: str, settings: Settings, data: bytes | None = None, *, unsafe: b
 
     Raises OSError where it cannot be opened.
     """
-    quick = replaced(settings, draw=False, cache="")
+    quick = replaced(settings, draw=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     before = _version(path, stream, quick)
     after, fixes = _tidied(path, before, quick, None)

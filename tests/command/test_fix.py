@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import onnx.parser
 import pytest
 from cases.ir_documents import edge, layer, net, parameter, result
 from command.process import BAD, WARNING, ran, run
@@ -48,6 +49,21 @@ def test_a_model_that_needs_no_fix_is_not_written(tmp_path: Path) -> None:
     result = run("fix", "m.onnx", cwd=tmp_path)
     assert (result.returncode, path.stat().st_mtime) == (1, 1)
     assert "m.onnx: error[IRL201]" in result.stdout
+
+
+def test_unsafe_fixes_are_made_on_request(tmp_path: Path) -> None:
+    """Where one edit alone fixes an error; without the option the summary counts it."""
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm (x, w) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    told = run("fix", "m.onnx", cwd=tmp_path)
+    assert (told.returncode, told.stdout.splitlines()[-2]) == (1, "1 fixable with `irlint fix --unsafe-fixes`.")
+    shown = run("fix", "m.onnx", "--unsafe-fixes", "--diff", cwd=tmp_path)
+    assert (shown.returncode, shown.stdout.splitlines()[0]) == (1, "m.onnx: set `transB = 1` in Gemm[0] (IRL320)")
+    fixed = run("fix", "m.onnx", "--unsafe-fixes", cwd=tmp_path)
+    assert (fixed.returncode, fixed.stdout.splitlines()[1]) == (0, "fixed 1 finding in 1 file")
+    (node,) = onnx.load(tmp_path / "m.onnx").graph.node
+    assert onnx.helper.get_node_attr_value(node, "transB") == 1
+    assert run("fix", "m.onnx", "--unsafe-fixes", cwd=tmp_path).stdout == SUMMARY
 
 
 def test_a_difference_is_shown_and_nothing_is_written(model: Path) -> None:

@@ -1,0 +1,79 @@
+"""Broken models after their suggested fixes: ONNX Runtime computes what it does for the sound model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : {}]>\ng '
+
+#: A sound graph, and behind | what of its text is replaced by what, and the edits that fix that.
+BROKEN = """
+(float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm <transB = 1> (x, w) } | transB = 1 > transB = 0 | set `transB = 1` in Gemm[0]
+(float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm <transB = 1> (x, w) } | transB > trnasB | rename the attribute `trnasB` to `transB` in Gemm[0]
+(float[2,8,4] x) => (float[8,2,4] y) { y = Transpose <perm = [1,0,2]> (x) } | [1,0,2] > [1,0,2,3] | set `perm = [1, 0, 2]` in Transpose[0]
+(float[2,3] x) => (float[2,3] y) { z = Relu (x) y = Exp (z) } | Relu > Rleu | set op_type to Relu in Rleu[0]
+(float[2,3] x) => (float[2,3] y) { middle = Relu (x) y = Exp (middle) } | Exp (middle) > Exp (midle) | connect `middle` as input 0 in Exp[1]
+(float[2,3] x) => (float[2,3] result) { z = Relu (x) result = Exp (z) } | result = Exp > reslt = Exp | rename `reslt` to `result`
+(int64[2,3] x, float[2,3] z) => (float[2,3] y) { c = Cast <to = 1> (x) y = Mul (c, z) } | c = Cast <to = 1> (x) y = Mul (c, z) > y = Mul (x, z) | insert a Cast with `to = float32` before input 0 in Mul[0]
+(float[2,3,4] x, float[3,2,5] z) => (float[3,4,5] y) { t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) } | t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) > y = MatMul (x, z) |
+(float[2,3] x, float[2,3,4] z) => (float[2,3,4] y) <int64[1] a = {2}> { u = Unsqueeze (x, a) y = Add (u, z) } | u = Unsqueeze (x, a) y = Add (u, z) > y = Add (x, z) | insert an Unsqueeze with `axes = [2]` before input 0 in Add[0], remove the initializer "a"
+(float[2,48,8] x) => (float[2,48,4,2] y) <int64[4] t = {2, 48, 4, -1}> { y = Reshape (x, t) } | 48, 4, -1} > 47, 4, -1} | change 47 to 48 in constant `t` (entry 1)
+(float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { y = MatMul (x, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
+(float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) } | float[3] w = {1, 2, 3} > float16[3] w = {15360, 16384, 16896} | store constant `w` as float32
+(float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (z, x) } | (z, x) > (x, z) | swap
+(float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | set `keepdims = 0` in ReduceSum[0] | 11
+(float[2,3] x) => (float[1,2,3] y) <int64[1] a = {0}> { y = Unsqueeze (x, a) } | | import opset 13 of ai.onnx | 11 13
+(float[batch,6] x) => (float[batch,2,3] y) <int64[3] t = {0, 2, 3}> { y = Reshape (x, t) } | {0, 2, 3} > {4, 2, 3} | change 4 to 0 in constant `t` (entry 0)
+""".strip().splitlines()
+
+
+def inputs(model: onnx.ModelProto, seed: int) -> dict[str, numpy.ndarray]:
+    """What the model is given; a dynamic size is 4."""
+    random = numpy.random.default_rng(seed)
+    stored = {each.name for each in model.graph.initializer}
+    found = {}
+    for value in model.graph.input:
+        if value.name not in stored:
+            shape = [dim.dim_value or 4 for dim in value.type.tensor_type.shape.dim]
+            dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            found[value.name] = random.integers(-9, 9, shape).astype(dtype)
+    return found
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_broken_model_computes_again(line: str, tmp_path: Path) -> None:
+    import onnxruntime
+
+    sound_text, change, edits, *opsets = (part.strip() for part in line.split("|"))
+    broken_opset, _, opset = (opsets[0] if opsets else "17").partition(" ")
+    before, _, after = (part.strip() for part in change.partition(" > "))
+    assert before in sound_text
+    sound = onnx.parser.parse_model(HEAD.format(opset or broken_opset) + sound_text)
+    broken = onnx.parser.parse_model(HEAD.format(broken_opset) + sound_text.replace(before, after, 1))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(broken.SerializeToString())
+    found = irlint.fix(path, unsafe=True)
+    if not edits:
+        assert (found.edits, found.data) == ((), path.read_bytes())
+        return
+    assert found.report.ok
+    assert edits == ", ".join(edit.text for edit in found.edits) or (
+        edits == "swap" and all(e.swaps for e in found.edits)
+    )
+    suggested = [each.fix for each in irlint.check(path).findings if each.fix is not None]
+    assert [each.applicability for each in suggested] == ["unsafe"]
+    assert irlint.fix(found.data, unsafe=True).data == found.data
+    given = inputs(sound, 1)
+    wanted, given_again = (
+        onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"]).run(None, given)
+        for data in (sound.SerializeToString(), found.data)
+    )
+    for one, other in zip(wanted, given_again, strict=True):
+        numpy.testing.assert_array_equal(one, other)
