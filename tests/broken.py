@@ -78,7 +78,7 @@ def mutants(sound: list[Sound], into: Path, form: str, wanted: int, seed: int) -
             if made is None or made.key in seen:
                 continue
             seen.add(made.key)
-            file = into / f"{number:05}{breaker.suffix}"
+            file = into / f"{seed}{number:05}{breaker.suffix}"
             made.write(file)
             feeds = [each for each in feeds_for(made, file) if each is not None]
             answers = engine.run(file, feeds)
