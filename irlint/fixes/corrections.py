@@ -18,9 +18,12 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.meant import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
+from irlint.checks.versions import IR_VERSION_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
+from irlint.findings.wording import closest
 from irlint.fixes.inserted import CAST
+from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.causes import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
@@ -35,6 +38,9 @@ Edits = tuple[Edit, ...]
 
 #: So many values that nothing uses, and so many nodes of a circle, are tried.
 UNUSED = 8
+
+#: Names that are almost the same, and those that are alike, of which so many are tried; longer ones are no names of operators.
+ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
 
 #: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer values than this.
 TO, AXIS, AXES = "to", "axis", 8
@@ -101,6 +107,25 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
     latest = max((opset for opset, needed in IR_VERSIONS.items() if needed <= int(version)), default=0)
     for opset in range(latest, 0, -1):
         yield (Edit("opset", "opset_import", name="", value=opset),)
+
+
+def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The node as each operator whose name is like what it has."""
+    node = problem.node
+    if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
+        return
+    from difflib import get_close_matches
+
+    for name in get_close_matches(node.op, sorted(official_names(node.domain)), NAMES, ALIKE):
+        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
+
+
+def _older_file(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The version of the file with which its opset came."""
+    opset = known.model.opsets.get("", 0)
+    needed = [version for since, version in IR_VERSIONS.items() if since <= opset]
+    if needed:
+        yield (Edit("ir_version", "graph", value=max(USUAL_IR_VERSION, *needed)),)
 
 
 def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -268,12 +293,12 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:
         return
-    if value not in graph.outputs:
-        if problem.fault.intended:
-            yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
-        return
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]
+    if value not in graph.outputs:
+        if problem.fault.intended and (len(unused) < 2 or closest(value.name, [problem.fault.intended], ALMOST)):
+            yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
+        return
     names = dict.fromkeys(
         (problem.fault.intended, *(each.name for each in unused if not differ(known.types.get(each), value.type)))
     )
@@ -306,7 +331,8 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     ANOTHER_OPSET: (_intended,),
     OPSET_LACKS_OPERATOR: (_intended, _other_opsets),
     MISSING_OPSET_IMPORT: (_imported,),
-    UNKNOWN_OPERATOR: (_of_a_domain, _intended),
+    UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
+    IR_VERSION_TOO_NEW: (_older_file,),
     UNKNOWN_ATTRIBUTE: (_intended, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),

@@ -183,6 +183,7 @@ class Guesses:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
+                count = count or int(other == default)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:

@@ -71,8 +71,9 @@ class Inputs:
                     if node in missing and not _may_be_renamed(value, maker, before):
                         yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
                         continue
-                    replaces = before is not None and self.users.get(before) == [node] and before not in returned
-                    yield Guess((self.guesses.connected(value, node, port, unused),), GUESS if replaces else SELDOM)
+                    yield Guess(
+                        (self.guesses.connected(value, node, port, unused),), SELDOM if node in missing else GUESS
+                    )
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
         """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are swapped in one layer, those
@@ -201,7 +202,7 @@ class Inputs:
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor):
                 continue
-            others = ("int64", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
+            others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
             for dtype in dict.fromkeys((*wanted, *others)):
                 if dtype == known.dtype:
                     continue
@@ -214,7 +215,9 @@ class Inputs:
                     )
                     if self.known.format.writer == "onnx":
                         cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
-                        yield Guess((cast,), SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS)
+                        rounds = known.dtype in FLOATS and dtype not in FLOATS
+                        likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
+                        yield Guess((cast,), UNSURE if rounds else likely)
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
         """What a node is given as another element type, where the file declares another one of what it gives."""

@@ -71,6 +71,7 @@ class Search:
             return None
         alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         unsure = best[0].guess.likely == UNSURE or self._or_constant(problem, best[0].guess)
+        unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         return alternatives, best[0].outcome, unsure
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
