@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from irlint.binding.calls import UNKNOWN_ATTRIBUTE
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
-from irlint.dims import MaybeDim, Shape, product, same
+from irlint.dims import MaybeDim, Shape, elements, same
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.inference.questions import questions
-from irlint.model import Node, Problem, Value
+from irlint.model import Constant, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
+from irlint.parsers.weights import byte_size
 from irlint.records import replaced
 
 #: What a file declares of the values of its graphs.
@@ -28,7 +30,7 @@ class Subject:
         self.ask = questions(known)
         self.users: dict[Value, list[tuple[Node, int]]] = {}
         self.outputs: set[Value | None] = set()
-        self.constants: set[Value | None] = set()
+        self.constants: dict[Value, Constant] = {}
         paths = [graph.path for graph in graphs(known.model)]
         self.repeated = {path for path in paths if paths.count(path) > 1} if len(set(paths)) < len(paths) else set()
         for graph in graphs(known.model):
@@ -38,6 +40,7 @@ class Subject:
                 for index, value in enumerate(node.inputs):
                     if value is not None:
                         self.users.setdefault(value, []).append((node, index))
+        self.contradicted = Counter(each.node for each in found if each.fault.rule in DECLARED)
         self.followed = {id(each.because) for each in found if each.because is not None}
         self.is_doubtful = any(
             self.is_outer(each) if each.fault.rule in DECLARED else each.is_error
@@ -56,11 +59,13 @@ class Subject:
         outputs = () if problem.node is None else problem.node.outputs
         return next((each for each in outputs if each is not None and each.name == problem.value), None)
 
-    def is_plain(self, node: Node, given: Tensor, wrong: Tensor) -> bool:
-        """Whether nothing but the types of its inputs, or the number of its bytes, decides what a node gives."""
+    def is_plain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
+        """Whether the number of its bytes, or nothing but the shapes of its inputs, decides what a node gives."""
         if node.op == self.known.format.constant_node:
-            return given.dtype == wrong.dtype and product(given.shape or ()) != product(wrong.shape or ())
-        return not node.attributes and self.constants.isdisjoint(node.inputs)
+            stored = self.constants[value].stored if value in self.constants else None
+            return stored is not None and stored.size == _bytes(given) != _bytes(wrong)
+        at_inputs = not node.attributes and not any(each in self.constants for each in node.inputs if each is not None)
+        return at_inputs and given.dtype == wrong.dtype
 
     def refutes(self, node: Node, index: int, type: Tensor) -> bool:
         """Whether a node cannot be what it declares where this input has another type than the inferred one."""
@@ -101,13 +106,18 @@ def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
     if value is not None:
         yield from _of_output(subject, problem, node, value)
     elif problem.fault.input is not None:
-        port = node.input_ports[problem.fault.input]
-        given = subject.known.types.get(node.inputs[problem.fault.input])  # type: ignore[arg-type]
-        if isinstance(given, Tensor):
-            shape = _corrected(given.shape, port.type.shape)
-            yield Edit(
-                "declaration", "node", problem.graph, node.label, node.index, input=problem.fault.input, shape=shape
-            )
+        yield from _of_input(subject, problem, node, problem.fault.input)
+
+
+def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Iterator[Edit]:
+    """The dims of an input port, unless they are those of another value that may be meant to come there."""
+    declared, value = node.input_ports[index].type, node.inputs[index]
+    given = subject.known.types.get(value) if value is not None else None
+    if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
+        return
+    if subject.refutes(node, index, replaced(given, value=None, shape=declared.shape)):
+        shape = _corrected(given.shape, declared.shape)
+        yield Edit("declaration", "node", problem.graph, node.label, node.index, input=index, shape=shape)
 
 
 def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> Iterator[Edit]:
@@ -117,10 +127,12 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
     by_type = problem.fault.rule is TYPE_CONTRADICTED
     wrong = replaced(given, value=None, **{"dtype": stated.dtype} if by_type else {"shape": stated.shape})
     users = subject.users.get(value, [])
-    stale = [(user, index) for user, index in users if _clash(given, user.input_ports[index].type)]
-    is_sure = len(stale) < len(users) or subject.is_plain(node, given, wrong)
-    if not users or not (is_sure or any(subject.refutes(*user, wrong) for user in users)):
+    ports = [user.input_ports[index].type for user, index in users]
+    is_sure = any(_clash(wrong, port) and not _clash(given, port) for port in ports)
+    is_sure = is_sure or (bool(users) and subject.is_plain(node, value, given, wrong))
+    if not is_sure and not any(subject.refutes(*user, wrong) for user in users):
         return
+    stale = [user for user, port in zip(users, ports) if _clash(given, port)]
     for user, index in [(node, None), *stale]:
         port = stated if index is None else user.input_ports[index].type
         yield Edit(
@@ -134,6 +146,12 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
             shape=None if by_type else _corrected(given.shape, port.shape),
             dtype=(given.dtype or "") if by_type else "",
         )
+
+
+def _bytes(tensor: Tensor) -> int | None:
+    """How many bytes a constant of a type has, None where that is not known."""
+    sizes = [dim for dim in tensor.shape or () if isinstance(dim, int)]
+    return byte_size(tensor.dtype, elements(sizes)) if tensor.dtype and tensor.shape == tuple(sizes) else None
 
 
 def _clash(given: Tensor, declared: Tensor) -> bool:

@@ -65,6 +65,14 @@ def of_shape(dims: str) -> str:
     )
 
 
+#: An Add whose inputs declare each other's dims.
+BOTH = "<dim>1</dim><dim>3</dim>"
+SUM = layer(2, "Add", "01", "2").replace(f'<port id="0">{DIMS}', f'<port id="0">{BOTH}')
+SWAPPED = net(
+    [parameter(0), parameter(1, "y", "1,3").replace(DIMS, BOTH), SUM, layer(3, "Relu", "0", "1", name="l3"), result(4)],
+    [edge(0, 0, 2, 0), edge(1, 0, 2, 1), edge(2, 2, 3, 0), edge(3, 1, 4, 0)],
+)
+
 #: Documents whose findings may have another reason than a stale port.
 LEFT = {
     "an output of the model": at(2, SOUND, OUT, port("output", 1, dims=STALE)),
@@ -72,6 +80,7 @@ LEFT = {
     "an input of the model": SOUND.replace(port("output", 0), port("output", 0, dims=STALE)),
     "all behind an operator": SOUND.replace(OUT, port("output", 1, dims=STALE)),
     "what both ports at an edge declare, and nothing refutes": of_shape(STALE),
+    "two inputs that may be swapped": SWAPPED,
     "something else is an error": at(0, SOUND, OUT, port("output", 1, dims=STALE)).replace(
         'type="Abs"', 'type="Nothing"'
     ),
