@@ -42,12 +42,19 @@ class Version:
 
 @record(eq=False)
 class Fixed:
-    """A model before and after ``fixes``; ``after`` is ``before`` where there are none."""
+    """A model before and after ``fixes``; ``after`` is ``before`` where there are none. ``state`` tells the file that was read from any
+    other one; it is None of a model in memory."""
 
     path: str
     before: Version
     after: Version
     fixes: tuple[tuple[Finding, Fix], ...] = ()
+    state: tuple[int, ...] | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still as it was when it was opened. Raises OSError."""
+        return self.state is None or self.state == _state(os.stat(self.path))
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes of the file as it is to be."""
@@ -82,13 +89,19 @@ def fixed(path: str, settings: Settings, data: bytes | None = None) -> Fixed:
     """
     quick = replaced(settings, draw=False, operands=False, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
+    state = _state(os.fstat(stream.fileno())) if data is None else None
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
     after, fixes = _tidied(path, before, quick, None)
     if _is_worse(after.outcome, before.outcome):
         after, fixes = _tidied_by_rule(path, before, quick)
-    return Fixed(path, before, after, tuple(fixes))
+    return Fixed(path, before, after, tuple(fixes), state)
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    """What changes when a file is written or replaced."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
