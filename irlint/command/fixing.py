@@ -130,6 +130,8 @@ class _Run:
             emit_blocks(found.blocks())
             return True
         if changed:
+            if not found.is_current:
+                fail(f"fix: {path} was changed meanwhile, and is left as it is")
             write_blocks(path, found.blocks(), "fix")
         return changed
 

@@ -49,7 +49,7 @@ class Version:
 @record(eq=False)
 class Fixed:
     """A model before and after ``fixes``, and after what was ``asked`` for beside them; ``after`` is ``before`` where there are none.
-    ``refused`` says what was asked for and could not be had."""
+    ``refused`` says what was asked for and could not be had. ``state`` tells the file that was read from any other one; it is None of a model in memory."""
 
     path: str
     before: Version
@@ -57,6 +57,12 @@ class Fixed:
     fixes: tuple[tuple[Finding, Fix], ...] = ()
     asked: tuple[Edit, ...] = ()
     refused: tuple[str, ...] = ()
+    state: tuple[int, ...] | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still as it was when it was opened. Raises OSError."""
+        return self.state is None or self.state == _state(os.stat(self.path))
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes of the file as it is to be."""
@@ -104,6 +110,7 @@ def fixed(
     """
     quick = replaced(settings, draw=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
+    state = _state(os.fstat(stream.fileno())) if data is None else None
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
@@ -128,7 +135,7 @@ def fixed(
             asked += edits
         elif edits:
             refused.append(_refusal(wish, changed, plain))
-    return Fixed(path, before, after, tuple(fixes), tuple(asked), tuple(refused))
+    return Fixed(path, before, after, tuple(fixes), tuple(asked), tuple(refused), state)
 
 
 def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
@@ -184,6 +191,11 @@ def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) ->
         after = tidied
         applied += [(finding, finding.fix), *more]
     return after, applied
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    """What changes when a file is written or replaced."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:

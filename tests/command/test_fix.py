@@ -189,7 +189,7 @@ def test_sizes_and_annotations_are_written_where_they_are_asked_for(dynamic: Pat
     assert "would make 1 edit in 1 file\n" in shown.stdout
     result = run("fix", "m.onnx", "--annotate", "--shape", "x=4,3", "--freeze", cwd=dynamic.parent)
     lines = [
-        f'm.onnx: declare `{name}` as {type}\n'
+        f"m.onnx: declare `{name}` as {type}\n"
         for name, type in (("x", "[4, 3]"), ("y", "[4, 3]"), ("z", "float32[4, 3]"))
     ]
     assert (result.returncode, result.stdout) == (0, "".join(lines) + "made 3 edits in 1 file\n\n" + SUMMARY)

@@ -157,3 +157,19 @@ def test_a_disk_without_room(tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     cached = subprocess.run([sys.executable, "-c", code, "m.onnx", "--cache", "c"], cwd=tmp_path, capture_output=True)
     assert (cached.returncode, [path for path in (tmp_path / "c").rglob("*") if path.is_file()]) == (0, [])
+
+
+def test_a_model_that_is_changed_while_it_is_fixed(tmp_path: Path) -> None:
+    shutil.copy(WARNING, tmp_path / "m.onnx")
+    shutil.copy(GOOD, tmp_path / "new")
+    code = (
+        "import os\nfrom irlint.run import fixing\nsound = fixing._tidied\n"
+        "def tidied(*rest):\n    os.replace('new', 'm.onnx')\n    return sound(*rest)\n"
+        "fixing._tidied = tidied\nfrom irlint.command.entry import main\nmain()"
+    )
+    result = subprocess.run([sys.executable, "-c", code, "fix", "m.onnx"], cwd=tmp_path, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (
+        2,
+        "irlint: error: fix: m.onnx was changed meanwhile, and is left as it is\n",
+    )
+    assert (tmp_path / "m.onnx").read_bytes() == GOOD.read_bytes()
