@@ -40,7 +40,7 @@ class Document:
         return self.random.choice(several) if several else None
 
     def attributes(self, *names: str) -> list[tuple[Element, Element, str]]:
-        """The data attributes of these names, of any where there are none, except those of constants."""
+        """The data attributes of these names, of any name where none is given; not those of constants and parameters."""
         found = []
         for layer in self.layers:
             data = layer.find("data")
@@ -97,14 +97,14 @@ def where(layer: Element) -> str:
 
 
 def _set(layer: Element, element: Element, name: str, value: str | None) -> Change | None:
-    was = element.get(name)
+    was, at = element.get(name), where(layer)
     if was == value:
         return None
     if value is None:
         del element.attrib[name]
     else:
         element.set(name, value)
-    return Change(where(layer), name, str(was), "not there" if value is None else value)
+    return Change(at, name, str(was), "not there" if value is None else value)
 
 
 @way("flag")
@@ -318,7 +318,9 @@ def misspelt_value(document: Document) -> Change | None:
 @way("missing layer attribute")
 def missing_layer_attribute(document: Document) -> Change | None:
     layer = document.any(document.layers)
-    return _set(layer, layer, document.random.choice(("type", "version", "id", "name")), None)
+    name, at = document.random.choice(("type", "version", "id", "name")), where(layer)
+    was = layer.attrib.pop(name)
+    return Change(at, name, was, "not there", lost=name == "type")
 
 
 @way("swapped edges")

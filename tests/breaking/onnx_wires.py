@@ -215,7 +215,7 @@ def dropped_input(graph: Graph) -> Change | None:
         del node.input[at]
     else:
         node.input[at] = ""
-    return Change(name_of(node), "inputs", str(was), str(list(node.input)), lost=len(was) > 9)
+    return Change(name_of(node), "inputs", str(was), str(list(node.input)))
 
 
 @way("repeated node or cycle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import zlib
 from collections import Counter
@@ -244,7 +245,7 @@ def _values(path: Path) -> dict[str, tuple[int, int]]:
 
 def beside(file: Path, data: bytes) -> Path:
     """Writes a fixed model beside the broken one, where it finds the same weights."""
-    fixed = file.with_name(f"{file.stem}.fixed{file.suffix}")
+    fixed = file.with_name(f"{file.stem}.{os.getpid()}.fixed{file.suffix}")
     fixed.write_bytes(data)
     return fixed
 

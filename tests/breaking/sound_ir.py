@@ -187,7 +187,7 @@ def mutant_ir(sound: list[Sound], way: str, seed: int, number: int) -> Made | No
 
 def beside(file: Path, data: bytes) -> Path:
     """Writes a fixed IR beside the broken one, with the same weights."""
-    fixed = file.with_name(f"{file.stem}.fixed.xml")
+    fixed = file.with_name(f"{file.stem}.{os.getpid()}.fixed.xml")
     fixed.write_bytes(data)
     weights = fixed.with_suffix(".bin")
     weights.unlink(missing_ok=True)
