@@ -149,9 +149,10 @@ def _unused_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
     """All but the first import of each domain that is imported with one version only."""
-    imports = subject.known.model.imports
-    for domain in dict.fromkeys(domain for domain, _ in imports):
-        listed = [version for each, version in imports if each == domain]
+    imports: dict[str, list[int]] = {}
+    for domain, version in subject.known.model.imports:
+        imports.setdefault(domain, []).append(version)
+    for domain, listed in imports.items():
         if len(listed) > 1 and len(set(listed)) == 1:
             yield Edit("remove", "opset_import", name=domain, index=0)
 
