@@ -141,7 +141,8 @@ class _Writer:
 
     def remove_import(self, edit: Edit) -> None:
         """Removes every import of a domain, or with an index all but that one, counted among those of the domain."""
-        self.imports[edit.name] = edit.index
+        if self.imports.get(edit.name, 0) is not None:
+            self.imports[edit.name] = edit.index
 
     def remove_metadata(self, edit: Edit) -> None:
         """Removes all entries of each key but the last."""
