@@ -217,13 +217,17 @@ def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
         )
 
 
-def _imported_twice(model: Model) -> Iterator[Fault]:
+def imported_twice(model: Model) -> list[list[tuple[str, int]]]:
+    """The imports of each domain that has several, in the order of the problems about them."""
     listed: dict[str, list[tuple[str, int]]] = {}
     for domain, version in model.imports:
         listed.setdefault(_standard(domain), []).append((domain, version))
-    for domain, entries in listed.items():
-        if len(entries) < 2:
-            continue
+    return [entries for entries in listed.values() if len(entries) > 1]
+
+
+def _imported_twice(model: Model) -> Iterator[Fault]:
+    for entries in imported_twice(model):
+        domain = _standard(entries[0][0])
         versions = [version for _, version in entries]
         names = " and ".join(f'"{name}"' for name in dict.fromkeys(name for name, _ in entries))
         spelled = f" (as {names})" if " and " in names else ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from irlint.dims import product
@@ -69,8 +70,9 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last.
-    ``entries`` are those of a list of declarations by their names, and ``added`` what comes behind those of ``value_info``."""
+    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone``, ``initializers``,
+    ``declarations`` and ``imports`` are what leaves at last. ``entries`` are those of a list of declarations by their names, and ``added``
+    what comes behind those of ``value_info``."""
 
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
@@ -80,6 +82,7 @@ class _Writer:
         self.ways: dict[str, list[tuple[_Step, ...]]] = {}
         for path, way in _ways(graph, ()):
             self.ways.setdefault(path, []).append(way)
+        self.reached: dict[tuple[_Step, ...], tuple[Message, list[Field]]] = {}
         self.graphs: dict[str, Message] = {}
         self.nodes: dict[str, list[Field]] = {}
         self.orders: dict[str, tuple[int, ...]] = {}
@@ -89,13 +92,16 @@ class _Writer:
         self.declarations: dict[str, set[str]] = {}
         self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
         self.added: dict[str, list[Message]] = {}
+        self.imports: dict[str, int | None] = {}
 
     def edit(self, edit: Edit) -> None:
         """Makes one edit, but for the order and the removal of nodes, which are kept for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
-        """Removes initializers and declarations, adds declarations, and sorts and removes nodes."""
+        """Removes imports, initializers and declarations, adds declarations, and sorts and removes nodes."""
+        if self.imports:
+            _remove_imports(self.root, self.imports)
         for path, gone in self.initializers.items():
             _remove_initializers(self.graph(path), gone)
         for path, gone in self.declarations.items():
@@ -118,12 +124,19 @@ class _Writer:
             ways = self.ways.get(path, [])
             if len(ways) != 1:
                 raise Unwritable(f"{len(ways)} graphs have the path {path!r}")
-            message = self.root.inner(self.root.of(_GRAPH)[0])
-            for index, attribute, position in ways[0]:
-                message = _body(message, index, attribute, position)
-            self.graphs[path] = message
-            self.nodes[path] = message.of(_NODE)
+            self.graphs[path], self.nodes[path] = self.at_end(ways[0])
         return self.graphs[path]
+
+    def at_end(self, way: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
+        """The GraphProto that some steps lead to, and its nodes. Raises Unwritable where one on the way is in pieces."""
+        if way not in self.reached:
+            if way:
+                (graph, nodes), (index, attribute, position) = self.at_end(way[:-1]), way[-1]
+                found = _body(graph.inner(nodes[index]), attribute, position)
+            else:
+                found = self.root.inner(self.root.of(_GRAPH)[0])
+            self.reached[way] = found, found.of(_NODE)
+        return self.reached[way]
 
     def node(self, edit: Edit) -> Message:
         """The NodeProto that an edit names."""
@@ -283,8 +296,6 @@ class _Writer:
         raise Unwritable("there is no such constant")
 
     def remove_initializer(self, edit: Edit) -> None:
-        if self.graph(edit.graph).of(_QUANTIZATION):
-            raise Unwritable("annotations of quantization may name the initializer")
         self.initializers.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_value_info(self, edit: Edit) -> None:
@@ -292,8 +303,8 @@ class _Writer:
 
     def remove_import(self, edit: Edit) -> None:
         """Removes every import of a domain, or with an index all but that one, counted among those of the domain."""
-        found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) == edit.name]
-        self.root.remove(field for at, field in enumerate(found) if at != edit.index)
+        if self.imports.get(edit.name, 0) is not None:
+            self.imports[edit.name] = edit.index
 
     def remove_metadata(self, edit: Edit) -> None:
         """Removes all entries of each key but the last."""
@@ -395,7 +406,19 @@ def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_
                     yield from _ways(body, (*steps, (node.index, name, at)))
 
 
+def _remove_imports(root: Message, gone: Mapping[str, int | None]) -> None:
+    """Removes every import of some domains, but for the one of each that an index counts."""
+    at: Counter[str] = Counter()
+    for field in root.of(_OPSET_IMPORT):
+        domain = root.text_in(field, _IMPORTED)
+        if domain in gone and at[domain] != gone[domain]:
+            root.remove([field])
+        at[domain] += 1
+
+
 def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
+    if graph.of(_QUANTIZATION):
+        raise Unwritable("annotations of quantization may name the initializer")
     graph.remove(field for field in graph.of(_INITIALIZER) if graph.text_in(field, _TENSOR_NAME) in gone)
     for field in graph.of(_SPARSE_INITIALIZER):
         sparse = Message(graph.data, *graph.span(field))
@@ -431,10 +454,8 @@ def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
             dim.set_text(_DIM_PARAM, size)
 
 
-def _body(graph: Message, index: int, attribute: str, position: int | None) -> Message:
+def _body(node: Message, attribute: str, position: int | None) -> Message:
     """The GraphProto in an attribute of a node. Raises Unwritable where it is in pieces, or the attribute stands there twice."""
-    nodes = graph.of(_NODE)
-    node = graph.inner(nodes[index])
     named = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == attribute]
     if len(named) != 1:
         raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")

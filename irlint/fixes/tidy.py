@@ -58,6 +58,12 @@ class Subject:
         )
 
     @cached_property
+    def repeated_imports(self) -> dict[int, list[tuple[str, int]]]:
+        """The imports that each problem of repeated ones is about, by the problem's identity."""
+        about = [id(each) for each in self.found if each.fault.rule is versions.DUPLICATE_IMPORT]
+        return dict(zip(about, versions.imported_twice(self.known.model)))
+
+    @cached_property
     def new_names(self) -> dict[Node, str]:
         """A name of its own for each node that has that of another one."""
         taken = {node.name for graph in self.every for node in graph.nodes}
@@ -159,10 +165,11 @@ def _unused_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """All but the first import of each domain that is imported with one version only."""
-    imports = subject.known.model.imports
-    for domain in dict.fromkeys(domain for domain, _ in imports):
-        listed = [version for each, version in imports if each == domain]
+    """All but the first import of a domain that is imported with one version only."""
+    imports: dict[str, list[int]] = {}
+    for domain, version in subject.repeated_imports[id(problem)]:
+        imports.setdefault(domain, []).append(version)
+    for domain, listed in imports.items():
         if len(listed) > 1 and len(set(listed)) == 1:
             yield Edit("remove", "opset_import", name=domain, index=0)
 

@@ -34,6 +34,24 @@ def test_a_model_is_fixed_in_place(model: Path) -> None:
     assert (again.returncode, again.stdout, model.read_bytes()) == (0, SUMMARY, fixed)
 
 
+#: Stands for a folder that nobody may write into, for a user who may do everything.
+REFUSED = """
+import tempfile
+
+def refused(*arguments, **named):
+    raise PermissionError(13, "Permission denied")
+
+tempfile.mkstemp = refused
+"""
+
+
+def test_a_model_in_a_folder_without_write_permission_stays_as_it_is(model: Path) -> None:
+    result = ran("fix", model.name, cwd=model.parent, prelude=REFUSED)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.startswith(b"irlint: error: fix: cannot write m.onnx: Permission denied\n")
+    assert (model.read_bytes(), list(model.parent.iterdir())) == (WARNING.read_bytes(), [model])
+
+
 def test_a_link_stays_a_link(model: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.onnx"
     link.symlink_to(model.name)

@@ -141,9 +141,9 @@ def ints(name: str, numbers: list[int]) -> onnx.TensorProto:
     return helper.make_tensor(name, TensorProto.INT64, [len(numbers)], numbers)
 
 
-def external(dims: list[int]) -> onnx.TensorProto:
-    tensor = TensorProto(name="a", data_type=TensorProto.INT64, dims=dims, data_location=TensorProto.EXTERNAL)
-    tensor.external_data.add(key="location", value="nothing.bin")
+def external(dims: list[int], name: str = "a") -> onnx.TensorProto:
+    tensor = TensorProto(name=name, data_type=TensorProto.INT64, dims=dims, data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=f"{name}.bin")
     return tensor
 
 
@@ -198,6 +198,61 @@ def chunks(count: int) -> bytes:
     node = helper.make_node("MaxPool", ["x"], ["y"]).SerializeToString() + b"\x2a" + varint(len(held)) + held
     graph = b"\x0a" + varint(len(node)) + node
     return model([]) + b"\x3a" + varint(len(graph)) + graph
+
+
+def dims_in_pieces(count: int) -> bytes:
+    """A constant whose dims are packed in pieces of one number."""
+    held = helper.make_tensor("a", TensorProto.FLOAT, [1], [1.0]).SerializeToString() + b"\x0a\x01\x01" * count
+    graph = b"\x2a" + varint(len(held)) + held
+    return model([RELU]) + b"\x3a" + varint(len(graph)) + graph
+
+
+def wrong_sizes(count: int) -> bytes:
+    """Constants that each have a byte less than their shapes take."""
+    port = '<port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port>'
+    consts = "".join(
+        f'<layer id="{at}" name="c{at}" type="Const" version="opset1">'
+        f'<data element_type="f32" shape="2,3" offset="{24 * at}" size="23"/><output>{port}</output></layer>'
+        for at in range(1, count + 1)
+    )
+    results = "".join(relu(count + at, result=True) for at in range(1, count + 1))
+    return document(consts + results, "".join(edge(at, 1, count + at) for at in range(1, count + 1)))
+
+
+def variables(count: int) -> bytes:
+    """Variables that are each read, and never written: what is written are others."""
+
+    def layer(id: int, type: str, data: str) -> str:
+        made = relu(id).replace("ReLU", type).replace("opset1", "opset6")
+        return made.replace("<input>", f"<data {data}/><input>", 1)
+
+    layers, edges = PARAMETER, ""
+    for at in range(1, count + 1):
+        layers += layer(2 * at, "ReadValue", f'variable_id="v{at}" variable_type="f32" variable_shape="2,3"')
+        layers += layer(2 * at + 1, "Assign", f'variable_id="w{at}"')
+        edges += edge(0, 0, 2 * at) + edge(2 * at, 1, 2 * at + 1)
+    return document(layers, edges)
+
+
+def unused_initializers(count: int) -> bytes:
+    return model([RELU], constants=tuple(ints(f"a{at}", [at]) for at in range(count)))
+
+
+def stale_declarations(count: int) -> bytes:
+    made = onnx.load_from_string(model([*outputs("Relu", count), RELU]))
+    made.graph.value_info.extend([value(f"y{at}", [2, 4]) for at in range(count)])
+    return made.SerializeToString()
+
+
+def same_node_names(count: int) -> bytes:
+    nodes = [helper.make_node("Relu", ["x"], [f"y{at}"], name=f"n{at // 2}") for at in range(count)]
+    return model([*nodes, RELU])
+
+
+def repeated_imports(count: int) -> bytes:
+    made = onnx.load_from_string(model([RELU]))
+    made.opset_import.extend(helper.make_opsetid(f"d{at}", 1) for at in range(count) for _ in range(2))
+    return made.SerializeToString()
 
 
 def varint(number: int) -> bytes:
@@ -328,6 +383,14 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "declared.onnx": (declared, 10000),
     "ignoring.onnx": (ignoring, 500),
     "port-map.xml": (port_map, 1500),
+    "missing-data.onnx": (lambda n: model([RELU], constants=tuple(external([2], f"a{at}") for at in range(n))), 500),
+    "wrong-sizes.xml": (wrong_sizes, 400),
+    "dims-in-pieces.onnx": (dims_in_pieces, 30000),
+    "variables.xml": (variables, 250),
+    "unused-initializers.onnx": (unused_initializers, 2500),
+    "stale-declarations.onnx": (stale_declarations, 750),
+    "same-node-names.onnx": (same_node_names, 1000),
+    "repeated-imports.onnx": (repeated_imports, 1000),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
 }
 
@@ -465,6 +528,27 @@ def test_time_of_pictures_grows_with_size(name: str, tmp_path: Path) -> None:
     assert grows_evenly(lambda size: spent(tmp_path, f"{size}-{name}", made(size), "-v"), count // 8, count // 2)
 
 
+@pytest.mark.parametrize("name", ["unused-initializers", "stale-declarations", "same-node-names", "repeated-imports"])
+def test_time_of_safe_fixes_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, count = GROWING[f"{name}.onnx"]
+    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", made(size), "fix"), count, 4 * count)
+
+
+def test_time_of_baselines_grows_with_size(tmp_path: Path) -> None:
+    def seconds(size: int) -> float:
+        (tmp_path / "m.onnx").write_bytes(GROWING["errors.onnx"][0](size))
+        (tmp_path / "known.json").write_text('{"schema": "irlint-baseline-1", "findings": {}}')
+        used = []
+        for update in (["--update-baseline"], []):
+            options = ("m.onnx", "--baseline", "known.json", *update)
+            result = ran(*options, cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+            assert result.returncode == 0, result.stderr
+            used.append(float((tmp_path / "usage").read_text()))
+        return sum(used)
+
+    assert grows_evenly(seconds, 200, 800)
+
+
 @pytest.mark.parametrize("kind", ["sums", "multiples"])
 def test_time_of_contracts_grows_with_size(kind: str, tmp_path: Path) -> None:
     made, count = {"sums": (sums, 15), "multiples": (multiples, 60)}[kind]
@@ -479,8 +563,12 @@ def test_time_of_profiles_grows_with_size(tmp_path: Path) -> None:
     assert grows_evenly(seconds, 300, 1200)
 
 
-def test_time_of_traces_grows_with_size(tmp_path: Path) -> None:
-    assert grows_evenly(lambda size: spent(tmp_path, f"{size}.onnx", fan(size), "why", behind=("y",)), 80, 320)
+@pytest.mark.parametrize(("kind", "count"), [("inputs", 80), ("axes", 60)])
+def test_time_of_traces_grows_with_size(kind: str, count: int, tmp_path: Path) -> None:
+    made = {"inputs": fan, "axes": lambda n: model([RELU], (value("x", [f"s{at}" for at in range(n)]),))}[kind]
+    assert grows_evenly(
+        lambda size: spent(tmp_path, f"{size}.onnx", made(size), "why", behind=("y",)), count, 4 * count
+    )
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
