@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors, with_an_axis
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, layouts, neighbors, with_an_axis
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
@@ -63,7 +63,9 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     rank = len(given.shape or ())
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:
-            yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
+            given_so = node.inputs[port] in guesses.graph.inputs and problem.fault.rule not in OF_AXES
+            edit = guesses.inserted(SQUEEZE, node, port, (("axes", (axis,)),))
+            yield Guess((edit,), UNSURE if given_so else likely, about=(node, port))
     if guesses.known.format.writer != "onnx":
         return
     ones = tuple(axis for axis, dim in enumerate(given.shape or ()) if dim == 1 and axis)

@@ -22,6 +22,7 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.inputs import may_be_renamed
 from irlint.fixes.inserted import CAST
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.causes import differ
@@ -296,7 +297,11 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     made = {each for node in graph.nodes for each in node.outputs}
     unused = [each for each in spare_values(graph) if each in made and each not in graph.outputs]
     if value not in graph.outputs:
-        if problem.fault.intended and (len(unused) < 2 or closest(value.name, [problem.fault.intended], ALMOST)):
+        other = next((each for each in unused if each.name == problem.fault.intended), None)
+        maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
+        lost = other is not None and not may_be_renamed(other, maker, value)
+        almost = closest(value.name, [problem.fault.intended], ALMOST)
+        if problem.fault.intended and (almost or (len(unused) < 2 and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
     names = dict.fromkeys(

@@ -10,7 +10,7 @@ from irlint.findings.edits import Edit
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
-from irlint.inference.origins import Maker, inputs_of
+from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
@@ -68,7 +68,7 @@ class Inputs:
                         continue
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     before = node.inputs[port]
-                    if node in missing and not _may_be_renamed(value, maker, before):
+                    if node in missing and not may_be_renamed(value, maker.node if maker is not None else None, before):
                         yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
                         continue
                     yield Guess(
@@ -274,9 +274,8 @@ class Inputs:
             value = first
 
 
-def _may_be_renamed(value: Value, maker: Maker | None, before: Value | None) -> bool:
+def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> bool:
     """Whether a value may be the one that had another name before: not where its name tells its node, and the other name does not."""
-    node = maker.node if maker is not None else None
     if node is None or before is None:
         return True
     if node.name and node.name in value.name:

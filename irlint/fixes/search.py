@@ -52,6 +52,17 @@ class Tried:
     outcome: Outcome
 
 
+@record
+class Found:
+    """The edits that fix a problem and do equally well, what the first of them do, whether they are ``sure``, and whether a constant may as
+    well be wrong."""
+
+    alternatives: tuple[tuple[Edit, ...], ...]
+    outcome: Outcome
+    sure: bool
+    or_constant: bool
+
+
 class Search:
     """Looks for edits of one model."""
 
@@ -63,16 +74,16 @@ class Search:
         self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes)
         self.guesses = Guesses(known, graph, makers, self.trials.users)
 
-    def best(self, problem: Problem) -> tuple[tuple[tuple[Edit, ...], ...], Outcome, bool] | None:
-        """The edits that fix a problem and do equally well, what the first of them do, and whether something else may as well be wrong; None
-        where nothing fixes it, or too much does."""
+    def best(self, problem: Problem) -> Found | None:
+        """The edits that fix a problem best; None where nothing fixes it, or too much does."""
         best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best:
             return None
         alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
-        unsure = best[0].guess.likely == UNSURE or self._or_constant(problem, best[0].guess)
+        unsure = best[0].guess.likely == UNSURE
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
-        return alternatives, best[0].outcome, unsure
+        unsure |= not problem.is_error and any(edit.kind != "constant" for edit in best[0].guess.edits)
+        return Found(alternatives, best[0].outcome, not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""

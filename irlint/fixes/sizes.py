@@ -13,7 +13,7 @@ from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, sym
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.other_values import GUESS, SELDOM
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -138,7 +138,8 @@ def _fed(
         first = next(filter(fits, islice(filter(allowed, near), TRIED)), None)
         if first is not None:
             beside = takewhile(lambda part: part > 0 and allowed(part) and fits(part), count(first + step, step))
-            yield Guess(edits(_roundest(first, *islice(beside, NEIGHBORS))), likely, about=(*given, *axes))
+            others = list(islice(beside, NEIGHBORS))
+            yield Guess(edits(_roundest(first, *others)), UNSURE if others else likely, about=(*given, *axes))
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:

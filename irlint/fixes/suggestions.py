@@ -31,12 +31,14 @@ NODES_CHECKED = 20_000
 
 @record
 class Suggestion:
-    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does."""
+    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is what may be done
+    instead. What is not ``sure`` is no fix."""
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     help: str = ""
+    sure: bool = True
 
     @property
     def text(self) -> str:
@@ -53,7 +55,9 @@ class Suggestion:
         """The edits, where there is one way alone, and a file can be written with it."""
         writable = all(map(_is_whole, self.alternatives[0]))
         return (
-            Fix(self.alternatives[0], "unsafe") if len(self.alternatives) == 1 and writable and not self.help else None
+            Fix(self.alternatives[0], "unsafe")
+            if len(self.alternatives) == 1 and writable and self.sure and not self.help
+            else None
         )
 
 
@@ -119,8 +123,8 @@ class Suggestions:
         found = self._search.best(problem)
         if found is None:
             return None
-        alternatives, outcome, unsure = found
-        return Suggestion(problem, alternatives, outcome, problem.fault.help if unsure else "")
+        help = problem.fault.help if found.or_constant else ""
+        return Suggestion(problem, found.alternatives, found.outcome, help, found.sure)
 
 
 def _is_whole(edit: Edit) -> bool:

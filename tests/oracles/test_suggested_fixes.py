@@ -27,7 +27,7 @@ BROKEN = """
 (float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { y = MatMul (x, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
 (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) } | float[3] w = {1, 2, 3} > float16[3] w = {15360, 16384, 16896} | store constant `w` as float32
 (float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (z, x) } | (z, x) > (x, z) | swap
-(float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | set `keepdims = 0` in ReduceSum[0] | 11
+(float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | | 11
 (float[2,3] x) => (float[1,2,3] y) <int64[1] a = {0}> { y = Unsqueeze (x, a) } | | import opset 13 of ai.onnx | 11 13
 (float[batch,6] x) => (float[batch,2,3] y) <int64[3] t = {0, 2, 3}> { y = Reshape (x, t) } | {0, 2, 3} > {4, 2, 3} | change 4 to 0 in constant `t` (entry 0)
 """.strip().splitlines()
