@@ -165,8 +165,9 @@ def _flawed(graph: Graph) -> Iterator[Problem]:
 
 def _returned_inputs(graph: Graph) -> Iterator[Problem]:
     """Inputs that the graph returns as another type than it takes them: runtimes look at the input only."""
+    inputs = frozenset(graph.inputs)
     for value in dict.fromkeys(graph.outputs):
-        if value not in graph.inputs or value in graph.constants:
+        if value not in inputs or value in graph.constants:
             continue
         taken, returned = value.type, next((each.type for each in value.declared if each.by == "output"), None)
         if disagree(taken, returned):

@@ -38,7 +38,7 @@ Contents = tuple[Value, tuple[Any, ...]]
 @record
 class Guess:
     """Edits, how ``likely`` they are, ``count`` nodes have what they set, what they are ``about``, and whether they set what the node does
-    without (``adds``); ``within`` is the node that they change, where that is not the one at fault."""
+    without (``adds``); what is not ``sure`` is only suggested. ``within`` is the node that they change, where that is not the one at fault."""
 
     edits: tuple[Edit, ...]
     likely: int = USUAL
@@ -46,6 +46,7 @@ class Guess:
     count: int = 0
     about: object = None
     adds: bool = False
+    sure: bool = True
 
     @property
     def swaps(self) -> bool:

@@ -80,7 +80,7 @@ class Search:
         if not best:
             return None
         alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
-        unsure = best[0].guess.likely == UNSURE
+        unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         unsure |= not problem.is_error and any(edit.kind != "constant" for edit in best[0].guess.edits)
         return Found(alternatives, best[0].outcome, not unsure, self._or_constant(problem, best[0].guess))

@@ -13,7 +13,7 @@ from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, sym
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.guesses import Guess, Guesses
-from irlint.fixes.other_values import GUESS, SELDOM, UNSURE
+from irlint.fixes.other_values import GUESS, SELDOM
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -139,7 +139,7 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part > 0 and allowed(part) and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            yield Guess(edits(_roundest(first, *others)), UNSURE if others else likely, about=(*given, *axes))
+            yield Guess(edits(_roundest(first, *others)), likely, about=(*given, *axes), sure=not others)
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
@@ -127,8 +127,8 @@ class _Facts:
         self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
         self.losing: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
-        #: What is wrong with the import of a domain, by what imports it.
-        self.imports: dict[tuple[str, str], Problem] = {}
+        #: What is wrong with the import of a domain, by what imports it, and the values that it disputes.
+        self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
         self.unmapped: list[Problem] | None = None
         self.counted: dict[Node | None, Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
@@ -171,7 +171,7 @@ class _Facts:
             self.undefined[graph] = self.undefined.get(graph, 0) + 1
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
         if domain is not None:
-            self.imports.setdefault((_importer(graph), domain), problem)
+            self.imports.setdefault((_importer(graph), domain), (problem, frozenset(problem.disputes)))
         for name, _ in problem.sizes:
             self.fixed.setdefault(name, problem)
         if problem.is_error:
@@ -199,8 +199,8 @@ class _Facts:
             return self._of_wiring(problem)
         if node is None:
             return None
-        wrong_import = self.imports.get((_importer(problem.graph), node.domain))
-        if wrong_import is not None and _is_of_the_opset(problem, wrong_import):
+        wrong_import, disputed = self.imports.get((_importer(problem.graph), node.domain), (None, frozenset()))
+        if wrong_import is not None and _is_of_the_opset(problem, disputed):
             return wrong_import
         return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
 
@@ -485,13 +485,13 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
     return problem.by_rule and (problem.is_error or misspelled)
 
 
-def _is_of_the_opset(problem: Problem, wrong_import: Problem) -> bool:
+def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
     """Whether another version of the domain would have another operator, or other inputs, types and attributes of it; where it
     is known of which nodes, they are those whose outputs the wrong import disputes."""
     fault, node = problem.fault, problem.node
-    if wrong_import.disputes and (node is None or not set(node.outputs).intersection(wrong_import.disputes)):
+    if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):
         return False
-    if fault.rule is MISSING_OPSET_IMPORT or (wrong_import.disputes and fault.rule.family in (TYPES, BROADCASTING)):
+    if fault.rule is MISSING_OPSET_IMPORT or (disputed and fault.rule.family in (TYPES, BROADCASTING)):
         return True
     return not problem.by_rule and fault.rule.family == OPERATORS and fault.rule is not UNKNOWN_OPERATOR
 
