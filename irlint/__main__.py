@@ -1,6 +1,21 @@
 """``python -m irlint``."""
 
-from irlint.command.entry import main
+import os
+import sys
+
+
+def _without_working_folder() -> None:
+    """Takes away what ``-m`` puts first: modules beside untrusted models must not stand for those that a check imports later."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        if os.path.samefile(sys.path[0], os.curdir) and not os.path.samefile(own, os.curdir):
+            del sys.path[0]
+    except OSError:
+        return
+
 
 if __name__ == "__main__":
+    _without_working_folder()
+    from irlint.command.entry import main
+
     main()

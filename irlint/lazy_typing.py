@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
     from typing import ClassVar as ClassVar
+    from typing import Generic as Generic
     from typing import Literal as Literal
     from typing import NoReturn as NoReturn
     from typing import Protocol as Protocol
@@ -18,6 +19,12 @@ else:
     from types import GenericAlias
 
     Any = BinaryIO = ClassVar = NoReturn = Protocol = TextIO = object
+
+    class Generic:
+        """``Generic[...]`` is a class without slots of its own."""
+
+        __slots__ = ()
+        __class_getitem__ = classmethod(GenericAlias)
 
     class Literal:
         """``Literal[...].__args__`` are the texts, as those of ``typing.Literal`` are."""

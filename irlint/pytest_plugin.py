@@ -43,6 +43,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 
 
 def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.Item]:
+    from irlint.policy.globs import relative
     from irlint.run.requests import configuration
     from irlint.run.search import Excluded, discovered
 
@@ -53,11 +54,19 @@ def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.It
         excluded = Excluded(there=given["exclude"], root=given.root) if given is not None else None
         found = discovered([os.path.join(folder, path) for path in paths], excluded)
     except (OSError, ValueError) as error:
-        raise pytest.UsageError(f"--irlint: {error}") from None
+        raise pytest.UsageError(f"--irlint: {_inert(str(error))}") from None
     if not found:
-        raise pytest.UsageError(f"--irlint: there is no model in {', '.join(paths)}")
+        raise pytest.UsageError(f"--irlint: there is no model in {_inert(', '.join(paths))}")
     for path in found:
-        yield from ModelFile.from_parent(session, path=folder / path).collect()
+        shown = _inert(relative(str(folder / path), str(session.config.rootpath)))
+        yield from ModelFile.from_parent(session, path=folder / path, nodeid=shown).collect()
+
+
+def _inert(text: str) -> str:
+    """A text that steers neither a terminal nor continuous integration, and that can be written."""
+    from irlint.reporters.plain import inert
+
+    return inert(text)
 
 
 def _configuration(config: pytest.Config) -> str | None:
@@ -81,11 +90,10 @@ class ModelItem(pytest.Item):
 
     def runtest(self) -> None:
         import irlint
-        from irlint.reporters.plain import safe
 
         report = irlint.check(self._shown(), config=_configuration(self.config))
         if not report.models:
-            pytest.skip(safe(report.files[0].reason or "it is no model"))
+            pytest.skip(_inert(report.files[0].reason or "it is no model"))
         report.raise_for_errors()
 
     def _shown(self) -> str:
@@ -99,13 +107,13 @@ class ModelItem(pytest.Item):
         import irlint
 
         if isinstance(excinfo.value, irlint.InvalidModel):
-            return str(excinfo.value)
+            return _inert(str(excinfo.value))
+        if isinstance(excinfo.value, OSError):
+            return _inert(f"{self._shown()} cannot be opened: {excinfo.value.strerror or excinfo.value}")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        from irlint.reporters.plain import safe
-
-        return self.path, None, f"irlint {safe(self.path.name)}"
+        return self.path, None, f"irlint {_inert(self.path.name)}"
 
 
 @pytest.fixture(scope="session")
@@ -118,7 +126,7 @@ def irlint_check() -> Callable[..., Any]:
 
         report = irlint.check(model, **options)
         if not report.ok:
-            pytest.fail(str(report), pytrace=False)
+            pytest.fail(_inert(str(report)), pytrace=False)
         return report
 
     return checked

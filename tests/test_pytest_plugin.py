@@ -69,3 +69,17 @@ def test_costs_nothing_where_it_is_not_used(folder: Path) -> None:
 def test_what_is_missing(folder: Path, arguments: tuple[str, ...]) -> None:
     status, text = told(folder, *arguments)
     assert status == 4 and "--irlint: " in text and "gone" in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names that Windows does not take")
+def test_hostile_names_and_files(tmp_path: Path) -> None:
+    names = ["::error::x.onnx", "##[error]x.onnx", "a\x1b[2J\x07b.onnx", "c\nd.onnx", "\udcff.onnx", "\u202e.onnx"]
+    for name in names:
+        (tmp_path / name).write_bytes(BAD.read_bytes())
+    os.mkfifo(tmp_path / "pipe.onnx")
+    (tmp_path / "loop.onnx").symlink_to("loop.onnx")
+    status, text = told(tmp_path, "--irlint", ".", "-v", "--junitxml=report.xml")
+    assert (status, "8 failed" in text, "Traceback" in text, ".py:" in text) == (1, True, False, False)
+    assert "pipe.onnx cannot be opened: it is no regular file" in text and (tmp_path / "report.xml").stat().st_size
+    for line in text.split("\n"):
+        assert line.isprintable() and not line.startswith("::") and "##[" not in line

@@ -17,21 +17,21 @@ MODELS = {
     "plain": (
         "(float[2,3] x, float[3,4] w, float[4] b) => (float[2,4] y) { m = MatMul (x, w) s = Add (m, b) y = Relu (s) }",
         "math.elementwise math.linear",
-        89,
+        90,
     ),
     "rare": (
         "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
         "ml.encoders",
-        91,
+        92,
     ),
     "of ONNX Runtime": (
         "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
         "onnxruntime.fused_activation",
-        91,
+        92,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 98),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 140),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 120),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 99),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 141),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 121),
 }
 
 IR = """<net version="11"><layers>
@@ -47,9 +47,9 @@ IR = """<net version="11"><layers>
 
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
-    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 89),
-    "custom": ('type="Special" version="extension"', "layout.creation", 107),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 130),
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 90),
+    "custom": ('type="Special" version="extension"', "layout.creation", 108),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 131),
 }
 
 CODE = """import sys

@@ -9,6 +9,7 @@ from irlint.binding.calls import (
     INPUT_COUNT,
     MISSING_OPSET_IMPORT,
     OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
     UNKNOWN_OPERATOR,
     Call,
     corrected,
@@ -62,9 +63,11 @@ def onnx_call(
     call, faults = _call(node, model, scope, within_function)
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
-    if not (node.inputs or node.outputs) and _in_main(node, model):
-        # ONNX Runtime passes over such a node.
-        return call, [fault.lowered(Severity.WARNING) for fault in faults]
+    if not (node.inputs or node.outputs or node.op == "Constant"):
+        # ONNX Runtime passes over such a node, but for what it counts in every function.
+        counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
+        if counted or _in_main(node, model):
+            return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
     if within_function or not (call.broken or len(node.attributes) > 1):
         return call, faults
     if call.broken and not _in_main(node, model):
@@ -149,6 +152,9 @@ def _call(
     stated = schema or (runtime if operator is None else None)
     attributes, attribute_faults = onnx_attributes(node, stated, operator, scope, moved)
     faults += attribute_faults
+    if begins is not None and operator is not None and not operator.unchecked:
+        # ONNX Runtime has it for the element types with which the standard begins.
+        schema = official(node.op, begins, node.domain)
     if node.domain in OFFICIAL_DOMAINS and begins is None and version > latest_opset(node.domain):
         faults = [fault.lowered(Severity.WARNING) for fault in faults]
         schema = None

@@ -190,7 +190,7 @@ def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) ->
         f"`{name}`",
         **corrected(name, list(known.attributes), "correct the name"),
         attribute=name,
-        severity=Severity.NOTE,
+        severity=Severity.ERROR if operator.early and not operator.unchecked else Severity.NOTE,
     )
 
 

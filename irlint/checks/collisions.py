@@ -59,7 +59,8 @@ def problems(known: Known) -> Iterator[Problem]:
     makers: Made = {
         value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
     }
-    names = [name for node in graph.nodes for port in node.output_ports for name in port.names]
+    ports = [port for node in graph.nodes for port in {each.id: each for each in node.output_ports}.values()]
+    names = [name for port in ports for name in port.names]
     if len(set(names)) < len(names):
         return
     owners = {name: value for value in graph.inputs for name in _names(makers, value)}

@@ -109,24 +109,24 @@ def problems(known: Known) -> list[Problem]:
     missing: dict[str, list[tuple[Graph, str, Stored, bool]]] = {}
     short: dict[str, list[tuple[Graph, str, Constant, Node | None, bool]]] = {}
     linked: dict[str, list[tuple[str, Stored, bool]]] = {}
-    idle: frozenset[str] = frozenset()
+    idle: frozenset[str | Node] = frozenset()
     for graph in graphs(known.model):
         if not known.format.unused_constants_are_read:
             idle = _unread(graph)
         for name, constant, node in _constants(graph, known):
             stored = constant.stored
+            unread = (name if node is None else node) in idle
             if constant.faults:
-                found += _stated(known.format, graph, name, constant, node, unread=name in idle)
-            if name not in idle and _has_strange_numbers(constant.tensor):
+                found += _stated(known.format, graph, name, constant, node, unread=unread)
+            if not unread and _has_strange_numbers(constant.tensor):
                 found += _value_problems(graph, name, constant, node)
             if stored is not None and stored.linked:
                 linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
             if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
-                missing.setdefault(stored.file, []).append((graph, name, stored, name in idle))
+                missing.setdefault(stored.file, []).append((graph, name, stored, unread))
             elif stored is not None and stored.file is not None and _too_short(constant):
-                short.setdefault(stored.file, []).append((graph, name, constant, node, name in idle))
+                short.setdefault(stored.file, []).append((graph, name, constant, node, unread))
             elif not _is_whole(constant):
-                unread = name in idle
                 found += [
                     _lowered(each) if unread else each for each in _size_problems(graph, name, constant, node, known)
                 ]
@@ -196,12 +196,13 @@ def _checker_looks(graph: Graph, node: Node | None) -> bool:
     return bool(graph.path) and not graph.path.startswith("function:")
 
 
-def _unread(graph: Graph) -> frozenset[str]:
-    """The initializers of the main graph that nothing uses: ONNX Runtime drops them without a look."""
+def _unread(graph: Graph) -> frozenset[str | Node]:
+    """The names of the initializers of the main graph that nothing uses, and its Constants: ONNX Runtime drops them without a look."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
-    return frozenset([value.name for value in graph.constants if value not in read])
+    nodes = [node for node in graph.nodes if node.op == "Constant" and read.isdisjoint(filter(None, node.outputs))]
+    return frozenset([*(value.name for value in graph.constants if value not in read), *nodes])
 
 
 def _lowered(problem: Problem) -> Problem:
@@ -376,7 +377,7 @@ def _stored_text(size: int) -> str:
 def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | None, known: Known) -> Iterator[Problem]:
     shape = constant.tensor.shape
     negative = [axis for axis, dim in enumerate(shape or ()) if isinstance(dim, int) and dim < 0]
-    if negative and shape is not None:
+    if negative and shape is not None and not constant.parts:
         fault = NEGATIVE_SIZE.fault(
             f"axis {negative[0]} is {shape[negative[0]]}", help="write the size that the data has"
         )

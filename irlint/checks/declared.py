@@ -58,6 +58,10 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
+#: Of nodes that make values of a name that is declared more often, only the first one is compared with these.
+MANY = 8
+
+
 def problems(known: Known) -> list[Problem]:
     """Declarations that contradict what was inferred, of a chain of them only the one where it begins; where shapes are given to
     inputs, those that contradict these."""
@@ -115,7 +119,12 @@ def _graph_problems(graph: Graph, known: Known, terms: Terms | None, unlike: lis
     alike: set[tuple[int, int]] = set()
     used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
     misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
+    judged: set[str] = set()
     for node in graph.nodes:
+        often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
+        if often and judged.issuperset(often):
+            continue
+        judged.update(often)
         if _is_as_declared(node, known, alike):
             continue
         unlike.append(node)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
+from irlint.model.order import has_only_constants
 from irlint.model.tensor import SparseTensor, Tensor
 
 NO_OUTPUTS = Rule(
@@ -14,7 +15,7 @@ NO_OUTPUTS = Rule(
     "graph-without-outputs",
     Severity.WARNING,
     "The model has no outputs.",
-    why="""ONNX Runtime loads the model and computes nothing that anyone could fetch; with no nodes either, it refuses it: there it is
+    why="""ONNX Runtime loads the model and computes nothing that anyone could fetch; with no nodes but Constants, it refuses it: there it is
 an error.""",
     mend="List the values that the model is to return as outputs of its graph.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -68,12 +69,14 @@ def problems(known: Known) -> list[Problem]:
 def _no_outputs(graph: Graph) -> Iterator[Problem]:
     if graph.outputs:
         return
-    text = "the graph has no outputs" + ("" if graph.nodes else ", and no nodes; ONNX Runtime refuses it")
+    nodes = "no nodes but Constants" if graph.nodes else "no nodes"
+    empty = has_only_constants(graph)
+    text = "the graph has no outputs" + (f", and {nodes}; ONNX Runtime refuses it" if empty else "")
     yield Problem(
         NO_OUTPUTS.fault(
             text,
             help="list the values that the model is to return as outputs",
-            severity=None if graph.nodes else Severity.ERROR,
+            severity=Severity.ERROR if empty else None,
         )
     )
 

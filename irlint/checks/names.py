@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 
@@ -111,89 +111,112 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
     every += {*graph.inputs, *graph.constants}
     if len(set(map(attrgetter("name"), every))) == len(every):
         return
-    makers: dict[Value, Node] = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    names = _Names(graph)
     first: dict[str, Value] = {}
-    inputs = frozenset(graph.inputs)
-    defaults = frozenset(each.name for each in graph.constants)
-    users: dict[Value, list[str]] | None = None
-    for value in (*graph.inputs, *(v for v in graph.constants if v not in inputs), *makers):
+    for value in (*graph.inputs, *(v for v in graph.constants if v not in names.inputs), *names.makers):
         other = first.setdefault(value.name, value)
         if other is value or not value.name:
             continue
-        users = _users(graph) if users is None else users
-        node = makers.get(value)
-        second, one = _maker(value, inputs, makers), _maker(other, inputs, makers)
+        node = names.maker(value)
+        second, one = names.origin(value), names.origin(other)
         fault = DUPLICATE_NAME.fault(
             f"{value.name!r} is listed twice among {_LISTS[one]}"
             if one in _LISTS and one == second
             else f"{value.name!r} is {second} and also {one}",
-            help=_renamed(value, other, graph, users, _free_name(value, other, graph, makers)),
-            severity=Severity.WARNING if _tolerated(graph, known, makers, value, other, inputs, defaults) else None,
+            help=_renamed(value, other, names),
+            severity=Severity.WARNING if _tolerated(names, known, value, other) else None,
             loses=1,
         )
         yield Problem(fault, graph.path, node, value.name, node.place if node is not None else None)
 
 
-def _free_name(value: Value, other: Value, graph: Graph, makers: dict[Value, Node]) -> str:
+class _Names:
+    """The values of a graph by what makes and what uses them, each looked up once for all values of one name."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.inputs = frozenset(graph.inputs)
+        self.makers: dict[Value, tuple[int, int]] = {}
+        for at, node in enumerate(graph.nodes):
+            for port, value in enumerate(node.outputs):
+                if value is not None and self.makers.get(value, (-1,))[0] != at:
+                    self.makers[value] = at, port
+        self.defaults = frozenset(each.name for each in graph.constants)
+        self.all = {each.name for each in (*graph.inputs, *graph.constants, *self.makers)}
+        self.users: dict[Value, list[int]] = {}
+        for at, node in enumerate(graph.nodes):
+            for value in dict.fromkeys(node.inputs):
+                if value is not None:
+                    self.users.setdefault(value, []).append(at)
+
+    def maker(self, value: Value) -> Node | None:
+        """The node that makes a value."""
+        return self.graph.nodes[self.makers[value][0]] if value in self.makers else None
+
+    def origin(self, value: Value) -> str:
+        """What a value is."""
+        node = self.maker(value)
+        if node is not None:
+            named = f" {node.name!r}" if node.name else ""
+            return f"output {self.makers[value][1]} of node {node.index} ({node.op}{named})"
+        return "a graph input" if value in self.inputs else "an initializer"
+
+    def first_use(self, *values: Value) -> int:
+        """The place among the nodes of the first one that uses a value, -1 where none does."""
+        return min((self.users[each][0] for each in values if each in self.users), default=-1)
+
+
+def _free_name(value: Value, other: Value, names: _Names) -> str:
     """What tells which of two values is to be renamed, where nodes are named after what they give: ``Add_95`` gives ``95``, which no
     value is named."""
     for named, rest in ((other, value), (value, other)):
-        right, wrong = makers.get(named), makers.get(rest)
+        right, wrong = names.maker(named), names.maker(rest)
         if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
             continue
         free = wrong.name.rpartition("_")[2]
-        if free.isdigit() and all(each.name != free for each in (*graph.inputs, *graph.constants, *makers)):
+        if free.isdigit() and free not in names.all:
             return f"rename what {wrong.name!r} gives to {free!r}, after which the node is named, and what uses it"
     return ""
 
 
-def _renamed(value: Value, other: Value, graph: Graph, users: dict[Value, list[str]], free: str) -> str:
+def _renamed(value: Value, other: Value, names: _Names) -> str:
     """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
+    graph = names.graph
     if _alike(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both hold the same"
-    labels = [*users.get(value, ()), *users.get(other, ())]
-    lacking = "" if free else _lacking_name(value, other, graph)
+    free = _free_name(value, other, names)
+    lacking = "" if free else _lacking_name(value, other, names)
     if lacking:
         return lacking
-    if not 0 < len(labels) <= USERS:
+    some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
+    if not 0 < len(some) <= USERS:
         return free or "rename one of them, and what uses it"
+    nodes = [graph.nodes[at] for at in some]
+    labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
     if free:
         return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
     return f"rename one of them, and what uses it: {', '.join(labels)}"
 
 
-def _lacking_name(value: Value, other: Value, graph: Graph) -> str:
+def _lacking_name(value: Value, other: Value, names: _Names) -> str:
     """The one name that nodes of a graph use and nothing makes, where it can be that of only one of two values: what uses it comes
     behind the node of that one, and what uses the name of both behind the other."""
-    if len(graph.undefined) != 1:
+    graph = names.graph
+    if len(graph.undefined) != 1 or value not in names.makers or other not in names.makers:
         return ""
     missing = graph.undefined[0]
-    places = {each: at for at, node in enumerate(graph.nodes) for each in node.outputs if each is not None}
-    first = {
-        name: min((at for at, node in enumerate(graph.nodes) if any(each in node.inputs for each in some)), default=-1)
-        for name, some in ((missing.name, (missing,)), (value.name, (value, other)))
-    }
-    if value not in places or other not in places or min(first.values()) < 0:
+    lost, kept = names.first_use(missing), names.first_use(value, other)
+    if min(lost, kept) < 0:
         return ""
     fitting = [
         one
         for one, rest in ((value, other), (other, value))
-        if places[one] < first[missing.name] and places[rest] < first[value.name]
+        if names.makers[one][0] < lost and names.makers[rest][0] < kept
     ]
     if len(fitting) != 1:
         return ""
-    node, user = graph.nodes[places[fitting[0]]], graph.nodes[first[missing.name]]
+    node, user = graph.nodes[names.makers[fitting[0]][0]], graph.nodes[lost]
     return f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses and nothing makes"
-
-
-def _users(graph: Graph) -> dict[Value, list[str]]:
-    """The names of the nodes of a graph that use a value, of one without a name its number and operator."""
-    found: dict[Value, list[str]] = {}
-    for node in graph.nodes:
-        for value in dict.fromkeys(node.inputs):
-            if value is not None:
-                found.setdefault(value, []).append(repr(node.name) if node.name else f"node {node.index} ({node.op})")
-    return found
 
 
 def _alike(one: Constant | None, other: Constant | None) -> bool:
@@ -220,21 +243,14 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, node, place=node.place)
 
 
-def _tolerated(
-    graph: Graph,
-    known: Known,
-    makers: dict[Value, Node],
-    value: Value,
-    other: Value,
-    inputs: Collection[Value],
-    defaults: Collection[str],
-) -> bool:
+def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
     """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not both sparse, of
     which the last counts, and inputs of an initializer's name, of which the first counts.
     """
-    if not graph.path and value in inputs and other in inputs:
-        return value.name in defaults
-    if _is_body(graph) or not all(_constant(each, graph, makers) for each in (value, other)):
+    graph = names.graph
+    if not graph.path and value in names.inputs and other in names.inputs:
+        return value.name in names.defaults
+    if _is_body(graph) or not all(_constant(each, names) for each in (value, other)):
         return False
     one, two = known.types.get(value), known.types.get(other)
     if not isinstance(one, Tensor) or not isinstance(two, Tensor):
@@ -244,21 +260,14 @@ def _tolerated(
     return alike and any(each is None or each.stored is not None for each in constants)
 
 
-def _constant(value: Value, graph: Graph, makers: dict[Value, Node]) -> bool:
+def _constant(value: Value, names: _Names) -> bool:
     """Whether a value is an initializer or made by a Constant node."""
-    return makers[value].op == "Constant" if value in makers else value in graph.constants
+    node = names.maker(value)
+    return node.op == "Constant" if node is not None else value in names.graph.constants
 
 
 #: Where values of one kind are listed.
 _LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
-
-
-def _maker(value: Value, inputs: Collection[Value], makers: dict[Value, Node]) -> str:
-    node = makers.get(value)
-    if node is not None:
-        named = f" {node.name!r}" if node.name else ""
-        return f"output {node.outputs.index(value)} of node {node.index} ({node.op}{named})"
-    return "a graph input" if value in inputs else "an initializer"
 
 
 def _late(order: Order, graph: Graph) -> Iterator[Problem]:

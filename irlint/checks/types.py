@@ -9,8 +9,8 @@ from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor, disagree
-from irlint.ops.kernels.type_variables import types_text
+from irlint.model.tensor import BITS, Map, Optional, Sequence, SparseTensor, Tensor, Type, disagree
+from irlint.ops.kernels.type_variables import kind_text, types_text
 from irlint.parsers.faults import TYPE_MISSING
 
 COMPLEX_TYPE = Rule(
@@ -43,6 +43,24 @@ g (float[2,3] x) => (float[2,3] y) { a = Cast <to = 17> (x) y = Cast <to = 1> (a
     uncalled=True,
 )
 
+INPUT_TYPE_LACKING = Rule(
+    "IRL406",
+    "input-type-not-in-onnxruntime",
+    Severity.WARNING,
+    "A graph input is a sequence, an optional, a map or an opaque value of a type that ONNX Runtime does not have.",
+    why="""onnx.proto lets these types hold any other. ONNX Runtime has sequences and optionals of tensors, maps from int64 or string to
+float, double, int64 or string, and sequences of maps to float, and refuses a model with an input of another one, used or not.""",
+    mend="Pass the elements as tensors.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (seq(complex64[2]) x) => (seq(complex64[2]) y) { y = Identity (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (seq(float[2]) x) => (seq(float[2]) y) { y = Identity (x) }""",
+)
+
+#: The keys and the values of the maps that ONNX Runtime has.
+_KEYS = ("int64", "string")
+_MAPPED = ("float32", "float64", "int64", "string")
+
 #: Element types that ONNX Runtime does not have.
 _LACKING = {
     "complex64": (COMPLEX_TYPE, "no complex numbers"),
@@ -56,6 +74,7 @@ def problems(known: Known) -> list[Problem]:
     """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
     another type."""
     found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
+    found += _lacking_inputs(known)
     if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
         found += [problem for graph in graphs(known.model) for problem in _of_lacking_types(graph, known)]
     return found
@@ -90,6 +109,38 @@ def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
                 text = f"{value.name!r} is {dtype}; ONNX Runtime has {lacks}, and refuses the model"
                 yield Problem(rule.fault(text, help=rule.advice), graph.path, node, value.name)
                 return
+
+
+def _lacking_inputs(known: Known) -> Iterator[Problem]:
+    """The inputs of the main graph of a type that ONNX Runtime does not have, but tensors that nodes use."""
+    graph = known.model.graph
+    lacking = [value for value in graph.inputs if value.type is not None and not _is_taken(value.type)] if graph else []
+    used = {value for node in graph.nodes for value in node.inputs} if graph and lacking else set()
+    for value in lacking:
+        dtype = value.type.dtype if isinstance(value.type, Tensor) else None
+        if dtype is not None and value in used:
+            continue
+        rule, lacks = _LACKING.get(dtype or "", (INPUT_TYPE_LACKING, "no such type"))
+        text = f"the input {value.name!r} is {kind_text(value.type)}; ONNX Runtime has {lacks}, and refuses the model"
+        yield Problem(rule.fault(text, help=rule.advice), value=value.name)
+
+
+def _is_taken(known: Type) -> bool:
+    """Whether ONNX Runtime takes an input of a type, as far as that is known."""
+    match known:
+        case Tensor(dtype):
+            return dtype not in _LACKING
+        case SparseTensor(dtype):
+            return dtype not in _LACKING and (dtype is None or BITS.get(dtype, 8) >= 8)
+        case Map(key, Tensor(dtype)):
+            return (key is None or key in _KEYS) and (dtype is None or dtype in _MAPPED)
+        case Sequence(Map(key, Tensor(dtype))):
+            return (key is None or key in _KEYS) and dtype in (None, "float32")
+        case Sequence(Tensor(dtype)) | Optional(Tensor(dtype)) | Optional(Sequence(Tensor(dtype))):
+            return dtype not in _LACKING and dtype != "float4_e2m1"
+        case Sequence(None) | Sequence(Map(_, None)) | Optional(None) | Optional(Sequence(None)) | Map(_, None):
+            return True
+    return False
 
 
 def _flawed(graph: Graph) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from irlint.binding.calls import MISSING_OPSET_IMPORT
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.model import Model, Problem
-from irlint.model.order import graphs
+from irlint.model.order import graphs, has_only_constants
 from irlint.records import NOTHING
 from irlint.schemas import IR_VERSIONS, OFFICIAL_DOMAINS, installed_opset, latest_opset
 from irlint.targets.newest import RUNTIME, RUNTIME_IR_VERSION, RUNTIME_OPSETS
@@ -38,6 +38,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     role="opset",
+    fixable=True,
 )
 
 
@@ -53,6 +54,7 @@ unless it is told otherwise is often one ahead of the runtimes: there it is a wa
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    fixable=True,
 )
 
 
@@ -123,7 +125,7 @@ def problems(known: Known) -> list[Problem]:
     used = _used(model)
     found += _opsets(model.imports, "", used)
     for function in model.functions.values():
-        found += _opsets(function.opsets.items(), function.graph.path, frozenset(), model.opsets)
+        found += _opsets(function.imports, function.graph.path, frozenset(), model.opsets)
     another = None
     if any(problem.is_error for problem in known.problems):
         from irlint.inference.opsets import of_another_opset
@@ -150,10 +152,12 @@ def _default_opsets(model: Model) -> Iterator[int]:
 
 
 def _used(model: Model) -> frozenset[str]:
-    """Where versions below 1 are imported, the domains of the nodes."""
+    """Where versions below 1 are imported, the domains of the nodes, but of Constants of the main graph, which need no version."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
-    return frozenset(node.domain for graph in graphs(model) for node in graph.nodes)
+    return frozenset(
+        node.domain for graph in graphs(model) for node in graph.nodes if graph.path or node.op != "Constant"
+    )
 
 
 def _ir_version(model: Model) -> Iterator[Fault]:
@@ -174,6 +178,11 @@ def _ir_version(model: Model) -> Iterator[Fault]:
             f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; the ONNX "
             "checker refuses it",
             help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
+        )
+    elif version >= FIRST_WITH_IMPORTS and not model.imports and has_only_constants(model.graph):
+        yield MISSING_OPSET_IMPORT.fault(
+            "the model imports no opset; ONNX Runtime refuses it, whatever its nodes",
+            help="import the opset of ai.onnx that the nodes are written for",
         )
     elif version >= FIRST_WITH_IMPORTS:
         yield from _older_than_its_opset(version, model.opsets.get("", 0))
@@ -232,11 +241,15 @@ def _opsets(
     imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], whole: Mapping[str, int] = NOTHING
 ) -> Iterator[Problem]:
     """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that have to
-    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime."""
+    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime. Of several versions that a model
+    imports ONNX Runtime passes over those below 1, unless one is the last.
+    """
     who = "function" if path else "model"
-    for spelled, version in dict.fromkeys(imports):
+    each = dict.fromkeys(imports)
+    last = {_standard(spelled): version for spelled, version in each}
+    for spelled, version in each:
         domain = _standard(spelled)
-        if version < 1:
+        if version < 1 and (path or version == last[domain]):
             refused = bool(path) or (domain in used and domain in RUNTIME_OPSETS)
             yield Problem(_below_one(domain, version, who, refused=refused), path, domain=domain)
         limit = RUNTIME_OPSETS.get(domain)

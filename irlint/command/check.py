@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command import results, settings
 from irlint.command.options import COMMANDS
-from irlint.command.streams import emit, fail
+from irlint.command.streams import emit, fail, reason
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
@@ -31,7 +31,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     settings.judge(paths, options)
     if options["show_files"]:
         _show_files(paths, options, config)
-    outputs = settings.outputs(options["output"])
+    outputs = settings.outputs(options, config, paths)
     policy = settings.policy(options, config)
     forms = (FORMS[options["format"]], *(form for form, _ in outputs))
     excluded = settings.excluded(paths, options, config)
@@ -44,6 +44,9 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
         from irlint.command.empty import fail_empty
 
         fail_empty(_named(paths), report.files, options, config, excluded)
+    settings.refuse_overwriting(
+        [file for _, file in outputs], (file.path for file in report.files), "a report and a model"
+    )
     report, policy, names = results.without_renamed(report, policy)
     notices = [
         *results.renames(names, options),
@@ -138,7 +141,7 @@ class failing:
         if isinstance(error, BrokenPipeError):
             return
         if isinstance(error, OSError):
-            fail(f"{error.filename}: {error.strerror}")
+            fail(reason(error))
         if isinstance(error, ValueError):
             fail(str(error))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 
@@ -26,7 +27,7 @@ from irlint.command.options import (
     WHY,
     default,
 )
-from irlint.command.streams import emit, fail
+from irlint.command.streams import emit, fail, write_blocks
 from irlint.lazy_typing import Any
 from irlint.policy.keys import Option
 
@@ -360,11 +361,7 @@ def init() -> None:
     """Writes irlint.toml, with every key explained; an existing one is left alone."""
     from irlint.policy.template import FILE, text
 
-    try:
-        with open(FILE, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text())
-    except FileExistsError:
+    if os.path.lexists(FILE):
         fail(f"{FILE} is there already", "help: edit it, or remove it first; nothing was written")
-    except OSError as error:
-        fail(f"cannot write {FILE}: {error.strerror}")
+    write_blocks(FILE, [text().encode()], "init")
     emit(f"Wrote {FILE}: every key is there as a comment, and nothing is set. Try: irlint .\n")

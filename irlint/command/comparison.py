@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from irlint.command.streams import emit, encoding, fail
+from irlint.command.streams import emit, encoding, fail, reason
 from irlint.lazy_typing import Any, NoReturn, TypeVar
 
 Result = TypeVar("Result")
@@ -49,6 +49,6 @@ def _asked(question: Callable[[], Result]) -> Result:
     except FileNotFoundError as error:
         fail(f"no such file: {error.filename}")
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
+        fail(reason(error))
     except ValueError as error:
         fail(str(error))

@@ -15,10 +15,11 @@ from irlint.parsers.opening import is_url
 from irlint.reporters.forms import FORMS
 
 if TYPE_CHECKING:
+    from irlint.findings.edits import Edit
     from irlint.findings.report import Report
     from irlint.policy.configuration import Config
     from irlint.run.files import Outcome, Settings
-    from irlint.run.fixing import Fixed
+    from irlint.run.fixing import Fixed, Wish
 
 SCHEMA = "irlint-fix-1"
 
@@ -47,17 +48,25 @@ def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
         fail(f"{there} is no file on this machine, so it cannot be changed", "help: download it first")
     if options["output"] is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
         fail("--output is for one file", "help: name one model, or leave --output out to change files in place")
+    if options["freeze"] and not options["shape"]:
+        fail("--freeze writes the sizes of --shape, which is not given")
     if options["output"] is not None and options["diff"]:
         fail("--diff writes nothing, so it does not go with --output")
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
     """The models among ``paths``, without that on standard input."""
-    from irlint.run.search import models
+    from irlint.run.search import first, leading_out, models
 
     excluded = settings.excluded(paths, options, config)
+    named = [path for path in paths if path != "-"]
     with failing():
-        found = models([path for path in paths if path != "-"], excluded, options["force_exclude"])
+        found = models(named, excluded, options["force_exclude"])
+    outside = leading_out(found, named)
+    found = [path for path in found if path not in outside]
+    if outside:
+        links = f"{counted(len(outside), 'link')} to files outside of what was named ({first(outside)})"
+        results.note([f"not fixed: {links}; name a file to have it fixed"])
     if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
     return found
@@ -70,18 +79,23 @@ class _Run:
         self.options = options
         self.how = how
         self.as_json = options["format"] == "json"
+        self.wishes: list[Wish] = ["target"] * bool(how.targets)
+        self.wishes += ["freeze"] * bool(options["freeze"])
+        self.wishes += ["annotate"] * bool(options["annotate"])
         self.outcomes: list[Outcome] = []
         self.entries: list[dict[str, Any]] = []
         self.lines: list[str] = []
         self.changed = 0
         self.fixed = 0
+        self.asked = 0
+        self.refused = False
 
     def file(self, path: str, data: bytes | None) -> None:
         """Fixes one model, or with ``data`` the one on standard input."""
         from irlint.run.fixing import fixed
 
         with failing():
-            found = fixed(path, self.how, data, unsafe=self.options["unsafe_fixes"])
+            found = fixed(path, self.how, data, self.wishes, unsafe=self.options["unsafe_fixes"])
             try:
                 self._take(path, found, piped=data is not None)
             finally:
@@ -99,6 +113,9 @@ class _Run:
         self.lines += [
             f"{path.replace(os.sep, '/')}: {fix.message} ({finding.rule.code})" for finding, fix in found.fixes
         ]
+        self.lines += [f"{path.replace(os.sep, '/')}: {text}" for text in (*_texts(found.asked), *found.refused)]
+        self.refused = self.refused or bool(found.refused)
+        self.asked += len(found.asked)
         if self.options["diff"] and changed:
             self.lines += difference(found)
 
@@ -120,6 +137,7 @@ class _Run:
         """Reports, and ends with the exit status."""
         from irlint import __version__
         from irlint.findings.report import Report
+        from irlint.run.files import judge_shapes
 
         findings = [finding for each in self.outcomes for finding in each.findings]
         report = Report(tuple(each.file for each in self.outcomes), tuple(findings), __version__)
@@ -133,22 +151,40 @@ class _Run:
             complain(text)
         else:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
-        if self.options["diff"] and self.changed:
+        with failing():
+            judge_shapes(self.how, report.files, {})
+        if (self.options["diff"] and self.changed) or self.refused:
             raise SystemExit(1)
         results.finish(report, self.options["fail_on"])
+
+    def more(self, report: Report) -> str:
+        """How many findings are left that --unsafe-fixes would fix."""
+        left = [] if self.options["unsafe_fixes"] else report.findings
+        count = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in left)
+        return f"; {count} more with --unsafe-fixes" if count else ""
 
     def text(self, report: Report) -> Iterator[str]:
         """What was done, and what is left."""
         from irlint.reporters.plain import safe
 
-        yield from (f"{safe(line)}\n" for line in self.lines)
-        left = [] if self.options["unsafe_fixes"] else report.findings
-        unsafe = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in left)
-        if self.fixed:
-            done = "would fix" if self.options["diff"] else "fixed"
-            more = f"; {unsafe} more with --unsafe-fixes" if unsafe else ""
-            yield f"{done} {counted(self.fixed, 'finding')} in {counted(self.changed, 'file')}{more}\n\n"
+        yield from ("\t".join(map(safe, line.split("\t"))) + "\n" for line in self.lines)
+        done = [f"fix {counted(self.fixed, 'finding')}"] * bool(self.fixed)
+        done += [f"make {counted(self.asked, 'edit')}"] * bool(self.asked)
+        if done:
+            text = " and ".join(done)
+            text = f"would {text}" if self.options["diff"] else text.replace("fix", "fixed").replace("make", "made")
+            yield f"{text} in {counted(self.changed, 'file')}{self.more(report)}\n\n"
         yield FORMS["concise"].rendered(report, quiet=False)
+
+
+#: So many edits of a file that were asked for are named.
+NAMED = 5
+
+
+def _texts(edits: Sequence[Edit]) -> list[str]:
+    """What was asked for and done, the first edits by themselves."""
+    more = len(edits) - NAMED
+    return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 
 
 #: So many lines around one that changes are shown.

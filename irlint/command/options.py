@@ -198,6 +198,8 @@ FIX = (
         "--stdin-filename",
     ),
     Option("--unsafe-fixes", "Also make the one edit that fixes an error, where only one was found.", "flag"),
+    Option("--freeze", "Write the sizes of --shape into the file.", "flag"),
+    Option("--annotate", "Write value_info for the values that have none (ONNX).", "flag"),
     Option("--diff", "Change nothing; print what would change, with status 1 where anything would.", "flag"),
     Option("--output", "Write the one fixed model here, and leave its file as it is.", "file", metavar="FILE"),
     FORM,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.command.streams import complain, emit, encoding, fail, locked, notify, write
 from irlint.findings.wording import counted
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from irlint.findings.report import CheckedFile, Report
     from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
+    from irlint.policy.globs import ByGlob
     from irlint.policy.suppressions import FileIgnores, Policy
     from irlint.run.search import Excluded
 
@@ -36,6 +37,8 @@ def _make_folder(file: str) -> None:
         os.makedirs(os.path.dirname(os.path.abspath(file)), exist_ok=True)
     except OSError as error:
         fail(f"--output: cannot write {file}: {error.strerror}")
+    except RecursionError:
+        fail(f"--output: cannot write {file}: its folders are nested too deep")
 
 
 def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bool = False) -> str:
@@ -151,14 +154,14 @@ def notices(
     if config is not None:
         from irlint.policy.suppressions import stale
 
-        in_force = {id(entry) for entry in policy.suppress}
+        in_force = {id(entry) for entry in policy.suppress.entries}
         yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
         files = [*(file.path for file in report.files if file.status != "skipped"), *left_out]
         partly = options["exclude"] or options["changed_since"]
         whole = not partly and any(_holds(path, config.root) for path in paths)
-        yield from stale(policy.suppress, used, files, whole, config.root, policy)
-        yield from unfit(config["per-file-ignores"], files, config.root) if whole else ()
+        yield from stale(policy.suppress, used, files, whole, policy)
+        yield from unfit(config.file_ignores, files) if whole else ()
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
@@ -167,12 +170,11 @@ def notices(
             yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline takes them out"
 
 
-def unfit(entries: Iterable[FileIgnores], files: Collection[str], root: str) -> Iterator[str]:
+def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
     """Notices of rules that are not reported for files of which none was checked."""
-    from irlint.policy.globs import matches
-
-    for entry in entries:
-        if not any(matches(path, [entry.glob], root) for path in files):
+    fitting = entries.fitting_any(files) if entries else ()
+    for at, entry in enumerate(entries.entries):
+        if at not in fitting:
             yield f'{entry.place}: "{entry.glob}" of per-file-ignores fits no file that was checked: mend it, or take it out'
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -105,14 +106,29 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
         fail("--update-baseline needs a file to write", "help: give --baseline FILE, or `baseline` in irlint.toml")
 
 
-def outputs(entries: Iterable[str]) -> list[tuple[Form, str]]:
-    """The forms and files of ``--output``; ends the run where one of them could not be written."""
-    result = [_output(entry) for entry in entries]
+def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[str]) -> list[tuple[Form, str]]:
+    """The forms and files of ``--output``; ends the run where one of them could not be written, or is a file that the run reads."""
+    result = [_output(entry) for entry in options["output"]]
+    written: list[str] = []
     for _, file in result:
         reason = _unwritable(file)
         if reason:
             fail(f"--output: cannot write {file}: {reason}", end=NOTHING)
+        refuse_overwriting([file], written, "two reports", end=NOTHING)
+        written.append(file)
+    settings = [config.file if config is not None else None, options["baseline"], options["resume"]]
+    refuse_overwriting(written, filter(None, settings), "a report and a file that irlint keeps", end=NOTHING)
+    refuse_overwriting(written, paths, "a report and a model", end=NOTHING)
     return result
+
+
+def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, end: str = "") -> None:
+    """Ends the run where one of the files that it is to write is one of the others, unless that is a device or a pipe."""
+    taken = {os.path.realpath(each) for each in others} if files else ()
+    for file in files:
+        is_odd = os.path.exists(file) and not os.path.isfile(file)
+        if os.path.realpath(file) in taken and not is_odd:
+            fail(f"--output: {file} would be {what}", "help: give a file of its own", end=end)
 
 
 def _output(entry: str) -> tuple[Form, str]:
@@ -129,8 +145,12 @@ def _output(entry: str) -> tuple[Form, str]:
 
 def _unwritable(file: str) -> str:
     """Why a file cannot be written, "" where it can; folders that do not exist yet are made when it is."""
-    if os.path.exists(file):
-        return "it is a folder" if os.path.isdir(file) else ""
+    try:
+        return "it is a folder" if stat.S_ISDIR(os.stat(file).st_mode) else ""
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        return str(error.strerror)
     folder = os.path.dirname(os.path.abspath(file))
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -221,8 +241,7 @@ def of_files(
     draw = any(form.drawn for form in forms)
     if config is None:
         return Settings(shapes, draw, options["verbose"], policy, **more)
-    models, skips = config["models"], config.skips_pointers
-    return Settings(shapes, draw, options["verbose"], policy, models, config.root, skips, **more)
+    return Settings(shapes, draw, options["verbose"], policy, config.models, config.skips_pointers, **more)
 
 
 def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
@@ -247,8 +266,7 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from irlint.run.files import Settings, given
 
     config = configuration(options)
-    models, root = (config["models"], config.root) if config is not None else ((), "")
-    shapes, by = given(Settings(_shapes(options), models=models, root=root), path)
+    shapes, by = given(Settings(_shapes(options), models=config.models if config is not None else None), path)
     return {"shapes": shapes, "given_by": by}
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from irlint import __version__
 from irlint.command import results, settings
-from irlint.command.streams import complain, emit, fail
+from irlint.command.streams import complain, emit, fail, write_blocks
 from irlint.findings.report import CheckedFile, Report
 from irlint.findings.tally import Tally, entry_of
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
@@ -247,20 +246,18 @@ class _Resumed:
 
     def _compact(self) -> None:
         """Puts in the place of the journal one without what it had of files that are gone, or were others then."""
-        from tempfile import NamedTemporaryFile
+        write_blocks(self.file, self._kept(), "--resume")
+        self.stream.close()
 
+    def _kept(self) -> Iterator[bytes]:
         self.stream.seek(0)
         journal.header(self.stream)
-        folder = os.path.dirname(os.path.realpath(self.file))
-        with NamedTemporaryFile(dir=folder, prefix=".irlint-", delete=False) as copy, open(self.file, "rb") as lines:
-            copy.write(self.head.encode("utf-8", "surrogatepass"))
+        yield self.head.encode("utf-8", "surrogatepass")
+        with open(self.file, "rb") as lines:
             for block in journal.blocks(self.stream):
                 lines.seek(block.start)
                 if block.start >= self.begun or block.key in self.current:
-                    copy.write(lines.read(block.end - block.start))
-        self.stream.close()
-        shutil.copymode(self.file, copy.name)
-        os.replace(copy.name, os.path.realpath(self.file))
+                    yield lines.read(block.end - block.start)
 
 
 def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from errno import EINVAL
+from errno import EINVAL, EMFILE
 
 from irlint.lazy_typing import NoReturn
 
@@ -19,6 +19,14 @@ def fail(message: str, *more: str, end: str = "") -> NoReturn:
     notify(f"error: {message}", *more)
     complain(end)
     raise SystemExit(2)
+
+
+def reason(error: OSError) -> str:
+    """What an error says: the file that it names, and why it cannot be used."""
+    text = error.strerror or str(error)
+    if error.errno == EMFILE:
+        return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
+    return f"{os.fspath(error.filename)}: {text}" if error.filename else text
 
 
 def notify(message: str, *more: str) -> None:
@@ -124,28 +132,15 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
 
 
 def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
-    """Puts a whole new file in the place of one, with its permissions; where that may not be, writes into it, or raises PermissionError."""
-    import tempfile
+    """Puts a new file in the place of one, with its permissions; where that may not be, writes into it, or raises PermissionError."""
+    from irlint.run.writing import permissions, put
 
     try:
-        handle, name = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".irlint-")
+        put(file, blocks, permissions(file))
     except PermissionError:
-        if not in_place:
-            raise
-        return _write_into(file, blocks)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.writelines(blocks)
-        os.chmod(name, _permissions(file))
-        os.replace(name, file)
-    except PermissionError:
-        os.unlink(name)
         if not in_place:
             raise
         _write_into(file, blocks)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 @contextmanager
@@ -193,16 +188,6 @@ def _lock(handle: int | None) -> bool:
     except OSError:
         return False
     return True
-
-
-def _permissions(file: str) -> int:
-    """Those of a file, or of a new one where there is none."""
-    try:
-        return os.stat(file).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def encoding() -> str:

@@ -17,6 +17,8 @@ Applicability = Literal["safe", "unsafe"]
 #: What of a model an edit changes, beside a node: the last four are of a node, of a constant or of a declared value.
 Of = Literal[
     "node",
+    "input",
+    "output",
     "initializer",
     "value_info",
     "opset_import",
@@ -48,7 +50,7 @@ class Edit:
     of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an attribute, all entries of a constant, the name of
     the value that is connected, a shape, an element type, a new name, a version, the attributes of an inserted node as pairs; ``before``
     is what it was, where that is known; an ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the
-    value of this name, as ``shape`` and ``dtype``, where these are given; a size that is a text is declared as it is, None is any size.
+    value of this name, as ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is the one that is declared, None is any.
     ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the value that the edit is about, where that is
     not its name; two edits of which each ``swaps`` exchange inputs of a node.
     """
@@ -216,7 +218,7 @@ def _declaration(edit: Edit) -> str:
     before, after = list(edit.before or ()), list(edit.shape or ())
     differing = [at for at, (one, other) in enumerate(zip(before, after)) if one != other]
     if len(before) != len(after) or not differing:
-        dims = ", ".join("?" if dim is None else str(dim) for dim in after)
+        dims = ", ".join("?" if dim is None or dim == "" else str(dim) for dim in after)
         return f"declare {called} as {edit.dtype}" + (f"[{dims}]" if edit.shape is not None else "")
     where = f"{'axis' if len(differing) == 1 else 'axes'} {listed([str(at) for at in differing])} of {called}"
     pairs = dict.fromkeys((str(before[at]), str(after[at])) for at in differing)
@@ -249,7 +251,7 @@ def _renamed(edit: Edit) -> str:
 
 def _declared(edit: Edit) -> str:
     what = f"input {edit.input} of {_node(edit)}" if edit.input is not None else f'"{edit.name}"'
-    dims = "?" if edit.shape is None else ", ".join(["?" if dim is None else str(dim) for dim in edit.shape])
+    dims = "?" if edit.shape is None else ", ".join(["?" if dim in (None, "") else str(dim) for dim in edit.shape])
     shape = "" if edit.shape is None else f"[{dims}]"
     return f"declare {what} as {edit.dtype}{shape}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, count
 
 from irlint.dims import product
@@ -10,12 +10,9 @@ from irlint.findings.edits import Edit
 from irlint.fixes.onnx_messages import (
     constant,
     convert,
-    joined,
     number_of,
     set_dims,
-    set_element_type,
     set_entries,
-    set_shape,
     set_value,
 )
 from irlint.fixes.onnx_messages import node as new_node
@@ -24,6 +21,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
+from irlint.parsers.onnx.messages import STANDARD
 from irlint.parsers.onnx.protobuf import VARINT
 
 if TYPE_CHECKING:
@@ -49,6 +47,10 @@ _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 
 _ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
+#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto, its Tensor, and TensorShapeProto.
+_DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
+_TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 2, 1, 1, 2, 1, 1, 2
+
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     """The file in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises Unwritable."""
@@ -67,7 +69,8 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last."""
+    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone`` is what leaves at last.
+    ``entries`` are those of a list of declarations by their names, and ``added`` what comes behind those of ``value_info``."""
 
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
@@ -84,18 +87,22 @@ class _Writer:
         self.new_nodes: dict[str, list[tuple[Field, bytes]]] = {}
         self.initializers: dict[str, set[str]] = {}
         self.declarations: dict[str, set[str]] = {}
+        self.entries: dict[tuple[str, int], dict[str, list[Field]]] = {}
+        self.added: dict[str, list[Message]] = {}
 
     def edit(self, edit: Edit) -> None:
         """Makes one edit, but for the order and the removal of nodes, which are kept for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
-        """Removes initializers and declarations, and sorts and removes nodes."""
+        """Removes initializers and declarations, adds declarations, and sorts and removes nodes."""
         for path, gone in self.initializers.items():
             _remove_initializers(self.graph(path), gone)
         for path, gone in self.declarations.items():
             graph = self.graph(path)
             graph.remove(field for field in graph.of(_VALUE_INFO) if graph.text_in(field, _VALUE_NAME) in gone)
+        for path, added in self.added.items():
+            self.graph(path).append(_VALUE_INFO, *added)
         for path in self.orders.keys() | self.gone.keys():
             graph, fields = self.graph(path), self.nodes[path]
             if path in self.orders:
@@ -275,25 +282,6 @@ class _Writer:
                         return inner.inner(inner.of(_TENSOR)[-1])
         raise Unwritable("there is no such constant")
 
-    def declare(self, edit: Edit) -> None:
-        """Writes another type of an input, an output or a value inside a graph."""
-        graph = self.graph(edit.graph)
-        found = [
-            field
-            for number in (_INPUT, _OUTPUT, _VALUE_INFO)
-            for field in graph.of(number)
-            if graph.text_in(field, _VALUE_NAME) == edit.name
-        ]
-        types = [(value := graph.inner(field), value.of(_VALUE_TYPE)) for field in found]
-        if not types or any(not each for _, each in types):
-            raise Unwritable("nothing is declared of the value")
-        for value, each in types:
-            declared = value.inner(each[-1])
-            if edit.dtype:
-                set_element_type(declared, edit.dtype)
-            if edit.shape is not None:
-                set_shape(declared, edit.shape)
-
     def remove_initializer(self, edit: Edit) -> None:
         if self.graph(edit.graph).of(_QUANTIZATION):
             raise Unwritable("annotations of quantization may name the initializer")
@@ -314,16 +302,44 @@ class _Writer:
         kept = {id(field) for field in last.values()}
         self.root.remove(field for field in entries if id(field) not in kept)
 
-    def add_import(self, edit: Edit) -> None:
-        """Imports a version of a domain, instead of the one that is imported."""
-        found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) == edit.name]
-        if found:
-            self.root.inner(found[-1]).set_number(_VERSION, int(edit.value or 0))
-            return
-        entry = Message(b"", 0, 0, is_new=True)
-        entry.set_text(_IMPORTED, edit.name)
-        entry.set_number(_VERSION, int(edit.value or 0))
-        self.root.append(_OPSET_IMPORT, joined(entry))
+    def set_import(self, edit: Edit) -> None:
+        """Imports a domain, which is empty or "ai.onnx" for ONNX's own operators."""
+        names = ("", STANDARD) if edit.name == "" else (edit.name,)
+        found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) in names]
+        entries = [self.root.inner(field) for field in found] or [Message(b"", 0, 0, is_new=True)]
+        if not found:
+            entries[0].set_text(_IMPORTED, edit.name)
+            self.root.append(_OPSET_IMPORT, entries[0])
+        for entry in entries:
+            entry.set_number(_VERSION, int(str(edit.value)))
+
+    def declaring(self, edit: Edit, number: int) -> list[Field]:
+        """The entries of a list of declarations that are about the value of an edit."""
+        if (edit.graph, number) not in self.entries:
+            graph, entries = self.graph(edit.graph), dict[str, list[Field]]()
+            self.entries[edit.graph, number] = entries
+            for field in graph.of(number):
+                entries.setdefault(graph.text_in(field, _VALUE_NAME), []).append(field)
+        return self.entries[edit.graph, number].get(edit.name, [])
+
+    def declare(self, edit: Edit) -> None:
+        """Writes what an input, an output or ``value_info`` declares of a value, or all of these do; of ``value_info`` a new entry where
+        there is none."""
+        graph = self.graph(edit.graph)
+        numbers = [_DECLARED[edit.of]] if edit.of in _DECLARED else list(_DECLARED.values())
+        found = [graph.inner(field) for number in numbers for field in self.declaring(edit, number)]
+        if not found and edit.of != "value_info":
+            raise Unwritable("nothing is declared of the value")
+        if not found:
+            found = [Message(b"", 0, 0, is_new=True)]
+            found[0].set_text(_VALUE_NAME, edit.name)
+            self.added.setdefault(edit.graph, []).extend(found)
+        for each in found:
+            tensor = _only(_only(each, _TYPE), _TENSOR_TYPE)
+            if edit.dtype:
+                tensor.set_number(_ELEM_TYPE, number_of(edit.dtype))
+            if edit.shape is not None:
+                _set_dims(_only(tensor, _SHAPE), edit.shape)
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
@@ -353,7 +369,10 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("remove", "value_info"): _Writer.remove_value_info,
     ("remove", "opset_import"): _Writer.remove_import,
     ("remove", "metadata"): _Writer.remove_metadata,
-    ("opset", "opset_import"): _Writer.add_import,
+    ("opset", "opset_import"): _Writer.set_import,
+    ("declaration", "input"): _Writer.declare,
+    ("declaration", "output"): _Writer.declare,
+    ("declaration", "value_info"): _Writer.declare,
     ("ir_version", "graph"): _Writer.set_ir_version,
 }
 
@@ -383,6 +402,33 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
         values = sparse.of(_SPARSE_VALUES)
         if values and sparse.text_in(values[-1], _TENSOR_NAME) in gone:
             graph.remove([field])
+
+
+def _only(message: Message, number: int) -> Message:
+    """The message in a field, a new one where there is none. Raises Unwritable where it is in pieces."""
+    found = message.of(number)
+    if len(found) > 1:
+        raise Unwritable("a declared type is in several pieces")
+    if not found:
+        message.append(number, Message(b"", 0, 0, is_new=True))
+    return message.inner(message.of(number)[0])
+
+
+def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
+    """Writes the dims of a TensorShapeProto but those that stay; what they denote stays, too."""
+    dims = shape.of(_DIM)
+    if len(dims) != len(sizes):
+        shape.remove(dims)
+        shape.append(_DIM, *[Message(b"", 0, 0, is_new=True) for _ in sizes])
+    for field, size in zip(shape.of(_DIM), sizes):
+        if (size is not None and not isinstance(size, (int, str))) or size == "":
+            continue
+        dim = shape.inner(field)
+        dim.fields = [each for each in dim.fields if each.key >> 3 not in (_DIM_VALUE, _DIM_PARAM)]
+        if isinstance(size, int):
+            dim.set_number(_DIM_VALUE, size)
+        elif size is not None:
+            dim.set_text(_DIM_PARAM, size)
 
 
 def _body(graph: Message, index: int, attribute: str, position: int | None) -> Message:

@@ -21,9 +21,6 @@ _ELEMENTS = (4, 5, 6, 7, 10, 11)
 #: Fields of NodeProto.
 INPUT, OUTPUT, NODE_NAME, OP_TYPE, ATTRIBUTE = 1, 2, 3, 4, 5
 
-#: Fields of TypeProto, TypeProto.Tensor, TensorShapeProto and its Dimension.
-_TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 1, 1, 2, 1, 1, 2
-
 #: How ``struct`` packs the elements of constants that fixes write.
 _PACKED = {
     "float32": "f", "float64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
@@ -128,34 +125,3 @@ def node(op: str, name: str, inputs: Iterable[str], output: str, attributes: Ite
 def number_of(dtype: str) -> int:
     """The number of an element type in onnx.proto."""
     return NUMBERED_TYPES.index(dtype) + 1
-
-
-def set_element_type(type_proto: Message, dtype: str) -> None:
-    """Gives a TypeProto of a tensor another element type. Raises Unwritable."""
-    _tensor_type(type_proto).set_number(_ELEM_TYPE, number_of(dtype))
-
-
-def set_shape(type_proto: Message, shape: Sequence[object]) -> None:
-    """Gives a TypeProto of a tensor another shape; sizes that stay keep what the file says of them. Raises Unwritable."""
-    tensor = _tensor_type(type_proto)
-    shapes = tensor.of(_SHAPE)
-    if not shapes:
-        tensor.append(_SHAPE, b"")
-        shapes = tensor.of(_SHAPE)
-    message = tensor.inner(shapes[-1])
-    dims = message.of(_DIM)
-    message.remove(dims[len(shape) :])
-    for at, size in enumerate(shape):
-        dim = message.inner(dims[at]) if at < len(dims) else Message(b"", 0, 0, is_new=True)
-        if isinstance(size, int) and dim.number(_DIM_VALUE) != size:
-            dim.remove(field for field in dim.fields if field.key >> 3 in (_DIM_VALUE, _DIM_PARAM))
-            dim.set_number(_DIM_VALUE, size)
-        if at >= len(dims):
-            message.append(_DIM, joined(dim))
-
-
-def _tensor_type(type_proto: Message) -> Message:
-    found = type_proto.of(_TENSOR_TYPE)
-    if not found:
-        raise Unwritable("what is declared is no tensor")
-    return type_proto.inner(found[-1])

@@ -156,8 +156,9 @@ class _Writer:
         self.wires = {path: _Wires(*found[0]) for path, found in ordinals.items() if path in paths and len(found) == 1}
         places = [self.node(edit).place for edit in edits]
         wanted = {place.element for place in places if place is not None}
-        self.outline = Outline(text, wanted, {each.ordinal for each in self.wires.values()})
-        for each in self.wires.values():
+        rewired = [self.graph(edit) for edit in edits if edit.kind in ("input", "remove")]
+        self.outline = Outline(text, wanted, {each.ordinal for each in rewired})
+        for each in {each.ordinal: each for each in rewired}.values():
             each.read(self.outline)
 
     def changed(self, edits: Iterable[Edit]) -> list[Change]:

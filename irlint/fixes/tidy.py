@@ -180,6 +180,13 @@ def _ir_version(subject: Subject, problem: Problem) -> Iterator[Edit]:
         yield Edit("ir_version", "graph", value=max([USUAL_IR_VERSION, *needed]))
 
 
+def _loadable(subject: Subject, problem: Problem) -> Iterator[Edit]:
+    from irlint.fixes.asked import loadable
+
+    if problem.is_error:
+        yield from loadable(subject.known)
+
+
 def _domain(subject: Subject, problem: Problem) -> Iterator[Edit]:
     yield Edit("rename", "domain", problem.graph, name=STANDARD, value="")
 
@@ -208,6 +215,8 @@ TIDIED: dict[Rule, Tidied] = {
     SHAPE_CONTRADICTED: _stale,
     versions.DUPLICATE_IMPORT: _repeated_imports,
     versions.MISSING_IR_VERSION: _ir_version,
+    versions.IR_VERSION_TOO_NEW: _loadable,
+    versions.OPSET_TOO_NEW: _loadable,
     MISSING_OPSET_IMPORT: _missing_import,
     DOMAIN_SPELLED_OUT: _domain,
     interface.NAMELESS_GRAPH: _graph_name,

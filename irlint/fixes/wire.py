@@ -125,11 +125,11 @@ class Message:
         key = number << 3 | VARINT
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
-    def append(self, number: int, raw: bytes) -> None:
-        """Adds a length-delimited field behind those of its number."""
+    def append(self, number: int, *added: Message | bytes) -> None:
+        """Adds length-delimited fields behind those of their number."""
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
-        self.fields.insert(at, Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
+        self.fields[at:at] = [Field(key, 0, 0, _delimited(key, each)) for each in added]
 
     def append_before(self, field: Field, number: int, raw: bytes) -> None:
         """Adds a length-delimited field before another one."""
@@ -185,6 +185,11 @@ class Message:
                     yield piece
         if start < end:
             yield start, end
+
+
+def _delimited(key: int, contents: Message | bytes) -> Message | bytes:
+    """A length-delimited field as ``Field`` has it: bytes with its key and length."""
+    return encoded(key) + encoded(len(contents)) + contents if isinstance(contents, bytes) else contents
 
 
 def encoded(value: int) -> bytes:

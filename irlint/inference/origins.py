@@ -110,13 +110,12 @@ class Makers:
         """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
-        equal = tuple(position for position, each in sizes if same(each, dim))
         shape = _shape(self._type(node.outputs[output.port]))
         if shape is not None and not output.in_contents:
-            possible = [position for position, each in sizes if same(each, dim) is not False]
-            from_end = output.index - len(shape)
-            yield tuple(each for each in possible if each.index - len(_shape(types[each.port]) or ()) == from_end)
-            yield tuple(each for each in possible if each.index == output.index)
+            ends = [len(_shape(each) or ()) + output.index - len(shape) for each in types]
+            yield tuple(at for at, each in sizes if at.index == ends[at.port] and same(each, dim) is not False)
+            yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
+        equal = tuple(position for position, each in sizes if same(each, dim))
         everywhere = (*equal, *(position for position, each in _entries(types) if same(each, dim)))[:MOST_POSITIONS]
         for position in everywhere:
             if not (position.in_contents and self.is_constant(node.inputs[position.port])):

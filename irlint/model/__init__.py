@@ -208,7 +208,8 @@ class Graph:
 class Function:
     """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none.
 
-    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``.
+    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``; ``imports`` are its opsets as they
+    are listed, of which the last of a domain counts.
     """
 
     domain: str
@@ -218,6 +219,7 @@ class Function:
     attributes: Mapping[str, Attribute | None]
     opsets: Mapping[str, int]
     unnamed: str = ""
+    imports: tuple[tuple[str, int], ...] = ()
 
 
 @record
@@ -276,7 +278,7 @@ class Model:
     def inputs_have_defaults(self) -> bool:
         """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of ONNX on."""
         version = self.format_version or ""
-        return not version.isdecimal() or int(version) > LAST_WITH_INPUTS
+        return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 
     @property
     def nodes(self) -> int:

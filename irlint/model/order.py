@@ -40,6 +40,13 @@ def used_values(graph: Graph) -> set[Value]:
     return found  # type: ignore[return-value]
 
 
+def has_only_constants(graph: Graph | None) -> bool:
+    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs and outputs, which
+    it passes over."""
+    nodes = graph.nodes if graph is not None else ()
+    return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
+
+
 def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
     if _is_ordered(graph):

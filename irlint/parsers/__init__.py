@@ -159,7 +159,7 @@ def _may_be_ir(head: bytes) -> bool:
 def _has_layers(head: bytes) -> bool:
     """Whether there are layers of an IR in sight, whatever the root element is called."""
     text = _text(head)
-    return all(part in text for part in ("<layers", "<layer ", 'version="opset'))
+    return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
 def _markup(head: bytes) -> Kind | None:

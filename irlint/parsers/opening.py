@@ -20,6 +20,12 @@ ZEROS = bytes(64)
 #: What hears of each file that is opened, where somebody wants to know what a check reads.
 trace: Any = None
 
+#: Errors that are those of this process or machine, which has no handle left, and of no file.
+NO_HANDLES = (errno.EMFILE, errno.ENFILE)
+
+#: The last such error: whoever asks for what lies beside a model may take it for one of that file.
+exhausted: OSError | None = None
+
 
 def is_url(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a URL: its scheme has more than the one letter of a drive."""
@@ -35,7 +41,13 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
         return session.opened(os.fspath(path))  # type: ignore[no-any-return]
     _judge(os.stat(path), path, advice)
-    file: Any = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
+    try:
+        file: Any = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
+    except OSError as error:
+        if error.errno in NO_HANDLES:
+            global exhausted
+            exhausted = error
+        raise
     try:
         _judge(os.fstat(file.fileno()), path, advice)
     except OSError:
@@ -93,6 +105,11 @@ def shrunk(file: BinaryIO) -> OSError:
 def within(path: str, folders: Iterable[str]) -> bool:
     """Whether an absolute path is one of the folders, or leads into one."""
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def lies_elsewhere(path: str) -> bool:
+    """Whether a path is a link to a file in another folder, whose text a report does not show: it may be anybody's."""
+    return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:

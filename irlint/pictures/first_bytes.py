@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.findings.faults import Rule
 from irlint.model import Model
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
-from irlint.parsers.opening import opened, size
+from irlint.parsers.opening import lies_elsewhere, opened, size
 from irlint.pictures.drawing import Drawing, Line, Piece
 
 #: So many lines of a text are shown, each up to so many characters.
@@ -19,7 +19,7 @@ POINTER_NOTES = (
 
 
 def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
-    """The picture of a file that could not be read: its size, and how it begins."""
+    """The picture of a file that could not be read: its size and, unless it lies elsewhere, how it begins."""
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:
@@ -33,7 +33,7 @@ def _head(path: str, data: bytes | None) -> tuple[bytes, int]:
     if data is not None:
         return data[:4096], len(data)
     with opened(path) as file:
-        return file.read(4096), size(file)
+        return b"" if lies_elsewhere(path) else file.read(4096), size(file)
 
 
 def _is_text(head: bytes) -> bool:

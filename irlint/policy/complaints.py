@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irlint.lazy_typing import Any
+from irlint.parsers.opening import lies_elsewhere
 from irlint.reporters.plain import safe
 
 #: The lines of an error are at most so long where they can be broken.
@@ -25,11 +26,11 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown."""
+    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown or lies elsewhere."""
     from textwrap import wrap
 
     result = [f"irlint: error: {safe(message)}", f"   --> {safe(file)}:{line}:{column}"]
-    if text is not None:
+    if text is not None and not lies_elsewhere(file):
         lines = text.split("\n")
         width = max(3, len(str(line)))
         bar = f"{'':>{width}} |"

@@ -12,7 +12,9 @@ from irlint.policy.configuration_files import NAMES
 from irlint.records import NOTHING, record
 
 if TYPE_CHECKING:
-    from irlint.policy.suppressions import Policy, Selection
+    from irlint.policy.globs import ByGlob
+    from irlint.policy.shape_options import ModelShapes
+    from irlint.policy.suppressions import FileIgnores, Policy, Selection
 
 #: A key has at most so many parts.
 KEY_PARTS = 100
@@ -45,14 +47,28 @@ class Config:
         return suppressions.Policy(
             (self.selection, own),
             tuple({**self["severity"], **levels}.items()),
-            root=self.root,
-            file_ignores=self["per-file-ignores"],
-            suppress=suppressions.in_force(self["suppress"]),
+            file_ignores=self.file_ignores,
+            suppress=suppressions.by_file(suppressions.in_force(self["suppress"]), self.root),
             pointers=self.skips_pointers,
             source=self.file,
             without=suppressions.Policy((own,), tuple(levels.items())),
             **baseline,
         )
+
+    @property
+    def models(self) -> ByGlob[ModelShapes]:
+        """The shapes that it states, by the models that they are for."""
+        return self._by_glob("models", "file")
+
+    @property
+    def file_ignores(self) -> ByGlob[FileIgnores]:
+        """The rules that are not reported for some files, by these files."""
+        return self._by_glob("per-file-ignores", "glob")
+
+    def _by_glob(self, key: str, field: str) -> ByGlob[Any]:
+        from irlint.policy.globs import ByGlob
+
+        return ByGlob((getattr(entry, field) for entry in self[key]), self[key], self.root)
 
     @property
     def skips_pointers(self) -> bool:

@@ -119,7 +119,7 @@ def _patterns(file: str) -> Iterator[Pattern]:
         return
     shown = relative(file, "")
     for number, line in enumerate((each.rstrip("\r") for each in lines), 1):
-        pattern = _pattern(line, f"{shown}:{number}: {line.strip()}")
+        pattern = _pattern(line, f"{shown}:{number}: {line.strip()}") if line else None
         if pattern is not None:
             yield pattern
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
+from irlint.lazy_typing import Generic, TypeVar
 from irlint.parsers.opening import is_url
+
+Entry = TypeVar("Entry")
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
@@ -15,11 +19,66 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
     A pattern without a slash names files and folders at any depth; one with a slash is read from ``root``, "" being the
     working folder. ``*`` and ``?`` stop at slashes, ``**`` stands for any number of folders.
     """
-    listed = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
+    listed = list(map(_plain, patterns))
     if not listed:
         return False
     parts = _parts(path, root)
     return any(_matches(parts, path, pattern) for pattern in listed)
+
+
+class ByGlob(Generic[Entry]):
+    """Entries that are each for the files that a glob names, as ``matches`` reads it from ``root``. Those of globs without wildcards
+    are found by the parts of a path, so that they cost nothing where a file is none of theirs."""
+
+    __slots__ = ("_named", "_others", "entries", "globs", "root")
+    __match_args__ = ("globs", "entries", "root")
+
+    def __init__(self, globs: Iterable[str] = (), entries: Iterable[Entry] = (), root: str = "") -> None:
+        self.globs, self.entries, self.root = tuple(globs), tuple(entries), root
+        self._named: dict[str, list[int]] = {}
+        self._others: list[int] = []
+        for at, glob in enumerate(self.globs):
+            if is_literal(glob):
+                self._named.setdefault(_named(_plain(glob)), []).append(at)
+            else:
+                self._others.append(at)
+
+    def __len__(self) -> int:
+        return len(self.globs)
+
+    def fitting(self, path: str) -> list[int]:
+        """The indices of the entries that are for a file, ascending."""
+        if not self:
+            return []
+        parts = _parts(path, self.root)
+        found = {at for at in self._others if _matches(parts, path, _plain(self.globs[at]))}
+        if self._named:
+            for name in _names(parts, path):
+                found.update(self._named.get(name, ()))
+        return sorted(found)
+
+    def of(self, path: str) -> list[Entry]:
+        """The entries that are for a file, in their order."""
+        return [self.entries[at] for at in self.fitting(path)]
+
+    def fitting_any(self, paths: Iterable[str]) -> set[int]:
+        """The indices of the entries that are for at least one of some files."""
+        return {at for path in paths for at in self.fitting(path)}
+
+
+def _named(pattern: str) -> str:
+    """What a pattern without wildcards names, as one of ``_names``."""
+    if not os.path.isabs(pattern) and "/" in pattern:
+        pattern = "./" + "/".join(_inside(pattern))
+    return os.path.normcase(pattern)
+
+
+def _names(parts: Sequence[str], path: str) -> Iterator[str]:
+    """What patterns without wildcards may call a path, and the folders that it lies in."""
+    above = os.path.abspath(path).replace(os.sep, "/").split("/")
+    rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
+    absolute = ("/".join(above[:end]) for end in range(2, len(above) + 1))
+    return map(os.path.normcase, chain(parts, rooted, absolute))
 
 
 def relative(path: str, root: str) -> str:
@@ -38,7 +97,15 @@ def is_literal(pattern: str) -> bool:
 
 
 def _parts(path: str, root: str) -> Sequence[str]:
-    return [part for part in relative(path, root).split("/") if part not in ("", ".", "..")]
+    return _inside(relative(path, root))
+
+
+def _inside(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".", "..")]
+
+
+def _plain(pattern: str) -> str:
+    return pattern.replace(os.sep, "/").rstrip("/")
 
 
 def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
@@ -47,8 +114,7 @@ def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
         return _anchored(parts, pattern.split("/"))
     if "/" not in pattern:
         return any(_same(part, pattern) for part in parts)
-    wanted = [part for part in pattern.split("/") if part not in ("", ".", "..")]
-    return _anchored(parts, wanted)
+    return _anchored(parts, _inside(pattern))
 
 
 def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE
 from irlint.model.order import graphs
 from irlint.parsers.faults import CHECK_CRASHED, CHECK_TIMED_OUT
-from irlint.policy.globs import closed, is_literal, matches, relative
+from irlint.policy.globs import ByGlob, closed, is_literal, relative
 from irlint.records import record, replaced
 
 if TYPE_CHECKING:
@@ -52,10 +52,6 @@ class Suppression:
     expires: date | None
     place: str
 
-    def covers(self, path: str, root: str) -> bool:
-        """Whether a file is one of those that it is for."""
-        return not self.file or matches(path, [self.file], root)
-
     def fits(self, finding: Finding) -> bool:
         """Whether a finding in a file that it covers is of its rules and nodes."""
         if self.codes is not None and finding.rule.code not in self.codes:
@@ -91,10 +87,10 @@ class _Entries:
     def __init__(self, policy: Policy, path: str) -> None:
         self.named: dict[str, list[tuple[int, Suppression]]] = {}
         self.others: list[tuple[int, Suppression]] = []
-        for at, entry in enumerate(policy.suppress):
-            if entry.covers(path, policy.root):
-                named = entry.node and is_literal(entry.node)
-                (self.named.setdefault(entry.node, []) if named else self.others).append((at, entry))
+        for at in policy.suppress.fitting(path):
+            entry = policy.suppress.entries[at]
+            named = entry.node and is_literal(entry.node)
+            (self.named.setdefault(entry.node, []) if named else self.others).append((at, entry))
 
     def fitting(self, finding: Finding) -> list[int]:
         """The indices of the entries that hide a finding."""
@@ -111,6 +107,11 @@ def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple
 
         today = date.today()
     return tuple(entry for entry in entries if entry.expires is None or today <= entry.expires)
+
+
+def by_file(entries: Sequence[Suppression], root: str) -> ByGlob[Suppression]:
+    """Entries by the files that they are for."""
+    return ByGlob((entry.file or "**" for entry in entries), entries, root)
 
 
 @record
@@ -165,7 +166,7 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """What a run reports; ``selections`` act one after the other. Globs start from ``root``.
+    """What a run reports; ``selections`` act one after the other.
 
     ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings to
     hide, with files as seen from ``baseline_root``. ``pointers`` tells that LFS pointers are no fault. ``source`` is the configuration
@@ -174,9 +175,8 @@ class Policy:
 
     selections: tuple[Selection, ...] = ()
     severities: tuple[tuple[str, str], ...] = ()
-    root: str = ""
-    file_ignores: tuple[FileIgnores, ...] = ()
-    suppress: tuple[Suppression, ...] = ()
+    file_ignores: ByGlob[FileIgnores] = ByGlob()
+    suppress: ByGlob[Suppression] = ByGlob()
     baseline: Mapping[str, Mapping[str, frozenset[str]]] | None = None
     baseline_root: str = ""
     pointers: bool = False
@@ -211,9 +211,8 @@ class Remaining:
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
     """What is left of the findings of one file."""
     off: frozenset[str] = frozenset()
-    for entry in policy.file_ignores:
-        if matches(path, [entry.glob], policy.root):
-            off |= entry.codes
+    for entry in policy.file_ignores.of(path):
+        off |= entry.codes
     entries = _Entries(policy, path)
     known = (policy.baseline or {}).get(relative(path, policy.baseline_root), {}) if policy.baseline else {}
     levels = dict(policy.severities)
@@ -230,7 +229,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
         used.update(fitting)
         if fitting or (policy.pointers and POINTER in finding.message):
             suppressed += 1
-            reason = policy.suppress[fitting[0]].reason if fitting else "Git LFS pointers are no fault here"
+            reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are no fault here"
             silenced.append(Silenced(finding, "configuration", reason))
         elif finding.fingerprint in known.get(code, ()) and code not in ALWAYS:
             hidden.append((code, finding.fingerprint))
@@ -309,16 +308,19 @@ def _listed(metadata: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def stale(
-    entries: Sequence[Suppression], used: frozenset[int], checked: Sequence[str], whole: bool, root: str, policy: Policy
+    entries: ByGlob[Suppression], used: frozenset[int], checked: Iterable[str], whole: bool, policy: Policy
 ) -> Iterator[str]:
     """Notices of suppressions that hide nothing.
 
     ``checked`` are the files of the run. An entry that names files by a wildcard is judged only where the run took in the
     ``whole`` folder of the configuration, and one whose rules are not reported not at all.
     """
-    for index, entry in enumerate(entries):
+    if len(used) == len(entries):
+        return
+    fitting = entries.fitting_any(checked)
+    for index, entry in enumerate(entries.entries):
         if index in used or (entry.codes is not None and not any(map(policy.reports, entry.codes))):
             continue
-        covered = any(entry.covers(path, root) for path in checked)
+        covered = index in fitting
         if whole or (covered and entry.file and is_literal(entry.file)):
             yield f"{entry.described()} hides nothing{': it can go' if covered else ': no such file was checked'}"

@@ -15,6 +15,7 @@ from irlint.parsers.trace import Beside, Read, Trace, is_same, is_told
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.plain_data import made, plain
+from irlint.run.writing import permissions, put
 
 #: Rules about checks that came to nothing: what they say is not kept.
 FLEETING = (NOT_WORKED_OUT,)
@@ -139,11 +140,6 @@ def _write(file: str, entry: Entry) -> None:
     try:
         text = json.dumps(plain(entry), separators=(",", ":"))
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        own = f"{file}.{os.getpid()}"
-        if os.path.lexists(own):
-            os.unlink(own)
-        with open(own, "xb") as stream:
-            stream.write(text.encode())
-        os.replace(own, file)
+        put(file, [text.encode()], permissions(file))
     except (OSError, TypeError):
         return

@@ -8,15 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from irlint import parsers
 from irlint.model import Constant, Model
 from irlint.model.order import graphs
+from irlint.parsers.opening import opened
 from irlint.records import record
+from irlint.run.git import Git, NoRevision
 from irlint.run.search import SUFFIXES, WEIGHTS
-
-#: What tells a hook of the repository that it belongs to, which need not be the one that is asked.
-OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
-
-
-class NoRevision(ValueError):
-    """A revision that there is not, or files that are in no repository."""
 
 
 @record
@@ -40,6 +35,10 @@ class Differences:
         folder = os.path.dirname(_name(path, self.root))
         inside = f"{folder}/" if folder else ""
         return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
+
+
+#: How git lists the files that differ, those of submodules included whatever is set for these.
+NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=none")
 
 
 class Changes:
@@ -98,39 +97,25 @@ class Changes:
 
 def differences(root: str, ref: str) -> Differences:
     """What differs in a work tree from where ``ref`` and it branched. Raises NoRevision."""
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    git = Git(root)
+    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if not commit:
         raise NoRevision(
             f"{root} has no revision {ref}; in CI fetch it first, as actions/checkout does with `fetch-depth: 0`"
         )
-    branched = _git(root, "merge-base", commit[0].strip(), "HEAD")
+    branched = git("merge-base", commit[0].strip(), "HEAD")
     base = (branched or commit)[0].strip()
-    changed = _git(root, "diff", "--name-only", "-z", "--no-renames", "--no-relative", base, "--") or []
-    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z") or []
-    known = _git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", base) or []
+    changed = git("diff", *NAMES, base, "--") or []
+    new = git("ls-files", "--others", "--exclude-standard", "-z") or []
+    known = git("ls-tree", "-r", "-z", "--name-only", "--full-tree", base) or []
     return Differences(root, frozenset(filter(None, (*changed, *new))), frozenset(known))
-
-
-def _git(root: str, *arguments: str) -> list[str] | None:
-    """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where there is no git."""
-    import subprocess
-
-    env = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK}
-    try:
-        result = subprocess.run(["git", *arguments], cwd=root, env=env, capture_output=True, check=False)
-    except OSError as error:
-        raise NoRevision(f"git cannot be run: {error.strerror}") from None
-    told = result.stderr.decode("utf-8", "replace").strip()
-    if result.returncode and told:
-        raise NoRevision(f"git {arguments[0]}: {told.splitlines()[0]}")
-    return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
 
 
 def _is_submodule(folder: str) -> bool:
     """Whether a work tree is that of a submodule, which the repository around it has a revision of."""
     try:
-        with open(os.path.join(folder, ".git"), encoding="utf-8", errors="replace") as file:
-            return "/modules/" in file.readline(4096).replace(os.sep, "/")
+        with opened(os.path.join(folder, ".git")) as file:
+            return "/modules/" in os.fsdecode(file.read(4096).partition(b"\n")[0]).replace(os.sep, "/")
     except OSError:
         return False
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: The check of one file may take so many seconds where nobody says otherwise.
 USUAL = 600
 
+#: More seconds are as good as any number, and more than clocks take.
+LONGEST = 1e9
+
 #: A process that does not break off by itself, as inside of a library, is ended after so many seconds more.
 GRACE = 5.0
 
@@ -27,7 +30,7 @@ class TimedOut(BaseException):
 
 def limited(seconds: float | None) -> Any:
     """A block inside of which TimedOut is raised once so many seconds have passed; None stands for any number."""
-    if seconds is None:
+    if seconds is None or seconds > LONGEST:
         return _Unlimited()
     if not _is_main_thread():
         return _InThread(seconds)

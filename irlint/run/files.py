@@ -11,12 +11,14 @@ from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.parsers.opening import is_url
+from irlint.parsers import opening
+from irlint.parsers.opening import NO_HANDLES, is_url
 from irlint.records import record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
+    from irlint.policy.globs import ByGlob
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
@@ -32,7 +34,7 @@ PROCESSES = "processes"
 class Settings:
     """How files are checked: plain data that every process gets.
 
-    ``models`` have shapes of their own, with globs that start from ``root``; ``shapes`` count before theirs. With
+    ``models`` have shapes of their own; ``shapes`` count before theirs. With
     ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
     with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
     With ``silenced`` the entries of files hold what is not reported, with ``stamped`` their size and what changes when they are
@@ -45,8 +47,7 @@ class Settings:
     draw: bool = False
     every: bool = False
     policy: Policy | None = None
-    models: tuple[ModelShapes, ...] = ()
-    root: str = ""
+    models: ByGlob[ModelShapes] | None = None
     skip_pointers: bool = False
     skip_strangers: bool = False
     weights: bool = False
@@ -85,7 +86,7 @@ def checked(
 
     ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance`` gets the number
     of files, and the name of one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a
-    file that is named cannot be opened (one that was found in a folder gets a finding), and ValueError where a shape is for an input
+    file that is named cannot be opened (one that was found in a folder gets a finding) or too many are open, and ValueError where a shape is for an input
     that no model has.
     """
     from irlint import __version__
@@ -214,9 +215,12 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
 
 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
+    opening.exhausted = None
     try:
         passed = skipped(path, data, settings.skip_pointers, settings.skip_strangers)
         found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
+        if opening.exhausted is not None:
+            raise opening.exhausted
         return _stamped(found, path) if settings.stamped and data is None else found
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
@@ -255,19 +259,11 @@ def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, st
     """The shapes for a file's inputs, of the configuration's entries the last one counting, and where that states them."""
     shapes: dict[str, Shape] = {}
     places: dict[str, str] = {}
-    for entry in _covering(settings, path):
+    for entry in settings.models.of(path) if settings.models else ():
         shapes |= entry.shapes
         places |= dict.fromkeys(entry.shapes, entry.place)
     own = settings.shapes
     return {**shapes, **own}, {name: place for name, place in places.items() if name not in own}
-
-
-def _covering(settings: Settings, path: str) -> list[ModelShapes]:
-    if not settings.models:
-        return []
-    from irlint.policy.globs import matches
-
-    return [entry for entry in settings.models if matches(path, [entry.file], settings.root)]
 
 
 def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
@@ -275,14 +271,24 @@ def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Ma
     if not settings.shapes and not settings.models:
         return
     sound = [file for file in files if file.status == "checked"]
-    for name in settings.shapes:
-        if sound and all(name in file.missing for file in sound):
-            raise ValueError(f"--shape {name}: no input named {name}{_inputs(sound[0].path, in_memory)}")
-    for entry in settings.models:
-        covered = [file for file in sound if entry in _covering(settings, file.path)]
-        for name in entry.shapes:
-            if covered and all(name in file.missing for file in covered):
-                raise ValueError(f"{entry.place}: no input named {name}{_inputs(covered[0].path, in_memory)}")
+    _judge(settings.shapes, sound, "", in_memory)
+    if not settings.models:
+        return
+    covered: dict[int, list[CheckedFile]] = {}
+    for file in sound:
+        for at in settings.models.fitting(file.path):
+            covered.setdefault(at, []).append(file)
+    for at, entry in enumerate(settings.models.entries):
+        _judge(entry.shapes, covered.get(at, ()), entry.place, in_memory)
+
+
+def _judge(
+    names: Iterable[str], files: Sequence[CheckedFile], place: str, in_memory: Mapping[str, bytes | None]
+) -> None:
+    missing = frozenset.intersection(*(frozenset(file.missing) for file in files)) if files else frozenset()
+    for name in names:
+        if name in missing:
+            raise ValueError(f"{place or f'--shape {name}'}: no input named {name}{_inputs(files[0].path, in_memory)}")
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
@@ -298,11 +304,11 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named``."""
+    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named`` or no file could be opened."""
     error, path = found.error, found.file.path
     if error is None:
         return found
-    if os.path.realpath(path) in named and not is_url(path):
+    if error.errno in NO_HANDLES or (os.path.realpath(path) in named and not is_url(path)):
         raise error
     from irlint.parsers.faults import UNREADABLE_FILE
 

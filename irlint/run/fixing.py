@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 
@@ -12,10 +12,11 @@ from irlint import parsers
 from irlint.findings.edits import Applicability, Edit, Fix
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.report import Finding
-from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO
+from irlint.fixes.wire import Unwritable
+from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from irlint.model.formats import FORMATS
 from irlint.parsers.opening import opened, shrunk, whole_of
-from irlint.records import record, replaced
+from irlint.records import NOTHING, record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 
 if TYPE_CHECKING:
@@ -47,12 +48,15 @@ class Version:
 
 @record(eq=False)
 class Fixed:
-    """A model before and after ``fixes``; ``after`` is ``before`` where there are none."""
+    """A model before and after ``fixes``, and after what was ``asked`` for beside them; ``after`` is ``before`` where there are none.
+    ``refused`` says what was asked for and could not be had."""
 
     path: str
     before: Version
     after: Version
     fixes: tuple[tuple[Finding, Fix], ...] = ()
+    asked: tuple[Edit, ...] = ()
+    refused: tuple[str, ...] = ()
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes of the file as it is to be."""
@@ -63,7 +67,7 @@ class Fixed:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """What was changed, in this order."""
-        return tuple(dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits))
+        return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
         """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints, without hashes of
@@ -86,21 +90,78 @@ class Fixed:
             version.stream.close()
 
 
-def fixed(path: str, settings: Settings, data: bytes | None = None, *, unsafe: bool = False) -> Fixed:
-    """A model at a path, or in ``data``, with the safe fixes of its findings, or with ``unsafe`` also those that were suggested alone,
-    which leave it without a finding that is new.
+#: What may be asked for beside fixes, in the order in which it is done.
+Wish = Literal["target", "freeze", "annotate"]
+
+
+def fixed(
+    path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
+) -> Fixed:
+    """A model at a path, or in ``data``, with the safe fixes of its findings, with ``unsafe`` also those that are suggested alone, and with versions that the targets take, the sizes of
+    ``settings`` or annotations, as ``wishes`` say, all of which leave it without a finding that is new.
 
     Raises OSError where it cannot be opened.
     """
     quick = replaced(settings, draw=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     before = _version(path, stream, quick)
+    if before.outcome.error is not None:
+        raise before.outcome.error
     after, fixes = _tidied(path, before, quick, None)
     if _is_worse(after.outcome, before.outcome):
         after, fixes = _tidied_by_rule(path, before, quick)
     if unsafe:
         after, fixes = _repaired(path, after, fixes, quick)
-    return Fixed(path, before, after, tuple(fixes))
+    asked: list[Edit] = []
+    refused: list[str] = []
+    for wish in wishes:
+        try:
+            edits = _wished(wish, path, after, settings)
+        except Unwritable as error:
+            refused.append(f"--{wish} is not done: {error}")
+            continue
+        with_shapes = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
+        plain = after if wish != "freeze" or not edits else _checked_again(path, after, with_shapes)
+        changed = _changed(path, plain, with_shapes, edits) if edits else None
+        if changed is not None and not _is_worse(changed.outcome, plain.outcome):
+            after = changed
+            asked += edits
+        elif edits:
+            refused.append(_refusal(wish, changed, plain))
+    return Fixed(path, before, after, tuple(fixes), tuple(asked), tuple(refused))
+
+
+def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
+    """What a wish changes in a model."""
+    from irlint.fixes import asked
+    from irlint.inference.inputs import input_names, overridden
+    from irlint.inference.walk import inferred
+
+    model = parsers.read(path, version.data)
+    if model.graph is None:
+        return []
+    if wish == "annotate":
+        return list(asked.annotated(inferred(model)))
+    if wish == "target":
+        return list(asked.restamped(inferred(model), settings.targets))
+    names = input_names(model)
+    shapes = {name: shape for name, shape in settings.shapes.items() if name in names}
+    return list(asked.frozen(inferred(model, shapes), overridden(model, shapes)))
+
+
+def _checked_again(path: str, version: Version, settings: Settings) -> Version:
+    return Version(version.stream, version.data, outcome(settings, path, version.data))
+
+
+def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
+    """Why a wish is not fulfilled: the first finding that it would bring."""
+    if changed is None:
+        return f"--{wish} is not done: its edits cannot be written into this file"
+    known = Counter(each.rule for each in before.outcome.findings)
+    new = [each for each in changed.outcome.findings if not known[each.rule]] or list(changed.outcome.findings)
+    return (
+        f"--{wish} is not done: {new[0].rule.code} would appear ({new[0].message})" if new else f"--{wish} is not done"
+    )
 
 
 def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
@@ -114,7 +175,7 @@ def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) ->
         finding = next((each for each in suggested if each.fix and each.fix.edits not in refused), None)
         if finding is None or finding.fix is None:
             break
-        changed = _changed(path, after, settings, [finding.fix])
+        changed = _changed(path, after, settings, finding.fix.edits)
         tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
         gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
         if changed is None or not gone or _is_worse(tidied.outcome, after.outcome):
@@ -154,7 +215,8 @@ def _tidied(path: str, version: Version, settings: Settings, rules: Collection[R
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
         chosen = [(each, each.fix) for each in found if each.fix and (rules is None or each.rule in rules)]
-        changed = _changed(path, version, settings, [fix for _, fix in chosen]) if chosen else None
+        edits = dict.fromkeys(edit for _, fix in chosen for edit in fix.edits)
+        changed = _changed(path, version, settings, edits) if chosen else None
         if changed is None or _same_bytes(changed.data, version.data):
             break
         version = changed
@@ -196,16 +258,14 @@ def _last(outcome: Outcome) -> Collection[Rule]:
     return {each for module in modules for each in vars(module).values() if isinstance(each, Rule)}
 
 
-def _changed(path: str, version: Version, settings: Settings, fixes: Iterable[Fix]) -> Version | None:
-    """The model after some fixes; None where they cannot be written."""
+def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
+    """The model after some edits; None where they cannot be written."""
     model = parsers.read(path, version.data)
     if model.format is None or not model.format.writer:
         return None
-    from irlint.fixes.wire import Unwritable
     from irlint.parsers.onnx.protobuf import Damage
 
     writer = import_module(f"irlint.fixes.{model.format.writer}")
-    edits = dict.fromkeys(edit for fix in fixes for edit in fix.edits)
     try:
         pieces = writer.rewritten(version.data, model, edits)
     except (Unwritable, Damage, IndexError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BufferedReader
 
 from irlint.findings.tally import Tally
 from irlint.lazy_typing import Any, BinaryIO
+from irlint.parsers.opening import opened
 from irlint.records import record
 from irlint.reporters.jsonl import SCHEMA
 
@@ -66,7 +68,8 @@ def tally(file: str) -> tuple[Tally, bool]:
     """The counts of a journal, and whether its run came to its end. Raises OSError and BrokenJournal."""
     found = Tally()
     end = 0
-    with open(file, "rb") as stream:
+    source: Any = opened(file)
+    with BufferedReader(source) as stream:
         header(stream)
         end = stream.tell()
         for block in blocks(stream):

@@ -11,6 +11,9 @@ from irlint.records import record
 #: So many names are proposed for one that fits nothing, or several values.
 PROPOSED = 5
 
+#: What a shell takes for something else than a part of a word.
+STEERING = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#~^,")
+
 #: What stands between the parts of a name.
 SEPARATORS = "/.:"
 
@@ -69,8 +72,9 @@ def names_of(model: Model) -> list[tuple[str, Meant]]:
 
 
 def completions(start: str, model: Model) -> list[str]:
-    """The names of values and nodes of the main graph that begin so."""
-    return sorted({text for text, each in names_of(model) if not each.graph.path and text.startswith(start)})
+    """The names of values and nodes of the main graph that begin so, and in which a shell finds nothing to execute."""
+    found = {text for text, each in names_of(model) if not each.graph.path and text.startswith(start)}
+    return sorted(text for text in found if text.isprintable() and STEERING.isdisjoint(text))
 
 
 def _by_value(model: Model) -> list[tuple[str, Meant]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -113,9 +114,14 @@ class _Crew:
     def _hired(self) -> Connection:
         ours, theirs = self.context.Pipe()
         process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
-        with interruptions_wait():
-            process.start()
-        theirs.close()
+        try:
+            with interruptions_wait():
+                process.start()
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         self.processes[ours] = process
         return ours
 
@@ -140,8 +146,9 @@ def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
     finally:
         for process in crew.processes.values():
             process.terminate()
-        for process in crew.processes.values():
+        for connection, process in crew.processes.items():
             process.join()
+            connection.close()
 
 
 @contextmanager
@@ -161,12 +168,10 @@ def interruptions_wait() -> Iterator[None]:
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
     """A process: it ends with its connection, or with the one that started it, whatever it is at work on; interruptions are the
     latter's affair."""
-    import os
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
-    watch(parent.sentinel, lambda: os._exit(0))
+    watch(parent.sentinel, _left)
     try:
         while True:
             connection.send(function(connection.recv()))
@@ -174,6 +179,14 @@ def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
         os._exit(0)
     except BaseException:
         os._exit(70)
+
+
+def _left() -> None:
+    """Ends a process whose parent has ended."""
+    from irlint.run.writing import discard_all
+
+    discard_all()
+    os._exit(0)
 
 
 def _ending(code: int | None) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.formats import FORMATS
-from irlint.parsers.opening import within
+from irlint.parsers.opening import NO_HANDLES, within
 from irlint.records import record
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ class Excluded:
     def passed_links(self) -> Iterator[str]:
         """A line on the links that are not followed, where there are any."""
         if self.links:
-            shown = ", ".join([*sorted(self.links)[:LINKS], *(["..."] if len(self.links) > LINKS else [])])
-            links = counted(len(self.links), "link")
-            yield f"not followed: {links} to folders outside of what was named ({shown}); name a folder to have it checked"
+            links = f"{counted(len(self.links), 'link')} to folders outside of what was named ({first(self.links)})"
+            yield f"not followed: {links}; name a folder to have it checked"
 
     def by(self, path: str) -> str:
         """The first glob that names a path, "" where none does."""
@@ -121,6 +120,17 @@ def models(
     return [path for path in discovered(paths, excluded, force_exclude) if not _is_skipped(path, skip_pointers)]
 
 
+def first(links: Collection[str]) -> str:
+    """The first of some links, by their names."""
+    return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
+
+
+def leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """Those of the ``files`` found among ``paths`` that are links to files outside of these."""
+    roots = [os.path.realpath(path) for path in paths]
+    return [file for file in files if not within(os.path.realpath(file), roots)]
+
+
 def _model(path: str) -> str:
     """The model that a path stands for: of weights the one beside them."""
     for suffix, other in WEIGHTS:
@@ -147,8 +157,8 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
         try:
             status = os.stat(at)
             entries = [] if (status.st_dev, status.st_ino) in seen else list(os.scandir(at))
-        except OSError:
-            if at is folder:
+        except OSError as error:
+            if at is folder or error.errno in NO_HANDLES:
                 raise
             found[at] = real
             continue

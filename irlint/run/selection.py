@@ -62,6 +62,8 @@ def _around(model: Model, name: str, depth: int) -> Set[Value]:
     beside = [] if nodes else list(users.get(centre.value, ()))
     seen = set(nodes)
     for _ in range(depth):
+        if not nodes and not beside:
+            break
         for node in nodes:
             found.update(used(node))
             beside += [makers[value] for value in used(node) if value in makers]

@@ -40,7 +40,9 @@ def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
     """The outcomes with the indices of the files, from whoever checks them."""
-    from irlint.run import one_file as inspection  # noqa: F401  (what a forked process finds loaded it need not load)
+    # What a forked process finds loaded it need not load, and what reports a failure can be loaded no longer without a handle.
+    from irlint.reporters import plain  # noqa: F401
+    from irlint.run import one_file as inspection  # noqa: F401
 
     work = partial(outcome, settings)
     if executor != PROCESSES:

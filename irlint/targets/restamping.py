@@ -11,7 +11,7 @@ from irlint.model import Graph, Node
 from irlint.model.order import graphs
 from irlint.model.tensor import INTEGERS
 from irlint.records import record, replaced
-from irlint.schemas import IR_VERSIONS, Formal, OfficialSchema, official
+from irlint.schemas import IR_VERSIONS, Formal, OfficialSchema, latest_opset, official
 from irlint.targets.uses import LEFT_OUT, Use, element_type, uses
 
 #: Below this opset nothing is proposed: runtimes guarantee those from it on.
@@ -58,6 +58,22 @@ def lowest(known: Known) -> Stamp | None:
     opset = min(imported, _opset(known, imported))
     of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
     return Stamp(opset, min(int(stated), max(_ir_version(known), of_opset)))
+
+
+def stamps(known: Known) -> Iterator[Stamp]:
+    """The versions below those of the model with which it means the same, the nearest first; none below an opset that is not known yet.
+    Functions import their own opsets, and keep that of a model that has some."""
+    least = lowest(known)
+    if least is None:
+        return
+    imported, stated = known.model.opsets[""], int(known.model.format_version or 0)
+    if imported > latest_opset(""):
+        return
+    needed = max(_ir_version(known), _WITH_CONSTANTS if known.model.inputs_have_defaults else 0)
+    for opset in range(imported, (imported if known.model.functions else least.opset) - 1, -1):
+        of_opset = next((version for since, version in IR_VERSIONS.items() if since <= opset), LOWEST_IR_VERSION)
+        versions = dict.fromkeys((stated, min(stated, max(needed, of_opset))))
+        yield from (Stamp(opset, version) for version in versions if (opset, version) != (imported, stated))
 
 
 def restamped(known: Known, stamp: Stamp) -> Known:

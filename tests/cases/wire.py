@@ -57,6 +57,9 @@ def _initializer(more: bytes, number: bytes = field(2, 1)) -> bytes:
     return field(5, field(1, 1) + number + field(8, b"w") + more + field(9, b"four"))
 
 
+_CONSTANT = field(
+    1, field(2, b"y") + field(4, b"Constant") + field(5, field(1, b"value_int") + field(3, 1) + field(20, 2))
+)
 _CUT = b"\x0a\x05k"
 _ENTRY = field(1, b"k") + field(2, b"v")
 _OTHER = field(4, field(1, field(1, field(1, 1))))
@@ -68,6 +71,13 @@ def _product(perm: bytes) -> bytes:
     attribute = field(5, field(1, b"perm") + perm + field(20, 7))
     transposed = field(1, b"x") + field(2, b"t") + field(4, b"Transpose") + attribute
     return field(1, transposed) + field(1, field(1, b"t") + field(1, b"x") + field(2, b"z") + field(4, b"MatMul"))
+
+
+def _coded(number: int, code: int) -> bytes:
+    """z = Cast (w), of a tensor of the type with that number, whose one element stands in int32_data."""
+    cast = field(4, b"Cast") + field(5, field(1, b"to") + field(3, 1) + field(20, 2))
+    tensor = field(1, 1) + field(2, number) + field(5, code) + field(8, b"w")
+    return model(graph=field(5, tensor), last=field(1, field(1, b"w") + field(2, b"z") + cast))
 
 
 #: Models that protobuf refuses, by what is wrong in them.
@@ -87,9 +97,15 @@ REFUSED = {
     "packed numbers that nobody reads": model(graph=_initializer(field(7, b"\x80"))),
     "floats that nobody reads": model(graph=_initializer(field(4, b"abc"))),
     "a tensor in an attribute of type INT": model(axis=_AXIS + _INT + field(5, field(13, _CUT))),
+    "a type in two pieces, the first of which is cut": model(
+        y=field(1, b"y") + field(2, _TENSOR + b"\x61\x12") + field(2, b"\x08\x01\x08\x01\x08\x01\x08")
+    ),
     "a kind of type before another": model(y=field(1, b"y") + field(2, field(7, _CUT) + _TENSOR)),
     "key of 6 bytes": model(varint(900 << 3, 6) + b"\1"),
     "size of 6 bytes": model(varint(900 << 3 | 2) + varint(1, 6) + b"k"),
+    "size of 6 bytes in an initializer": model(
+        graph=field(5, field(1, 1) + field(2, 1) + field(8, b"w") + varint(9 << 3 | 2) + varint(4, 6) + b"four")
+    ),
     "size of 2 GB": model(varint(900 << 3 | 2) + varint(2**31 - 1) + b"k"),
     "field number 2**29": model(varint(2**29 << 3) + b"\1"),
     "group of the number 0": model(b"\x03\x04"),
@@ -105,6 +121,13 @@ REFUSED = {
 #: Models that ONNX Runtime loads, and that are sound.
 TAKEN = {
     "plain": model(),
+    "opset 0, and only a Constant": (
+        field(1, 8)
+        + field(8, field(2, 0))
+        + field(7, _CONSTANT + field(2, b"g") + field(12, value(b"y", number=field(1, 7))))
+    ),
+    "int8 of more bits": _coded(3, 256),
+    "float16 of 16 bits": _coded(10, 65535),
     "metadata": model(node=field(9, _ENTRY) + field(9, b"") + field(9, field(2, b"v") + field(1, b"k"))),
     "long metadata": model(node=field(9, field(1, b"k") + field(2, b"v" * 20_000)) + field(9, field(1, b"k" * 300))),
     "key of 5 bytes": model(varint(900 << 3, 5) + b"\1"),
@@ -134,6 +157,8 @@ TAKEN = {
 
 #: Models that are wrong by what counts of several values, or by names that differ, and the rules that they break.
 WRONG = {
+    "float16 of more bits": (_coded(10, 65536), "IRL717"),
+    "bfloat16 below 0": (_coded(16, -1), "IRL717"),
     "another name that only looks like the one": (model(name=b"\\xff", x=value(b"\xff", _TWO, _THREE)), "IRL101"),
     "unknown data_location behind EXTERNAL": (
         model(
@@ -141,6 +166,10 @@ WRONG = {
             last=field(1, field(1, b"w") + field(2, b"z") + field(4, b"Relu")),
         ),
         "IRL701",
+    ),
+    "no opset": (
+        field(1, 8) + field(7, _CONSTANT + field(2, b"g") + field(12, value(b"y", number=field(1, 7)))),
+        "IRL801",
     ),
     "numbers packed behind others": (model(last=_product(field(8, 0) + field(8, b"\1"))), "IRL320"),
 }

@@ -125,6 +125,7 @@ def test_a_check_counts_what_can_be_fixed(model: Path) -> None:
         ([".", "--output", "x.onnx"], "--output is for one file"),
         (["m.onnx", "m.onnx", "--output", "x.onnx"], "--output is for one file"),
         (["m.onnx", "--output", "x.onnx", "--diff"], "--diff writes nothing"),
+        (["m.onnx", "--freeze"], "--freeze writes the sizes of --shape, which is not given"),
         (["missing.onnx"], "no such file or folder: missing.onnx"),
         ([], "no PATH was given"),
         (["-"], "- reads a model from standard input, and needs --stdin-filename NAME"),
@@ -166,3 +167,56 @@ def test_an_ir_and_its_difference(tmp_path: Path) -> None:
         "m.xml: declare `1:1` as [2, 3] (IRL601)\nfixed 1 finding in 1 file\n\nNo findings.\nChecked 1 IR model.\n"
     )
     assert path.read_bytes() == sound.replace("\n", "\r\n").encode()
+
+
+DYNAMIC = '<ir_version: 8, opset_import: ["" : 17]> g (float[N,3] x) => (float[N,3] y) { z = Relu (x) y = Neg (z) }'
+
+
+@pytest.fixture
+def dynamic(tmp_path: Path) -> Path:
+    from onnx import parser
+
+    path = tmp_path / "m.onnx"
+    path.write_bytes(parser.parse_model(DYNAMIC).SerializeToString())
+    return path
+
+
+def test_sizes_and_annotations_are_written_where_they_are_asked_for(dynamic: Path) -> None:
+    before = dynamic.read_bytes()
+    assert run("fix", "m.onnx", cwd=dynamic.parent).stdout == SUMMARY
+    shown = run("fix", "m.onnx", "--annotate", "--diff", cwd=dynamic.parent)
+    assert (shown.returncode, dynamic.read_bytes()) == (1, before)
+    assert "would make 1 edit in 1 file\n" in shown.stdout
+    result = run("fix", "m.onnx", "--annotate", "--shape", "x=4,3", "--freeze", cwd=dynamic.parent)
+    lines = [
+        f'm.onnx: declare "{name}" as {type}\n'
+        for name, type in (("x", "[4, 3]"), ("y", "[4, 3]"), ("z", "float32[4, 3]"))
+    ]
+    assert (result.returncode, result.stdout) == (0, "".join(lines) + "made 3 edits in 1 file\n\n" + SUMMARY)
+    assert run("fix", "m.onnx", "--annotate", "--shape", "x=4,3", "--freeze", cwd=dynamic.parent).stdout == SUMMARY
+
+
+def test_what_cannot_be_had_is_reported(dynamic: Path) -> None:
+    before = dynamic.read_bytes()
+    result = run("fix", "m.onnx", "--shape", "x=4,3,2", "--freeze", cwd=dynamic.parent)
+    assert (result.returncode, dynamic.read_bytes()) == (1, before)
+    assert result.stdout.startswith("m.onnx: --freeze is not done: x has 2 axes, not 3\n")
+    result = run("fix", "m.onnx", "--shape", "q=4,3", "--freeze", cwd=dynamic.parent)
+    assert (result.returncode, result.stderr) == (
+        2,
+        "irlint: error: --shape q: no input named q; the inputs of m.onnx are x\n",
+    )
+
+
+def test_versions_of_a_target(dynamic: Path) -> None:
+    """JSON has the edits."""
+    import onnx
+
+    model = onnx.load(dynamic)
+    model.ir_version = 11
+    dynamic.write_bytes(model.SerializeToString())
+    result = run("fix", "m.onnx", "--target", "onnxruntime@1.16", "--format", "json", cwd=dynamic.parent)
+    (entry,) = json.loads(result.stdout)["files"]
+    edit = {"kind": "ir_version", "of": "graph", "graph": "", "value": 8}
+    assert (result.returncode, entry) == (0, {"path": "m.onnx", "written": True, "edits": [edit], "left": []})
+    assert onnx.load(dynamic).ir_version == 8

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from irlint.command import check as session
-from irlint.command import cli, entry
+from irlint.command import cli
+from irlint.command.arguments import plain_check
 from irlint.command.options import CHECK, DEFAULTS, OWN
 from irlint.policy.keys import KEYS
 
@@ -34,7 +35,7 @@ def heard(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[
 
 @pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
 def test_plain_check_is_read_as_click_reads_it(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = entry._plain(arguments)
+    plain = plain_check(arguments)
     assert plain is not None
     assert plain == heard(arguments, monkeypatch)
 
@@ -44,7 +45,7 @@ def test_plain_check_is_read_as_click_reads_it(arguments: list[str], monkeypatch
     [[], ["rules"], ["-qv", "m"], ["--select", "IRL2", "m"], ["--format=json", "m"], ["--format", "x", "m"]],
 )
 def test_left_to_click(arguments: list[str]) -> None:
-    assert entry._plain(arguments) is None
+    assert plain_check(arguments) is None
 
 
 def test_defaults_are_those_of_click(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +58,7 @@ def test_every_row_is_an_option() -> None:
 
 
 def test_empty_argument_is_no_option() -> None:
-    assert entry._plain(["", "m.onnx"]) == (("", "m.onnx"), DEFAULTS)
+    assert plain_check(["", "m.onnx"]) == (("", "m.onnx"), DEFAULTS)
 
 
 def test_plain_check_starts_without_click() -> None:

@@ -49,6 +49,39 @@ def test_relative_paths_of_windows(path: str, root: str, relative: str) -> None:
 )
 def test_patterns_of_windows(pattern: str, named: bool) -> None:
     assert globs.matches(r"C:\repo\models\a.onnx", [pattern], r"C:\repo") is named
+    assert globs.ByGlob(["no", pattern], "ab", r"C:\repo").of(r"C:\repo\models\a.onnx") == ["b"] * named
+
+
+PATTERNS = (
+    "",
+    ".",
+    "..",
+    "./.",
+    "/",
+    "a",
+    "b.onnx",
+    "./b.onnx",
+    "a/b.onnx",
+    "a//b.onnx",
+    "/a/b.onnx",
+    "/a",
+    "/r/a",
+    "./a/",
+    "../a",
+    "b/../a",
+    "**",
+    "*",
+    "a/*",
+    "[",
+    "?",
+)
+
+
+@pytest.mark.parametrize("path", ["a/b.onnx", "/a/b.onnx", "/r/a/b.onnx", "b.onnx", "../a", ".", "s3://a/b.onnx"])
+@pytest.mark.parametrize("root", ["", "/r", "/"])
+def test_entries_are_found_as_their_globs_match(path: str, root: str) -> None:
+    fitting = [at for at, pattern in enumerate(PATTERNS) if globs.matches(path, [pattern], root)]
+    assert globs.ByGlob(PATTERNS, PATTERNS, root).fitting(path) == fitting
 
 
 def test_a_backslash_elsewhere_is_a_character_of_a_name() -> None:

@@ -39,6 +39,7 @@ WITHOUT_EXAMPLES = {
     "IRL704",
     "IRL735",
     *(f"IRL{number}" for number in range(707, 716)),
+    "IRL717",
     *(f"IRL{number}" for number in range(811, 817)),
     "IRL802",
 }

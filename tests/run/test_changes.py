@@ -154,3 +154,63 @@ def test_what_cannot_be_told(repository: Path, tmp_path: Path) -> None:
     assert "a URL leads to none" in run("s3://bucket/m.onnx", "--changed-since", "HEAD", cwd=repository).stderr
     (tmp_path / "empty").mkdir()
     assert run(tmp_path / "empty", "--changed-since", "HEAD").returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program of a shell")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["core.fsmonitor={}"],
+        ["filter.e=1.clean={}", "filter.e=1.required=true"],
+        ["filter.e=1.process={}"],
+        ["extensions.worktreeConfig=true", "filter.e=1.clean={}"],
+        ["core.hooksPath={}/.."],
+        ["diff.external={}", "diff.e=1.textconv={}", "core.pager={}", "core.alternateRefsCommand={}"],
+        ["core.repositoryFormatVersion=1", "extensions.partialClone=origin", "remote.origin.promisor=true"]
+        + ["remote.origin.url=ext::{}", "protocol.ext.allow=always"],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("inner", ["", "models"], ids=["repository", "submodule"])
+def test_programs_of_a_repository_are_not_executed(
+    keys: list[str], inner: str, repository: Path, tmp_path: Path
+) -> None:
+    outer = repository
+    if inner:
+        outer = tmp_path / "outer"
+        outer.mkdir()
+        git(outer, "init", "-q")
+        git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), inner)
+        git(outer, "commit", "-qm", inner)
+    program = tmp_path / "hooks" / "post-index-change"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/executed'\nexit 1\n")
+    program.chmod(0o755)
+    (outer / inner / ".gitattributes").write_text("*.onnx filter=e=1 diff=e=1\n")
+    for key in keys:
+        name, _, value = key.rpartition("=") if "{}" in key else key.partition("=")
+        git(outer / inner, "config", name, value.format(program))
+    os.utime(outer / inner / "a.onnx", (1, 1))
+    if "extensions.partialClone=origin" in keys:
+        tree = subprocess.run(["git", "rev-parse", "HEAD^{tree}"], cwd=outer / inner, capture_output=True, text=True)
+        next((outer / ".git").glob(f"**/{tree.stdout[:2]}/{tree.stdout[2:].strip()}")).unlink()
+    result = run(".", "--changed-since", "HEAD", cwd=outer, **ENV)
+    assert result.returncode in (0, 1, 2)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_submodules_that_are_to_be_ignored(repository: Path, tmp_path: Path) -> None:
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "-q")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "models")
+    git(outer, "commit", "-qm", "models")
+    shutil.copy(BAD, outer / "models" / "a.onnx")
+    git(outer, "config", "--file", ".gitmodules", "submodule.models.ignore", "all")
+    assert run(".", "--changed-since", "HEAD", cwd=outer, **ENV).returncode == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_a_pipe_in_place_of_a_repository(repository: Path) -> None:
+    os.mkfifo(repository / "sub" / ".git")
+    assert run(".", "--changed-since", "HEAD", cwd=repository, **ENV).returncode in (0, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import onnx
@@ -56,6 +57,8 @@ def model(
 
 
 RELU = helper.make_node("Relu", ["x"], ["y"])
+
+RELU_ALONE = model([RELU])
 
 
 def value(name: str, dims: list[int | str | None], dtype: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
@@ -306,6 +309,18 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "cycle.xml": (lambda n: rows(n, lambda at: edge(at % n + 1, 1, at)), 1500),
     "bare.xml": (lambda n: attributes(" ".join(f'a{at}="<"' for at in range(n))), 4000),
     "doubled.xml": (lambda n: attributes(" ".join(f'a{at}=""' for at in range(n)) + " a0=''" * n), 3000),
+    "graphs.onnx": (lambda n: model([RELU]) * n, 250),
+    "same-outputs.onnx": (lambda n: model([*outputs("Relu", n), *outputs("Relu", n)]), 1000),
+    "same-outputs-and-a-missing-value.onnx": (
+        lambda n: model([*outputs("Relu", n), *outputs("Relu", n), helper.make_node("Relu", ["z"], ["y"])]),
+        1000,
+    ),
+    "same-outputs-of-numbers.onnx": (
+        lambda n: model(
+            [helper.make_node("Relu", ["x"], [f"{at // 2 * 2}"], name=f"Relu_{at}") for at in range(2 * n)]
+        ),
+        1500,
+    ),
     "same-inputs.onnx": (lambda n: model([RELU], (X,) * n), 4000),
     "function.onnx": (function, 5000),
     "chunks.onnx": (chunks, 20000),
@@ -325,6 +340,10 @@ DIFFERENT: dict[str, tuple[Callable[[int], tuple[bytes, bytes]], int]] = {
 }
 
 
+def outputs(op: str, count: int) -> list[onnx.NodeProto]:
+    return [helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)]
+
+
 def concat(names: list[str], symbol: str = "") -> bytes:
     """A Concat of inputs in the order of their names, whose first axes are named ``symbol`` with the number of each."""
     inputs = [value(each, [symbol.format(at) if symbol else 2, 3]) for at, each in enumerate(names)]
@@ -332,7 +351,7 @@ def concat(names: list[str], symbol: str = "") -> bytes:
 
 
 def many(op: str, count: int) -> bytes:
-    return model([helper.make_node(op, ["x"], [f"y{at}"]) for at in range(count)])
+    return model(outputs(op, count))
 
 
 def multiples(count: int) -> bytes:
@@ -476,6 +495,38 @@ def test_time_of_comparisons_grows_with_size(name: str, tmp_path: Path) -> None:
     assert grows_evenly(seconds, count, 4 * count)
 
 
+def stale(count: int) -> bytes:
+    """Layers with stale ports, behind each of which another one leads to a Result."""
+    numbers = range(1, count + 1)
+    layers = "".join(
+        relu(at).replace('FP32"><dim>2', 'FP32"><dim>5') + relu(count + at) + relu(2 * count + at, result=True)
+        for at in numbers
+    )
+    edges = [edge(0, 0, at) + edge(at, 1, count + at) + edge(count + at, 1, 2 * count + at) for at in numbers]
+    return document(PARAMETER + layers, "".join(edges))
+
+
+def unsorted(count: int) -> bytes:
+    """Nodes of one name in the wrong order."""
+    names = ["x", *(f"t{at}" for at in range(count)), "y"]
+    return model([helper.make_node("Relu", [a], [b], name="n") for a, b in reversed([*pairwise(names)])])
+
+
+#: Models that are fixed, with options and a size of each.
+FIXED: dict[str, tuple[Callable[[int], bytes], tuple[str, ...], int]] = {
+    "stale.xml": (stale, (), 150),
+    "sizes.xml": (lambda n: rows(n, lambda at: edge(0, 0, at)), ("--freeze", "--shape", "x=4,3"), 200),
+    "unsorted.onnx": (unsorted, (), 400),
+    "annotated.onnx": (unsorted, ("--annotate",), 400),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_time_of_fixes_grows_with_size(name: str, tmp_path: Path) -> None:
+    made, options, count = FIXED[name]
+    assert grows_evenly(lambda size: spent(tmp_path, name, made(size), "fix", *options), count, 4 * count)
+
+
 @pytest.mark.parametrize("pattern", ["[", "[a", "**/d/"])
 @pytest.mark.parametrize("place", [".gitignore", "irlint.toml"])
 def test_time_of_globs_grows_with_size(pattern: str, place: str, tmp_path: Path) -> None:
@@ -507,6 +558,23 @@ def test_time_of_suppressions_grows_with_size(node: str, tmp_path: Path) -> None
         return float((tmp_path / "usage").read_text())
 
     assert grows_evenly(seconds, *((2000, 8000) if node == "[" else (250, 1000)))
+
+
+def test_time_of_files_grows_with_entries_about_them(tmp_path: Path) -> None:
+    models = '[[models]]\nfile = "{0}.onnx"\nshapes.x = "2,3"\n[[suppress]]\nfile = "./{0}.onnx"\nreason = "known"\n'
+
+    def seconds(size: int) -> float:
+        ignores = "".join(f'"{at}.onnx" = ["IRL320"]\n' for at in range(size))
+        (tmp_path / "irlint.toml").write_text(
+            "".join(map(models.format, range(size))) + f"[per-file-ignores]\n{ignores}"
+        )
+        for at in range(size):
+            (tmp_path / f"{at}.onnx").write_bytes(RELU_ALONE)
+        result = ran(".", "--jobs", "1", cwd=tmp_path, prelude=LIMITED, USAGE=str(tmp_path / "usage"))
+        assert result.returncode == 0, result.stderr
+        return float((tmp_path / "usage").read_text())
+
+    assert grows_evenly(seconds, 125, 500)
 
 
 def test_time_of_folders_grows_with_depth(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from irlint.ops.kernels.bodies import (
 )
 from irlint.ops.kernels.sizes import narrower
 from irlint.ops.kernels.type_variables import types_text
+from irlint.parsers.faults import TYPE_MISSING
 from irlint.parsers.openvino.types import BackEdge
 
 BackEdges = Sequence[BackEdge]
@@ -157,6 +158,11 @@ def loop(
     for fault in (single(m, "the trip count", ("int64",), input=0), single(cond, "the condition", ("bool",), input=1)):
         if fault is not None:
             raise fault
+    if cond is None and body.inputs[1].type is None:
+        raise TYPE_MISSING.fault(
+            "input 1 of `body`, the condition, states no type, and the node gives no condition to take one from",
+            help="state the type, bool",
+        )
     number = Tensor("int64", _declared_scalar(body, 0))
     start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
     initial = (start, *v_initial)
@@ -194,9 +200,9 @@ def loop(
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:
-    """The shape of an iteration number or a condition: that of the body's input where it is [1], else a scalar."""
+    """The shape of an iteration number or a condition: [1] where the body's input declares any axes, else a scalar."""
     declared = body.inputs[position].type if position < len(body.inputs) else None
-    return (1,) if isinstance(declared, Tensor) and declared.shape is not None and len(declared.shape) == 1 else ()
+    return (1,) if isinstance(declared, Tensor) and declared.shape else ()
 
 
 def _count(m: Tensor | None) -> MaybeDim:

@@ -174,12 +174,17 @@ def numbered_type(
     operator cannot have at this version, unless the runtime has ``given`` it at every one.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
-        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{attribute}` is {number}, which is no element type; they are numbered 1 (float) "
             f"to {len(NUMBERED_TYPES)}",
             help="use a number of TensorProto.DataType",
             attribute=attribute,
         )
+        number &= 0xFFFF_FFFF
+        if attribute == "output_datatype" or not 1 <= number <= len(NUMBERED_TYPES):
+            raise fault
+        # ONNX Runtime reads 32 bits, and all 64 for the operators of signals.
+        warn(fault.lowered(Severity.WARNING))
     dtype = NUMBERED_TYPES[number - 1]
     schema = official(context.op, context.version, context.domain) if dtype not in given else None
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:

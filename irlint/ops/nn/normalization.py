@@ -13,7 +13,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.kernels.axes import Ints, axis_of
 from irlint.ops.kernels.broadcast import merged, stretched
 from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
-from irlint.ops.kernels.element_types import common_type
+from irlint.ops.kernels.element_types import common_type, expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.sizes import narrower
 
@@ -161,10 +161,30 @@ def group_normalization(
             attribute="stash_type",
         )
     expect_rank(x, 0, least=2, what="X")
-    parameters = ((1, "scale", _listed(scale, 1, "scale")), (2, "bias", _listed(bias, 2, "bias")))
-    channels = channelled(x.shape, parameters, channels_of(x.shape))
+    channels = channels_of(x.shape)
+    parameters = [
+        (index, name, None if _is_for_all(each, index, name, channels) else _listed(each, index, name))
+        for index, name, each in ((1, "scale", scale), (2, "bias", bias))
+    ]
+    channels = channelled(x.shape, parameters, channels)
     expect_groups(num_groups, channels, "num_groups")
     return Tensor(x.dtype, with_channels(x.shape, channels))
+
+
+def _is_for_all(parameter: Tensor, index: int, name: str, channels: MaybeDim) -> bool:
+    """Whether a parameter has one element, which ONNX Runtime uses for all channels: a warning, unless there is one channel."""
+    shape = parameter.shape
+    if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
+        return False
+    fault = CHANNEL_PARAMETERS.fault(
+        f"input {index} ({name}) is {shape_text(shape)}: the specification wants an element for each channel, ONNX Runtime uses the one "
+        "for all of them",
+        help=f"give input {index} the shape {shape_text((channels,))}",
+        input=index,
+        severity=Severity.WARNING,
+    )
+    warn(fault)
+    return True
 
 
 def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
@@ -264,6 +284,10 @@ def _stash(stash_type: int, context: Context) -> str | None:
     return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
 
 
+#: The element types that LayerNormalization takes.
+_NORMALIZED = ("float16", "bfloat16", "float32", "float64")
+
+
 @onnx("LayerNormalization", early=True, unchecked=True)
 def layer_normalization(
     x: Tensor,
@@ -287,6 +311,9 @@ def layer_normalization(
     common_type((scale, b), 1)
     stash = _stash(stash_type, context)
     early = isinstance(context.imported, int) and context.imported < 17
+    if early:
+        for index, each in enumerate((x, scale, b)):
+            expect_type(each, index, _NORMALIZED)
     return Tensor(scale.dtype if early else x.dtype, x.shape), Tensor(stash, statistics), Tensor(stash, statistics)
 
 

@@ -82,7 +82,8 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
             _judge_blocks(x, scale, axis_of(axis, len(x)), block_size=block_size)
         else:
             _judge_per_axis(x, scale, axis)
-    if zero is not None:
+    may_be_single = len(scale) == 1 and same(scale[0], 1) is not False
+    if zero is not None and not (may_be_single and _is_single(zero)):
         merged((None, scale, zero), ZERO_POINT_MISMATCH, "the zero point has the shape of the scale")
 
 

@@ -18,6 +18,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.kernels.axes import Floats, Ints, axes_of
 from irlint.ops.kernels.contents import rounded
 from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.kernels.shape_inputs import length
 from irlint.ops.signatures import FACTORS, holds
 
 RESIZE_COUNT_MISMATCH = Rule(
@@ -244,6 +245,7 @@ def resize_11(
     """ONNX Resize-11 and 13."""
     _warn_of_unread(mode, exclude_outside, 0)
     _expect_roi(X, roi, None, mode=coordinate_transformation_mode)
+    _warn_of_length(X, sizes)
     return _resized(X, scales, sizes, mode=mode)
 
 
@@ -269,6 +271,7 @@ def resize_18(
     _warn_of_unread(mode, exclude_outside, antialias)
     axes = axes or None
     _expect_roi(X, roi, axes, mode=coordinate_transformation_mode)
+    _warn_of_length(X, sizes)
     return _resized(
         X,
         scales,
@@ -293,6 +296,19 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
                 attribute=name,
             )
             warn(fault.lowered(Severity.WARNING))
+
+
+def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
+    """States a fault of sizes of which it is not known how many they are: the specification takes them, ONNX Runtime does not."""
+    if sizes is None or x.rank is None or isinstance(length(sizes), int):
+        return
+    fault = RESIZE_COUNT_MISMATCH.fault(
+        "it is not known how many entries input 3 (sizes) has: the specification allows it, ONNX Runtime takes it for none and refuses "
+        "the model",
+        help="declare the shape of the sizes",
+        input=3,
+    )
+    warn(fault.lowered(Severity.WARNING))
 
 
 def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) -> None:

@@ -28,9 +28,10 @@ from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, No
 from irlint.parsers.onnx.protobuf import Damage
 from irlint.parsers.onnx.symbols import expressions, identifiers
 from irlint.parsers.opening import opened, shrunk
+from irlint.records import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Set
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
     from mmap import mmap
 
     from irlint.model.tensor import Type
@@ -118,7 +119,10 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(path))
-        imports = reader.imports(found.get(_OPSET_IMPORT, ()), 1)
+        # ONNX Runtime reads 32 bits of a version.
+        imports = [
+            (domain, protobuf.int32(number)) for domain, number in reader.imports(found.get(_OPSET_IMPORT, ()), 1)
+        ]
         graph = reader.graph(found[_GRAPH], 1)
         functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
@@ -133,7 +137,7 @@ def _model(path: str, data: Buffer) -> Model:
     if len(metadata) < len(found.get(_METADATA, ())):
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
-    linked = linker.functions(functions)
+    linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
     long = _long_names(metadata.values())
     problems = (*linker.problems, *([Problem(long)] if long is not None else ()))
@@ -240,13 +244,14 @@ class _Linker:
         self.negative = negative
         self.problems: list[Problem] = []
 
-    def functions(self, records: Iterable[FunctionRecord]) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first of several that share them."""
+    def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
+        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of the model."""
         functions: dict[tuple[str, str, str], Function] = {}
+        graphs = [main, *(record.graph for record in records)]
         for record in records:
             key = record.domain, record.name, record.overload
             if key not in functions:
-                functions[key] = self._function(record)
+                functions[key] = self._function(record, graphs)
                 continue
             more = f" and the overload {record.overload!r}" if record.overload else ""
             fault = DUPLICATE_FUNCTION.fault(
@@ -290,20 +295,38 @@ class _Linker:
             annotated=record.annotated,
         )
 
-    def _function(self, record: FunctionRecord) -> Function:
+    def _function(self, record: FunctionRecord, graphs: Sequence[GraphRecord]) -> Function:
         path = f"function:{record.domain}:{record.name}"
-        faults: list[Fault] = []
+        faults = list(record.faults)
         scopes = _Links({}, ())
+        opsets = dict(record.imports)
+        before = len(self.problems)
         attributes = {
-            name: attribute and self._linked(attribute, f"{path}/{name}", record.opsets, scopes, faults)
+            name: attribute and self._linked(attribute, f"{path}/{name}", opsets, scopes, faults)
             for name, attribute in record.attributes.items()
         }
-        graph = self.graph(record.graph, path, record.opsets, ())
+        for name, attribute in record.attributes.items():
+            if attribute is not None and isinstance(attribute.value, Constant):
+                faults += [fault.changed(attribute=name) for fault in attribute.value.faults]
         self.problems += [Problem(fault, path) for fault in faults]
+        if len(self.problems) > before:
+            from irlint.parsers.onnx.defaults import defaults_in_use
+
+            looked_at = defaults_in_use(record, graphs)
+            self.problems[before:] = [
+                each
+                if each.fault.attribute in looked_at
+                or each.graph.removeprefix(f"{path}/").partition("/")[0] in looked_at
+                else replaced(each, fault=each.fault.at_most(Severity.WARNING))
+                for each in self.problems[before:]
+            ]
+        graph = self.graph(record.graph, path, opsets, ())
         listed = [("input", record.graph.inputs), ("output", record.graph.outputs)]
         nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
         unnamed = next(nameless, "")
-        return Function(record.domain, record.name, record.overload, graph, attributes, record.opsets, unnamed)
+        return Function(
+            record.domain, record.name, record.overload, graph, attributes, opsets, unnamed, tuple(record.imports)
+        )
 
     def _node(
         self,

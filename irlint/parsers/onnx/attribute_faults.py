@@ -80,7 +80,7 @@ def attribute_faults(
         fault = ATTRIBUTE_WITHOUT_NAME.fault(
             f"an attribute of type {kind} has no name",
             help="write its name, or remove it",
-            severity=Severity.WARNING if constant and where != "body" else None,
+            severity=Severity.WARNING if constant and where != "body" and 0 < number <= 14 else None,
         )
         return [fault]
     filled = [_FIELDS[field] for field in given if field in _FIELDS]
@@ -90,7 +90,8 @@ def attribute_faults(
         faults.append(_undefined(name, number, filled, passed_over=refers and where == "function" and not constant))
     elif filled and (len(filled) > 1 or _owner(filled[0]) != kind):
         read = where == "main" or kind.endswith("S") or any(_owner(field) == kind for field in filled)
-        faults.append(_mismatch(name, kind, filled, passed_over=constant and where != "body" and read))
+        replaced = refers and where == "function"
+        faults.append(_mismatch(name, kind, filled, passed_over=replaced or (constant and where != "body" and read)))
     return faults
 
 

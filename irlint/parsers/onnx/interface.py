@@ -33,7 +33,8 @@ NAMELESS_VALUE = Rule(
     Severity.ERROR,
     "An input or an output of a graph has no name.",
     why="""The empty name stands for nothing: an output that has it returns nothing, and ONNX Runtime refuses the model, and a body
-that has an input without one. Those of the main graph it passes over: there it is a warning.""",
+that has an input without one. An input of the main graph whose name is empty it passes over, one that lacks the field it refuses:
+the first is a warning.""",
     mend="Name it, or remove it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] "") { y = Relu (x) }""",
@@ -81,7 +82,7 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
     for what, entries in (("input", record.inputs), ("output", record.outputs)):
         places = [place for place, (name, _) in enumerate(entries) if not name]
         if places:
-            yield Problem(_nameless(what, places, refused=bool(path) or what == "output"), path)
+            yield Problem(_nameless(what, places, refused=bool(path) or what == "output" or record.lacks_name), path)
     told = [
         f"{by} {name!r} ({negative[raw]})"
         for by, entries in (("input", record.inputs), ("output", record.outputs), ("value_info of", record.declared))

@@ -24,7 +24,7 @@ from irlint.parsers.onnx.protobuf import (
 from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
@@ -137,9 +137,23 @@ class NodeRecord:
 
 
 class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none."""
+    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none.
 
-    __slots__ = ("annotated", "constants", "declared", "faults", "inputs", "name", "nodes", "outputs", "pieces")
+    ``lacks_name`` says that an input of the main graph has no name, not even an empty one.
+    """
+
+    __slots__ = (
+        "annotated",
+        "constants",
+        "declared",
+        "faults",
+        "inputs",
+        "lacks_name",
+        "name",
+        "nodes",
+        "outputs",
+        "pieces",
+    )
 
     def __init__(self, name: str, pieces: int = 1) -> None:
         self.name = name
@@ -151,6 +165,7 @@ class GraphRecord:
         self.constants: list[tuple[str, Constant]] = []
         self.nodes: list[NodeRecord] = []
         self.faults: list[tuple[str, Fault]] = []
+        self.lacks_name = False
 
 
 @record(frozen=False)
@@ -160,7 +175,8 @@ class FunctionRecord:
     overload: str
     graph: GraphRecord
     attributes: dict[str, Attribute | None]
-    opsets: dict[str, int]
+    faults: list[Fault]
+    imports: list[tuple[str, int]]
 
 
 class Reader:
@@ -184,6 +200,9 @@ class Reader:
         record.annotated = 14 << 3 | 2 in found
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
         record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
+        if depth == 1 and not all(name for name, _ in record.inputs):
+            messages = [fields(self.data, start, end, None, depth + 1) for start, end in found[11 << 3 | 2]]
+            record.lacks_name = any(1 << 3 | 2 not in each for each in messages)
         record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)
         record.declared = self._value_infos(found.get(13 << 3 | 2, ()), depth + 1)
         for span in found.get(5 << 3 | 2, ()):
@@ -216,14 +235,14 @@ class Reader:
             for name in names:
                 counts[name] = counts.get(name, 0) + 1
             faults += [same_attribute(name) for name in attributes if counts[name] > 1]
-        graph.faults += [("", fault) for fault in faults]
         return FunctionRecord(
             standard(last_text(data, found, 10)),
             graph.name,
             last_text(data, found, 13),
             graph,
             attributes,
-            dict(self.imports(found.get(9 << 3 | 2, ()), 2)),
+            faults,
+            self.imports(found.get(9 << 3 | 2, ()), 2),
         )
 
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
@@ -241,7 +260,11 @@ class Reader:
             unread.walk_fields(data, found, unread.OF_VALUE, depth)
         return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
-    def _type(self, spans: Iterable[Span], depth: int) -> bytes:
+    def _type(self, spans: Collection[Span], depth: int) -> bytes:
+        if len(spans) > 1:
+            # Each piece is a message by itself, and what is cut in one does not go on in the next.
+            for start, end in spans:
+                unread.walk(self.data, start, end, unread.TYPE, depth)
         known = b"".join([self.data[start:end] for start, end in spans])
         if self.types.get(known, 0) < depth:
             self.types[known] = depth
@@ -278,13 +301,19 @@ class Reader:
         twice: list[str] = []
         op, domain = last_text(data, found, 4), last_text(data, found, 7)
         in_function = where == "function" and depth == _FUNCTION_DEPTH
-        for begin, stop in found.get(5 << 3 | 2, ()):
+        in_main = in_function or where == "main"
+        is_left_out = in_main and op != "Constant" and 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
+        for at, (begin, stop) in enumerate(found.get(5 << 3 | 2, ())):
+            known = len(faults)
             try:
                 name, attribute = self._attribute(begin, stop, depth - 1, faults, op, where)
             except Damage as damage:
                 name = _name_before_damage(data, begin, stop)
                 faults.append(damaged(f"attribute {name}", damage, attribute=name))
                 continue
+            if in_main and (is_left_out or (at and op == "Constant")):
+                faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
+                attribute = Attribute(attribute.kind, Constant(Tensor())) if _holds_tensor(attribute) else attribute
             if not name and op == "Constant":
                 name = _CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
@@ -535,6 +564,10 @@ def converted(damage: Damage) -> Fault:
 def _string(data: Buffer, span: Span) -> str:
     start, end = span
     return data[start : min(end, start + _STRING_BYTES)].decode("utf-8", "backslashreplace")
+
+
+def _holds_tensor(attribute: Attribute) -> bool:
+    return isinstance(attribute.value, Constant)
 
 
 def _is_empty(spans: Iterable[Span]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -10,8 +11,9 @@ from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
+from irlint.model.tensor import BITS
 from irlint.parsers.onnx import protobuf
-from irlint.parsers.onnx.tensors import VALUE_WIRES
+from irlint.parsers.onnx.tensors import CODED, VALUE_WIRES
 from irlint.parsers.weights import byte_size
 
 if TYPE_CHECKING:
@@ -71,6 +73,16 @@ their order, and takes smaller integers; the ONNX checker refuses these.""",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
+CODE_OUT_OF_RANGE = Rule(
+    "IRL717",
+    "constant-code-out-of-range",
+    Severity.ERROR,
+    "A number in int32_data has more bits than the floating-point type whose bits it is to be.",
+    why="""Elements of 8 and 16 bits stand in int32_data as whole numbers: float16, bfloat16 and the types of 8 bits by their bits. ONNX
+Runtime refuses the model for a number that is negative or takes more bits ("data overflow"), where something uses the tensor.""",
+    mend="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
+)
+
 #: The fields of TensorProto that hold elements, by their numbers.
 VALUE_FIELDS = {
     4: "float_data",
@@ -82,8 +94,18 @@ VALUE_FIELDS = {
     11: "uint64_data",
 }
 
+#: Where a packed varint may have more than 8 or 16 bits.
+_WIDE = {
+    8: re.compile(rb"[\x80-\xff](?:[\x80-\xff]|[\x02-\x7f])"),
+    16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
+}
+
+_CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
+
+#: ONNX Runtime makes of a sparse tensor no dense one of more bytes.
+_MOST_BYTES = 1 << 31
 
 #: So many indices are looked at.
 _LOOKED_AT = 1 << 20
@@ -107,6 +129,8 @@ def tensor_faults(
         name for field, name in VALUE_FIELDS.items() if any(_filled(found, field, wire) for wire in VALUE_WIRES[field])
     ]
     faults = list(_entry_faults(keys)) if external else []
+    if dtype in CODED and not external and "raw_data" not in filled:
+        faults += _code_faults(data, found, dtype)
     if dtype == "string" and (text := _strings_text(found, dims, filled, external)):
         faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element as string_data"))
     elif len(filled) + external > 1:
@@ -114,6 +138,19 @@ def tensor_faults(
         text = f"the elements of the tensor are given {len(places)} times: in {' and in '.join(places)}"
         faults.append(STORED_TWICE.fault(text, help="keep the one that holds the elements, and clear the others"))
     return tuple(faults)
+
+
+def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
+    """The fault of the first number in ``int32_data`` that is no element of a type by its bits."""
+    bits = BITS[dtype]
+    packed = found.get(_CODES << 3 | 2, ())
+    if _CODES << 3 not in found and not any(_WIDE[bits].search(data, start, end) for start, end in packed):
+        return
+    codes = map(protobuf.int32, protobuf.integers(data, found, _CODES))
+    wrong = next(((at, code) for at, code in enumerate(codes) if not 0 <= code < 1 << bits), None)
+    if wrong is not None:
+        text = f"element {wrong[0]} of the tensor stands in int32_data as {wrong[1]}; {dtype} has {bits} bits"
+        yield CODE_OUT_OF_RANGE.fault(text, help=CODE_OUT_OF_RANGE.advice)
 
 
 def _filled(found: Fields, field: int, wire: int) -> bool:
@@ -159,7 +196,7 @@ def sparse_faults(
 ) -> tuple[Fault, ...]:
     """The faults of a sparse tensor of the given ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
     faults = [*values.faults, *(index.faults if index is not None else ())]
-    if any(fault.severity is Severity.ERROR for fault in faults) or any(dim < 0 for dim in dims):
+    if any(fault.severity is Severity.ERROR for fault in faults):
         return tuple(faults)
     wrong = _sparse_text(values, index, dims)
     if wrong:
@@ -190,6 +227,10 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
     """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
     shape = values.tensor.shape or ()
+    if any(dim < 0 for dim in dims):
+        return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
+    if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
+        return f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes {_MOST_BYTES}"
     if len(shape) != 1:
         return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
     if values.tensor.dtype == "string":

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Stored
-from irlint.model.tensor import BITS, CONTENTS_LIMIT, INTEGERS, NUMBERED_TYPES, Contents, Tensor
+from irlint.model.tensor import BITS, CONTENTS_LIMIT, FLOATS, INTEGERS, NUMBERED_TYPES, Contents, Tensor
 from irlint.parsers import opening, weights
 from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.opening import beside, is_url
@@ -28,6 +28,9 @@ DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
+#: The element types whose bits stand in ``int32_data``, one element in each number.
+CODED = frozenset(name for name in FLOATS if BITS[name] in (8, 16))
+
 #: The field that holds a type's elements where they are not in ``raw_data``; int32_data for all others.
 _TYPED_FIELDS = {
     "float32": _FLOAT_DATA,
@@ -42,6 +45,7 @@ _TYPED_FIELDS = {
 #: The fields that hold elements by their numbers, and the wire types that they may have.
 VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
 _VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
+_CODES_KEYS = frozenset({_INT32_DATA << 3, _INT32_DATA << 3 | protobuf.DELIMITED})
 
 #: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
@@ -127,7 +131,7 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
         behind = begin + size
         if head[at - 2] != 2 << 3 or head[at] != _NAME or size > 127 or head[behind] != _RAW_DATA:
             return None
-        held, first = protobuf.varint(head, behind + 1)
+        held, first = protobuf.length(head, behind + 1)
     except (IndexError, protobuf.Damage):
         return None
     if held != end - start - first:
@@ -187,7 +191,8 @@ def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
         stored, value = _raw(data, spans[-1], dtype, dims)
     else:
         stored, value = _typed(data, found, dtype, dims)
-    if dtype is None or dtype == "string" or len(filled) + external > 1 or (external and not _plain(keys)):
+    coded = dtype in CODED and not filled.isdisjoint(_CODES_KEYS)
+    if dtype is None or dtype == "string" or len(filled) + external > 1 or coded or (external and not _plain(keys)):
         from irlint.parsers.onnx.tensor_faults import tensor_faults
 
         faults = tensor_faults(data, found, dtype, dims, keys, external=external)

@@ -13,7 +13,7 @@ from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
 from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
-from irlint.parsers.openvino.edges import Edge, wired
+from irlint.parsers.openvino.edges import Edge, wired, without_repetitions
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
 from irlint.parsers.openvino.outputs import RESULT_MISSING
 from irlint.parsers.openvino.pre_process import check_pre_process
@@ -260,6 +260,7 @@ class _GraphReader:
         before, self.layers.complaints = self.layers.complaints, []
         children = first_children(element)
         layers, edges, place = self._parts(element, children)
+        layers = without_repetitions(layers, self.layers)
         inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._nameless_types(layers)
         if not path:
@@ -300,7 +301,7 @@ class _GraphReader:
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _nameless_types(self, layers: list[Layer]) -> None:
-        told = {complaint.layer for complaint in self.layers.complaints}
+        told = {each.layer for each in self.layers.complaints if each.fault.severity is Severity.ERROR}
         for layer in layers:
             if layer.type == "Parameter" and layer.data is None and layer not in told:
                 message = f"{layer.text} has no <data>, which states its shape and its element type"

@@ -13,6 +13,9 @@ from irlint.records import record
 
 _SOURCES = frozenset({"Result", "Assign"})
 
+#: The children of a layer without bodies.
+PLAIN = frozenset({"data", "input", "output", "rt_info"})
+
 
 @record
 class Edge:
@@ -124,9 +127,9 @@ def wired(
     and ports that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over. ``place`` is
     that of the edges.
     """
+    wiring = _wiring(layers, elements, reader)
     if not layers:
         return {}
-    wiring = _wiring(layers, elements, reader)
     if live:
         _mark_live(wiring)
     _complain_of_duplicate_layers(wiring, reader)
@@ -193,6 +196,39 @@ def _mark_live(wiring: Wiring) -> None:
                 waiting.append(source)
     for layer in wiring.layers:
         layer.live = layer.key in seen or layer.type == "Parameter" or layer.key is None
+
+
+def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]:
+    """The layers without those that say of one id what an earlier layer says of it; complains of each."""
+    known: dict[int | None, Layer] = {}
+    if len({layer.key for layer in layers}) == len(layers):
+        return layers
+    kept = []
+    for layer in layers:
+        first = known.setdefault(layer.key, layer)
+        if first is layer or not _says_the_same(first, layer):
+            kept.append(layer)
+            continue
+        fault = DUPLICATE_LAYER_ID.fault(
+            f'{layer.type} "{layer.name}" with the id {layer.key} stands in the graph twice',
+            help="remove one of the two",
+            severity=Severity.WARNING,
+        )
+        reader.complain(fault, Place(layer.place.element, "id"), first)
+    return kept
+
+
+def _says_the_same(one: Layer, other: Layer) -> bool:
+    """Whether two layers of one id, neither with a body, are of one type, with the same attributes and ports."""
+    if one.key is None or not (one.children.keys() | other.children.keys()) <= PLAIN:
+        return False
+    return _sayings(one) == _sayings(other)
+
+
+def _sayings(layer: Layer) -> list[object]:
+    ports = [[(port.id, port.type, port.names) for port in side] for side in (layer.inputs, layer.outputs)]
+    texts = {name: attribute.value for name, attribute in layer.attributes.items()}
+    return [layer.name, layer.type, layer.version, texts, ports]
 
 
 def _complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:

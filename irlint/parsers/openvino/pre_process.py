@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 
 from irlint.dims import Shape
@@ -81,7 +82,7 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
     if len(sizes) < 2:
         return f"an input of {counted(len(sizes), 'axis', 'axes')} has no channels", element
     sizes = sizes if len(sizes) == 3 else sizes[1:]
-    kinds: dict[str, set[int]] = {"value": set(), "size": set()}
+    kinds: dict[str, set[tuple[int, float]]] = {"value": set(), "size": set()}
     last = -1
     for channel in element.iterchildren("channel"):
         try:
@@ -94,20 +95,25 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
         remark = _remark_on_mean(mean, sizes, weights)
         if remark:
             return remark, mean
-        kinds["value"] |= {last} if "value" in mean.attrib else set()
-        kinds["size"] |= {last} if "size" in mean.attrib and "offset" in mean.attrib else set()
+        if "value" in mean.attrib:
+            kinds["value"].add((last, float(mean.attrib["value"].strip(BLANKS) or 0)))
+        if "size" in mean.attrib and "offset" in mean.attrib:
+            kinds["size"].add((last, whole(mean.attrib["offset"])))
     if all(kinds.values()):
         return "it has mean values and mean images", element
     return _remark_on_number(kinds["value"] | kinds["size"], sizes), element
 
 
-def _remark_on_number(channels: set[int], sizes: Sequence[int]) -> str:
-    """What is wrong with the number of means, for an input of which ``sizes`` are those from the channels on."""
-    count = sizes[0]
+def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> str:
+    """What is wrong with the means of channels, for an input of which ``sizes`` are those from the channels on."""
+    count, channels = sizes[0], {channel for channel, _ in means}
     if not channels:
         return ""
     if len(channels) != count:
         return f"it has {counted(len(channels), 'mean')}, and the input {counted(count, 'channel')}"
+    if len(means) != count:
+        again = next(one for (one, _), (other, _) in pairwise(sorted(means)) if one == other)
+        return f"channel {again} has several means that differ"
     outside = next((each for each in sorted(channels) if not 0 <= each < count), None)
     return "" if outside is None else f"there is no channel {outside}: the input has {counted(count, 'channel')}"
 

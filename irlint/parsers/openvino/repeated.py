@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
-from irlint.parsers.openvino.edges import Edge
+from irlint.parsers.openvino.edges import PLAIN, Edge
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
 from irlint.records import record
@@ -75,6 +75,8 @@ def sections(data: bytes) -> Sections | None:
     if max(begin - start, edges_begin - end, len(text) - edges_end) > _LONGEST or _has_long_layer(text, begin, end):
         return None
     head, between, tail = text[start : begin + 8], text[end:edges_begin], text[edges_end:]
+    if head.count("<") != 2 or between.count("<") != 1:
+        return None
     layers, layers_at, tags = (
         _layers(text[begin + 8 : end]),
         _started(head),
@@ -173,8 +175,8 @@ def _is_number(text: str) -> bool:
 
 
 def _are_plain(text: str) -> bool:
-    """Whether a text stands for itself in an attribute."""
-    return text.isprintable() and "<" not in text and "&" not in text
+    """Whether a text stands for itself in an attribute, and ends no tag."""
+    return text.isprintable() and not any(each in text for each in "<>&")
 
 
 def _edges(text: str, ordinal: int) -> list[Edge] | None:
@@ -272,7 +274,7 @@ class RepeatedLayers:
         plain = len(fused) < 2 and all(each.get("name") == "fused_names" and not len(each) for each in fused)
         kept = (
             sound
-            and layer.children.keys() <= {"data", "input", "output", "rt_info"}
+            and layer.children.keys() <= PLAIN
             and (offset is None or _has_offset_first(element, layer.children.get("data")))
             and plain
             and len(list(element.iter("rt_info"))) == (info is not None)

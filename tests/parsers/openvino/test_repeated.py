@@ -12,6 +12,7 @@ from irlint.parsers import openvino
 from irlint.parsers.openvino.repeated import sections
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures" / "openvino").rglob("*.xml"))
+_BODY = next(path for path in FIXTURES if path.name == "IRL153-slices-uneven.xml")
 
 _PORT = '<port id="{id}" precision="FP32"{names}><dim>1</dim><dim>8</dim></port>'
 
@@ -61,6 +62,9 @@ DOCUMENTS = {
     "more than fused names": _document(
         extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/><attribute name="layout" version="0" layout="[N]"/></rt_info>'
     ),
+    "a tag's end in a name, and more than fused names": _document(
+        extra='<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info>'
+    ).replace('names="v2"', 'names="v2>"'),
     "what irlint is told": _document(extra='<rt_info><irlint.ignore value="IRL{at}"/></rt_info>'),
     "an unknown element": _document(extra='<more names="y"/>'),
     "a second output": _document(extra="<output><port id='9'/></output>".replace("'", '"')),
@@ -99,6 +103,7 @@ DOCUMENTS = {
     "fused names twice": _document(
         extra="<rt_info>" + '<attribute name="fused_names" version="0" value="a{at}"/>' * 2 + "</rt_info>"
     ),
+    "layers of a body, of the same number": _BODY.read_text("utf-8").replace("<layers>", '<layers a="b">', 1),
     "a long name": _document(names="v" * 70_000 + "{at}"),
 }
 

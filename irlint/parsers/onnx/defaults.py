@@ -1,0 +1,28 @@
+"""The attributes of a function whose defaults ONNX Runtime looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from irlint.parsers.onnx.messages import FunctionRecord, GraphRecord, NodeRecord
+
+
+def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
+    """The attributes to which nodes of a function refer and which a call of it, in one of the graphs, leaves out."""
+    key = record.domain, record.name, record.overload
+    calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
+    references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
+    return {name for name in references if name and any(name not in call.attributes for call in calls)}
+
+
+def _nodes(graph: GraphRecord) -> Iterator[NodeRecord]:
+    """The nodes of a graph, and those of the bodies in it."""
+    waiting = [graph]
+    while waiting:
+        for node in waiting.pop().nodes:
+            yield node
+            for attribute in node.attributes.values():
+                if isinstance(attribute.value, GraphRecord):
+                    waiting.append(attribute.value)
+                elif attribute.kind == "GRAPHS":
+                    waiting += attribute.value or ()

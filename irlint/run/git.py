@@ -1,0 +1,103 @@
+"""What git says of a repository, of which nothing is executed: no hook, filter, monitor or transport that its own configuration names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from irlint.run.deadline import USUAL
+
+#: What tells a hook of the repository that it belongs to, which need not be the one that is asked.
+OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
+
+#: Keys in place of those that make git start programs.
+OVERRIDDEN = (("core.fsmonitor", "false"), ("core.hooksPath", os.devnull))
+
+#: Nothing is fetched, asked for or written.
+ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+#: Scopes of keys that a repository cannot set.
+TRUSTED = ("system", "global", "command")
+
+#: The mode of a submodule in the index.
+SUBMODULE = "160000 "
+
+
+class NoRevision(ValueError):
+    """A revision that does not exist, or files that are in no repository."""
+
+
+class Git:
+    """Asks about the work tree at ``root``."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.keys = list(OVERRIDDEN)
+        names = sorted(set(self._filters(root, set())))
+        for name in names:
+            self.keys += [(f"{name}.{key}", "") for key in ("clean", "smudge", "process")]
+            self.keys.append((f"{name}.required", "false"))
+
+    def __call__(self, *arguments: str, root: str = "") -> list[str] | None:
+        """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where git cannot be run."""
+        import subprocess
+
+        try:
+            result = subprocess.run(
+                [_program(), *arguments],
+                cwd=root or self.root,
+                env=_environment(self.keys),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=USUAL,
+            )
+        except OSError as error:
+            raise NoRevision(f"git cannot be run: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise NoRevision(f"git {arguments[0]} takes more than {USUAL} seconds") from None
+        message = result.stderr.decode("utf-8", "replace").strip()
+        if result.returncode and message:
+            raise NoRevision(f"git {arguments[0]}: {message.splitlines()[0]}")
+        return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
+
+    def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
+        """``filter.NAME`` of the filters that the configurations of a work tree and its submodules define; all filters where one extends
+        Git LFS, which would run that."""
+        seen.add(os.path.realpath(root))
+        pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
+        listed = self("config", "--show-scope", "--name-only", "-z", "--get-regexp", pattern, root=root) or []
+        found = list(zip(listed[::2], listed[1::2]))
+        own = [name for scope, name in found if scope not in TRUSTED]
+        every = any(name.startswith("lfs.") for name in own)
+        chosen = [name for _, name in found] if every else own
+        yield from (name.rpartition(".")[0] for name in chosen if name.startswith("filter."))
+        for entry in self("ls-files", "--stage", "-z", root=root) or []:
+            folder = os.path.join(root, entry.partition("\t")[2])
+            if not entry.startswith(SUBMODULE) or os.path.realpath(folder) in seen:
+                continue
+            if os.path.exists(os.path.join(folder, ".git")):
+                yield from self._filters(folder, seen)
+
+
+def _program() -> str:
+    """Git; on Windows its path, for there the working folder, which may hold anything, would be searched first."""
+    from irlint.reporters.console import WINDOWS
+
+    found = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))
+    return next(filter(os.path.isfile, found), "git.exe") if WINDOWS else "git"
+
+
+def _environment(keys: list[tuple[str, str]]) -> dict[str, str]:
+    """The environment of git with these keys, which count before those of a repository."""
+    result = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | ENVIRONMENT
+    given = result.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isascii() and given.isdigit() else 0
+    for at, (key, value) in enumerate(keys, count):
+        result |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
+    return result | {"GIT_CONFIG_COUNT": str(count + len(keys))}
