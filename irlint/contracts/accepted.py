@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from types import CodeType
 
 from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Condition, Contract
+from irlint.contracts.formulas import Formula
 from irlint.contracts.interface import End
 from irlint.contracts.sizes import ALL, Sizes, between, met
 from irlint.dims import Dim, Expr, MaybeDim, TooComplex, bounds, evaluated, substituted, symbol, symbols
@@ -28,8 +28,6 @@ DRAWN = 60_000
 #: How long the text of a size is that is read as an expression.
 LONGEST_SUM = 200
 
-#: What conditions may call.
-_FUNCTIONS = {"__builtins__": {}, "min": min, "max": max, "abs": abs}
 
 Point = Mapping[str, int]
 
@@ -123,15 +121,15 @@ class Broken:
 def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
     """What the new model demands of several sizes together that the old one does not."""
     several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
-    codes = [(each, compile(each.text, "condition", "eval")) for each in several]
+    formulas = [(each, Formula(each.text)) for each in several]
     found: dict[str, Broken] = {}
     for point in points(axes, old, new):
         env, clash = carried(axes, point)
         if clash:
             found.setdefault(clash, Broken(point, name=clash))
             continue
-        for condition, code in codes:
-            if condition.text not in found and _holds(code, env) is False:
+        for condition, formula in formulas:
+            if condition.text not in found and _holds(formula, env) is False:
                 found[condition.text] = Broken(point, condition)
     return list(found.values())
 
@@ -167,12 +165,12 @@ def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
             joint = met(mine, theirs)
             spans[str(one)] = None if joint is None else met(before, joint)
     tried = {name: _tried(sizes) for name, sizes in spans.items()}
-    codes = [compile(each.text, "condition", "eval") for each in old.conditions if not each.when]
-    sums = [(name, code) for name, text in taken.texts.items() if (code := _sum(text)) is not None]
+    formulas = [Formula(each.text) for each in old.conditions if not each.when]
+    sums = [(name, formula) for name, text in taken.texts.items() if (formula := _sum(text)) is not None]
     given = {str(each.old): settled(each.old, old) for each in axes if isinstance(each.old, Expr)}
     for sizes in _combined(tried):
         point = _whole_point(given, _summed(sizes, sums))
-        if point is not None and all(_holds(code, point) is not False for code in codes):
+        if point is not None and all(_holds(each, point) is not False for each in formulas):
             yield point
 
 
@@ -197,25 +195,25 @@ def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
         return None
 
 
-def _sum(text: str) -> CodeType | None:
-    """The code of a size that is called by an expression over other sizes, ``past + 1``; None for any other name."""
+def _sum(text: str) -> Formula | None:
+    """The formula of a size that is called by an expression over other sizes, ``past + 1``; None for any other name."""
     if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
         return None
     if not all(each.isalnum() or each in "_+-*/() " for each in text):
         return None
     try:
-        return compile(text.strip(), "size", "eval")
-    except SyntaxError:
+        return Formula(text)
+    except (SyntaxError, TypeError):
         return None
 
 
-def _summed(sizes: Point, sums: Iterable[tuple[str, CodeType]]) -> Point:
+def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
     """The sizes, those in place that are called by what they are."""
     found = dict(sizes)
-    for name, code in sums:
+    for name, formula in sums:
         try:
-            size = eval(code, dict(_FUNCTIONS), dict(sizes)) if name in sizes else None
-        except (NameError, TypeError, ZeroDivisionError, OverflowError):
+            size = formula.value(sizes) if name in sizes else None
+        except (KeyError, ZeroDivisionError):
             size = None
         if isinstance(size, int) and size > 0:
             found[name] = size
@@ -249,9 +247,9 @@ def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
         yield {name: draw.choice(list(islice(sizes, few))) for name, sizes in tried.items()}
 
 
-def _holds(code: CodeType, sizes: Point) -> bool | None:
+def _holds(formula: Formula, sizes: Point) -> bool | None:
     """Whether a condition holds; None where it is about other sizes than these."""
     try:
-        return bool(eval(code, dict(_FUNCTIONS), dict(sizes)))
-    except (NameError, ZeroDivisionError):
+        return formula.holds(sizes)
+    except (KeyError, ZeroDivisionError):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from irlint.contracts.conditions import conditions
+from irlint.contracts.formulas import Formula
 from irlint.contracts.implied import by_name, related, symbols_in, without_implied
 from irlint.contracts.joint import about, contradicting
 from irlint.contracts.residues import reduced
@@ -385,13 +386,13 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
     """The demands of which each implies a condition; else those that do together, the one that completes it first."""
-    code = compile(text, "condition", "eval")
+    formula = Formula(text)
 
     def implied(sizes: Sizes) -> bool:
         limit = sizes.modulus * 4 + 64
         greatest = sizes.greatest
         end = limit if greatest is None else min(greatest, 16 * limit)
-        return all(eval(code, {"__builtins__": {}}, {name: size}) for size in sizes.elements(end))
+        return all(formula.holds({name: size}) for size in sizes.elements(end))
 
     alone = [demand for demand, sizes in makers if implied(sizes)]
     if alone:

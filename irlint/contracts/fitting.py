@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
+from irlint.contracts.formulas import Formula
 from irlint.contracts.implied import symbols_in
 from irlint.contracts.simplified import decided, replaced_in
 from irlint.contracts.sizes import ALL, Sizes, met, solved
@@ -69,16 +70,16 @@ def points(
 class _Condition:
     """A text that holds or does not, and the ``leaders`` of the symbols in it."""
 
-    __slots__ = ("code", "leaders")
+    __slots__ = ("formula", "leaders")
 
     def __init__(self, text: str, leaders: Mapping[str, int | str]) -> None:
-        self.code = compile(text, "condition", "eval")
-        self.leaders = {name: leaders[name] for name in self.code.co_names if name in leaders}
+        self.formula = Formula(text)
+        self.leaders = {name: leaders[name] for name in self.formula.names if name in leaders}
 
     def holds(self, point: Mapping[str, int]) -> bool:
         """Whether it holds where roots have these sizes."""
         known = {name: each if isinstance(each, int) else point[each] for name, each in self.leaders.items()}
-        return bool(eval(self.code, {"__builtins__": {"min": min, "max": max, "abs": abs}}, known))
+        return self.formula.holds(known)
 
 
 #: Whether sizes go together; where they did before one was ``changed``, only what is about that one is looked at.

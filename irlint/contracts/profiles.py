@@ -8,6 +8,7 @@ from math import gcd
 from irlint.contracts.contract import Contract
 from irlint.contracts.derived import Dependence, dependence, joint, ones
 from irlint.contracts.fitting import FARTHEST, points
+from irlint.contracts.formulas import Formula
 from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
 from irlint.records import NOTHING, record, replaced
@@ -148,7 +149,7 @@ def _only(size: int) -> Sizes:
 
 def _names(text: str) -> set[str]:
     """The symbols in a condition."""
-    return set(compile(text, "condition", "eval").co_names) - {"min", "max", "abs"}
+    return set(Formula(text).names)
 
 
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
