@@ -248,7 +248,8 @@ class Guesses:
             if value not in self.makers.known.types or not self.makers.is_constant(value):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
-            for whole in dict.fromkeys((*listed, *(() if name in TARGETS else _entries_swapped(entries)))):
+            swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
+            for whole in dict.fromkeys((*listed, *swapped)):
                 if (value, whole) not in tried:
                     yield from self._other_list(node, port, value, whole, USUAL if whole in listed else SELDOM)
 
@@ -485,6 +486,11 @@ def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:
     """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be."""
     dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
     return int(dim == wanted) - int(dim == entry != 1)
+
+
+def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
+    """Whether -1, which stands for what is left, is another entry."""
+    return -1 in entries and entries.index(-1) != others.index(-1)
 
 
 def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from irlint.dims import product
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
 
 
 def cast(given: Tensor, to: str) -> Tensor:
     """A value of the shape ``given``, and of another element type."""
-    return Tensor(to, given.shape)
+    return Tensor(to, given.shape, given.value if to in INTEGERS and given.dtype in INTEGERS else None)
 
 
 def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
@@ -26,7 +26,7 @@ def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
     shape = given.shape
     if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
         return None
-    return Tensor(given.dtype, tuple(dim for at, dim in enumerate(shape) if at not in axes))
+    return Tensor(given.dtype, tuple(dim for at, dim in enumerate(shape) if at not in axes), given.value)
 
 
 def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
@@ -43,7 +43,7 @@ def flattened(given: Tensor, axis: int) -> Tensor | None:
     """A value as a matrix, of the axes before ``axis`` and of the others; None where its shape is unknown."""
     if given.shape is None:
         return None
-    return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])))
+    return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])), given.value)
 
 
 #: What each makes of a type, given its attributes; the names of axes are those of ONNX.

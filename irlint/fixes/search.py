@@ -140,7 +140,8 @@ class Search:
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         yield guesses.resized(ends, sizes)
-        yield inputs.rewired(node)
+        if problem.is_error:
+            yield inputs.rewired(node)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(guesss):

@@ -120,7 +120,9 @@ class Trials:
         if not isinstance(known, Tensor):
             return None
         if edit.name in inserted.RESULTS:
-            return inserted.RESULTS[edit.name](known, **dict(edit.value))
+            result = inserted.RESULTS[edit.name](known, **dict(edit.value))
+            # A fault about contents is not fixed where these are only not known any more.
+            return None if result is not None and result.value is None and known.value is not None else result
         like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
         answer = self._ask(like, [known], None) if like is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None
