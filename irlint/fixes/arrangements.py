@@ -73,7 +73,13 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
         yield Guess((guesses.inserted(SQUEEZE, node, port, (("axes", ones),)),), likely, about=(node, port))
     if rank > 2:
         yield Guess((guesses.inserted(FLATTEN, node, port, (("axis", 1),)),), GUESS, count=1)
-    for axis in range(rank + 1):
+    ranks = [
+        each.rank or 0
+        for at, each in enumerate(inputs_of(node, guesses.known))
+        if isinstance(each, Tensor) and at != port
+    ]
+    stretches = problem.fault.rule.family == "broadcasting" and rank >= max(ranks, default=0)
+    for axis in range(0 if stretches else rank + 1):
         yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
     for perm, count in _orders(rank, guesses):
         likely = LAST if guesses.moves_batch(given.shape or (), perm) else GUESS

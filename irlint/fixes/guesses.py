@@ -251,7 +251,8 @@ class Guesses:
             swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
             for whole in dict.fromkeys((*listed, *swapped)):
                 if (value, whole) not in tried:
-                    yield from self._other_list(node, port, value, whole, USUAL if whole in listed else SELDOM)
+                    usual_one = whole in listed or name in TARGETS
+                    yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
 
     def _held(self, value: Value, index: int) -> tuple[Value, int] | None:
         """The constant, and the entry of it, that an entry of a value comes from."""

@@ -163,7 +163,7 @@ class Inputs:
         ]
         inputs = inputs_of(node, self.known)
         for port, (value, given) in enumerate(zip(node.inputs, inputs)):
-            if value is None or self.makers.is_constant(value):
+            if value is None or self.makers.is_constant(value) or not self._is_used_elsewhere(value, node):
                 continue
             for other in reversed(made):
                 known = self.known.types.get(other)
@@ -171,6 +171,10 @@ class Inputs:
                     continue
                 if known.dtype == given.dtype and known != given:
                     yield Guess((self.guesses.connected(other, node, port),), LAST)
+
+    def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
+        """Whether a value has other users than a node: of a connection to a wrong value, the right one lost a user, and not this one."""
+        return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
         """The outputs of a node, of one that is used those alone that its operator always has."""

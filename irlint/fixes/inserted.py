@@ -16,9 +16,11 @@ def cast(given: Tensor, to: str) -> Tensor:
 
 
 def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
-    """A value with its axes in the order of ``perm``; None where it has another number of them."""
+    """A value with its axes in the order of ``perm``; None where these are not its axes."""
     shape = given.shape
-    return Tensor(given.dtype, tuple(shape[axis] for axis in perm)) if shape and len(shape) == len(perm) else None
+    if not shape or sorted(perm) != list(range(len(shape))):
+        return None
+    return Tensor(given.dtype, tuple(shape[axis] for axis in perm))
 
 
 def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:

@@ -76,11 +76,19 @@ def resized(
                 axes.setdefault(given, {})[at] = None
     for given, every in list(axes.items())[:INPUTS] if node is not None else ():
         for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
-            yield from _fed(problem, [given], some, guesses, trials, likely=GUESS if at or given in near else SELDOM)
+            yield from _fed(
+                problem,
+                [given],
+                some,
+                guesses,
+                trials,
+                likely=GUESS if at or given in near else SELDOM,
+                sure=given not in near,
+            )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
         batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
         if len(batch) > 1:
-            yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM)
+            yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM, sure=True)
 
 
 def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
@@ -103,7 +111,14 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _fed(
-    problem: Problem, given: Sequence[Value], axes: tuple[int, ...], guesses: Guesses, trials: Trials, *, likely: int
+    problem: Problem,
+    given: Sequence[Value],
+    axes: tuple[int, ...],
+    guesses: Guesses,
+    trials: Trials,
+    *,
+    likely: int,
+    sure: bool,
 ) -> Iterator[Guess]:
     """Inputs with other sizes on axes, on which all of them have the same."""
     node, shape = problem.node, shape_of(given[0], trials.known)
@@ -139,7 +154,7 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part > 0 and allowed(part) and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            yield Guess(edits(_roundest(first, *others)), likely, about=(*given, *axes), sure=not others)
+            yield Guess(edits(_roundest(first, *others)), likely, about=(*given, *axes), sure=not others and sure)
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:

@@ -124,7 +124,18 @@ class Suggestions:
         if found is None:
             return None
         help = problem.fault.help if found.or_constant else ""
-        return Suggestion(problem, found.alternatives, found.outcome, help, found.sure)
+        alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
+        return Suggestion(problem, alternatives, found.outcome, help, found.sure)
+
+
+def _as_data(edit: Edit) -> Edit:
+    """An edit of which sizes that stay dynamic are those that are declared."""
+    if edit.shape is None:
+        return edit
+    shape, before = (
+        tuple(dim if isinstance(dim, int) else "" for dim in shape) for shape in (edit.shape, edit.before or ())
+    )
+    return replaced(edit, shape=shape, before=before)
 
 
 def _is_whole(edit: Edit) -> bool:

@@ -112,7 +112,7 @@ def _readers() -> dict[str, Reader]:
     scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, float, bool)}
     kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
     records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
-    special = {"None": _nothing, "Any": _scalar, "bytes": _bytes, "Severity": _severity, "Rule": _rule}
+    special = {"None": _nothing, "Any": _any, "bytes": _bytes, "Severity": _severity, "Rule": _rule}
     return {**records, **scalars, **special}
 
 
@@ -134,8 +134,13 @@ def _nothing(value: Any) -> None:
         raise ValueError("something")
 
 
+def _any(value: Any) -> Any:
+    """A scalar, or a tuple of such."""
+    return tuple(map(_any, value)) if isinstance(value, list) else _scalar(value)
+
+
 def _scalar(value: Any) -> Any:
-    if value is not None and not isinstance(value, (str, int)):
+    if value is not None and not isinstance(value, (str, int, float)):
         raise ValueError("no text and no number")
     return value
 

@@ -24,7 +24,7 @@ BROKEN = """
 (float[2,3,4] x, float[3,2,5] z) => (float[3,4,5] y) { t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) } | t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) > y = MatMul (x, z) |
 (float[2,3] x, float[2,3,4] z) => (float[2,3,4] y) <int64[1] a = {2}> { u = Unsqueeze (x, a) y = Add (u, z) } | u = Unsqueeze (x, a) y = Add (u, z) > y = Add (x, z) | insert an Unsqueeze with `axes = [2]` before input 0 in Add[0], remove the initializer "a"
 (float[2,48,8] x) => (float[2,48,4,2] y) <int64[4] t = {2, 48, 4, -1}> { y = Reshape (x, t) } | 48, 4, -1} > 47, 4, -1} | change 47 to 48 in constant `t` (entry 1)
-(float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { y = MatMul (x, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
+(float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { z = Relu (x) y = MatMul (z, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
 (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) } | float[3] w = {1, 2, 3} > float16[3] w = {15360, 16384, 16896} | store constant `w` as float32
 (float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (z, x) } | (z, x) > (x, z) | swap
 (float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | | 11

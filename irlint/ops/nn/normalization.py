@@ -163,7 +163,7 @@ def group_normalization(
     expect_rank(x, 0, least=2, what="X")
     channels = channels_of(x.shape)
     parameters = [
-        (index, name, None if _is_for_all(each, index, name, channels) else _listed(each, index, name))
+        (index, name, None if _is_for_all(each, channels, index=index, name=name) else _listed(each, index, name))
         for index, name, each in ((1, "scale", scale), (2, "bias", bias))
     ]
     channels = channelled(x.shape, parameters, channels)
@@ -171,7 +171,7 @@ def group_normalization(
     return Tensor(x.dtype, with_channels(x.shape, channels))
 
 
-def _is_for_all(parameter: Tensor, index: int, name: str, channels: MaybeDim) -> bool:
+def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
     """Whether a parameter has one element, which ONNX Runtime uses for all channels: a warning, unless there is one channel."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
