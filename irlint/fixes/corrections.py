@@ -307,6 +307,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     names = dict.fromkeys(
         (problem.fault.intended, *(each.name for each in unused if not differ(known.types.get(each), value.type)))
     )
+    if len(names) > UNUSED:
+        return
     for name in names:
         if name:
             yield (Edit("rename", "value", problem.graph, name=name, value=value.name),)

@@ -26,7 +26,7 @@ SUGGESTED = 2
 
 #: For one finding a whole file is checked again so often, or so often that as many nodes are looked at.
 FEWEST_CHECKS = 2
-NODES_CHECKED = 20_000
+NODES_CHECKED = 6_000
 
 
 @record
