@@ -52,26 +52,39 @@ class Rechecked:
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem))
 
+    def is_writable(self, edits: Sequence[Edit]) -> bool:
+        """Whether the file can be written with some edits; of one that is too large to be read again nobody knows it here."""
+        form = self.model.format
+        return self._is_large() or (form is not None and bool(form.writer) and self._written(edits) is not None)
+
     def _after(self, edits: Sequence[Edit]) -> list[Problem] | None:
         form = self.model.format
-        if form is None or not form.writer:
-            return None
+        raw = self._written(edits) if form is not None and form.writer and not self._is_large() else None
+        model = parsers.read(self.model.path, raw) if raw is not None else None
+        return None if model is None or model.graph is None else every_problem(inferred(model, self.shapes))
+
+    def _is_large(self) -> bool:
+        """Whether a file is too large to be read again, or cannot be: one on a server, or one that is gone."""
         if self.data is None:
-            with opened(self.model.path) as stream:
-                self.data = stream.read(LARGEST + 1)
-        if len(self.data) > LARGEST:
-            return None
+            try:
+                with opened(self.model.path) as stream:
+                    self.data = stream.read(LARGEST + 1)
+            except OSError:
+                return True
+        return len(self.data) > LARGEST
+
+    def _written(self, edits: Sequence[Edit]) -> bytes | None:
+        """The file with some edits; None where it cannot be written with them."""
         from irlint.fixes.wire import Unwritable
         from irlint.parsers.onnx.protobuf import Damage
 
-        data = self.data
+        assert self.model.format is not None
+        data = self.data or b""
         try:
-            pieces = import_module(f"irlint.fixes.{form.writer}").rewritten(data, self.model, edits)
+            pieces = import_module(f"irlint.fixes.{self.model.format.writer}").rewritten(data, self.model, edits)
         except (Unwritable, Damage, IndexError):
             return None
-        raw = b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
-        model = parsers.read(self.model.path, raw)
-        return None if model.graph is None else every_problem(inferred(model, self.shapes))
+        return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

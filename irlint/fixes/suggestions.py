@@ -86,8 +86,11 @@ class Suggestions:
 
         suggestion = None if may_be_corrected(problem) else self._searched(problem)
         suggestion = self._corrected(problem) if suggestion is None else suggestion
-        if suggestion is not None:
-            self._found.append(suggestion)
+        if suggestion is None:
+            return None
+        if suggestion.fix is not None and not self.rechecked.is_writable(suggestion.fix.edits):
+            suggestion = replaced(suggestion, sure=False)
+        self._found.append(suggestion)
         return suggestion
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
