@@ -49,8 +49,8 @@ class Mended:
 def with_meant_edges(problems: list[Problem], known: Known, misled: Container[str]) -> list[Problem]:
     """The problems; of a wrong edge one that says which edge is meant, from which the others follow."""
     graph = known.model.graph
-    told = [each for each in problems if each.node is not None and not each.graph and _counts(each)]
-    nodes = {each.node for each in told if each.fault.rule.family in misled}
+    counted = [each for each in problems if each.node is not None and not each.graph and _counts(each)]
+    nodes = {each.node for each in counted if each.fault.rule.family in misled}
     if graph is None or not nodes:
         return problems
     asked = (node for node in graph.nodes if node in known.calls)
@@ -58,7 +58,7 @@ def with_meant_edges(problems: list[Problem], known: Known, misled: Container[st
     touched = [each for each in strays if each.node in nodes]
     if not touched or len(touched) > PORTS:
         return problems
-    search = _Search(known, graph, told, strays)
+    search = _Search(known, graph, counted, strays)
     found: list[Mended] = []
     for stray in touched:
         reference = search.reference(stray)

@@ -237,11 +237,11 @@ class Inputs:
         """A constant of an element type that others have in its place, or one of these itself."""
         type_of = self.known.types.get
         there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
-        kin = [each for each in there if each is not None and each is not value]
-        others = [each for each in kin if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        similar = [each for each in there if each is not None and each is not value]
+        others = [each for each in similar if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
         if self.known.format.writer == "onnx":
             yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
-        if kin and not others:
+        if similar and not others:
             return
         stored = sum(_dtype(type_of(each)) == dtype for each in self.graph.constants)
         yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)

@@ -61,11 +61,6 @@ def set_value(attribute: Message, name: str, value: Any) -> None:
             raise Unwritable(f"an attribute cannot hold {type(value).__name__}")
 
 
-def renamed(attribute: Message, name: str) -> None:
-    """Gives an AttributeProto another name."""
-    attribute.set_text(_NAME, name)
-
-
 def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Sequence[Any]) -> None:
     """Gives a TensorProto other elements, as raw data inside the file. Raises Unwritable."""
     if dtype not in _PACKED:

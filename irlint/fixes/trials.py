@@ -176,11 +176,6 @@ class Trials:
             for value, given in zip(problem.node.outputs, answer.outputs)
         )
 
-    def outputs(self, change: Change, node: Node) -> Sequence[Type | None] | None:
-        """What a node that is changed gives; None where that is a fault."""
-        answer = self._answer(change, node, dict(change.types))
-        return None if answer is None or _grave(answer.faults) else answer.outputs
-
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
         """Whether the file declares another type of a value, by what must hold in the model, too."""
         from irlint.inference.agreement import disagrees, terms_of

@@ -301,13 +301,13 @@ class _GraphReader:
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _nameless_types(self, layers: list[Layer]) -> None:
-        told = {each.layer for each in self.layers.complaints if each.fault.severity is Severity.ERROR}
+        refused = {each.layer for each in self.layers.complaints if each.fault.severity is Severity.ERROR}
         for layer in layers:
-            if layer.type == "Parameter" and layer.data is None and layer not in told:
+            if layer.type == "Parameter" and layer.data is None and layer not in refused:
                 message = f"{layer.text} has no <data>, which states its shape and its element type"
                 fault = MISSING_ATTRIBUTE.fault(message, help="add <data> with shape and element_type")
                 self.layers.complain(fault, layer.place, layer)
-            if layer.type or not layer.live or layer in told:
+            if layer.type or not layer.live or layer in refused:
                 continue
             message = f'{layer.text} has type="", where the name of an operation is expected'
             place = Place(layer.place.element, "type")
