@@ -83,7 +83,7 @@ class Search:
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         unsure |= not problem.is_error and any(edit.kind != "constant" for edit in best[0].guess.edits)
-        return Found(alternatives, best[0].outcome, not unsure, self._or_constant(problem, best[0].guess))
+        return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""
@@ -254,6 +254,13 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
         if other[axis] == 1 != one[axis] and product(one) != product(other):
             return True
     return False
+
+
+def _shared(best: Sequence[Tried]) -> Outcome:
+    """What the first of some guesses does, without the problems that only some of them fix."""
+    outcome = best[0].outcome
+    sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
+    return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))
 
 
 def _at(found: tuple[int, Node]) -> int:

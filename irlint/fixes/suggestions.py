@@ -64,14 +64,34 @@ class Suggestion:
 class Suggestions:
     """Looks for what fixes the findings of one model."""
 
-    def __init__(self, known: Known, makers: Makers, problems: Sequence[Problem], rechecked: Rechecked) -> None:
+    def __init__(self, known: Known, problems: Sequence[Problem], rechecked: Rechecked) -> None:
         self.known = known
-        self.makers = makers
         self.problems = problems
         self.rechecked = rechecked
         self.looked = 0
         self._search: Search | None = None
         self._found: list[Suggestion] = []
+
+    def rooted(self) -> list[Problem]:
+        """The problems; those that the one fix of another also removes have that other as ``because``."""
+        causes: dict[int, Problem] = {}
+        kinds = set()
+        for problem in self.problems:
+            kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
+            suggestion = None if kind in kinds or id(problem) in causes else self.of(problem)
+            kinds.add(kind)
+            if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
+                continue
+            fixed = [each for each in suggestion.outcome.fixed if each.because is None and id(each) not in causes]
+            index = suggestion.alternatives[0][0].index
+            root = min(fixed, key=lambda each: (not each.is_error, _index(each) != index))
+            causes.update({id(each): root for each in fixed if each is not root})
+        if not causes:
+            return list(self.problems)
+        return [
+            replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
+            for each in self.problems
+        ]
 
     def of(self, problem: Problem) -> Suggestion | None:
         """What fixes a problem; None where nothing does, too much does, or enough was tried."""
@@ -122,13 +142,18 @@ class Suggestions:
             return None
         self.looked += 1
         if self._search is None:
-            self._search = Search(self.known, graph, self.makers, self.problems)
+            self._search = Search(self.known, graph, Makers(self.known), self.problems)
         found = self._search.best(problem)
         if found is None:
             return None
         help = problem.fault.help if found.or_constant else ""
         alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
         return Suggestion(problem, alternatives, found.outcome, help, found.sure)
+
+
+def _index(problem: Problem) -> int | None:
+    """The index of the node of the main graph that a problem is about."""
+    return problem.node.index if problem.node is not None and not problem.graph else None
 
 
 def _as_data(edit: Edit) -> Edit:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
-from irlint.dims import Expr, Shape
-from irlint.findings.faults import Severity
+from irlint.dims import Expr
 from irlint.findings.report import Finding, Related
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
@@ -31,9 +30,6 @@ MANY = 64
 #: At most so many sizes of a finding are explained, and so many of its inputs named as related.
 REASONS = 4
 RELATED = 8
-
-#: The families of rules whose findings one attribute, input or number may fix.
-FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
 #: Of so many findings of a file the nodes around them are drawn.
 AROUND = 200
@@ -97,38 +93,6 @@ def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pi
                     detail = replaced(findings[at].detail, behind=finding.fingerprint)
                     findings[at] = replaced(findings[at], detail=detail)
     return findings
-
-
-def with_suggestions(
-    pictures: Pictures,
-    every: Sequence[Problem],
-    problems: Sequence[Problem],
-    findings: Sequence[Finding],
-    shapes: Mapping[str, Shape],
-) -> list[Finding]:
-    """The findings, the first of them with what fixes them where that was found; ``problems`` belong to them one by one, and
-    ``every`` one of the file counts."""
-    if pictures.model.graph is None or not any(map(_may_be_fixed, problems)):
-        return list(findings)
-    from irlint.fixes.rechecking import Rechecked
-    from irlint.fixes.suggestions import Suggestions
-
-    rechecked = Rechecked(pictures.model, pictures.data, every, shapes)
-    suggestions = Suggestions(pictures.known, pictures.makers, every, rechecked)
-    seen: set[Group] = set()
-    result = []
-    for problem, finding in zip(problems, findings):
-        key = group(finding)
-        found = None if key in seen or finding.because else suggestions.of(problem)
-        seen.add(key)
-        if found is not None:
-            finding = replaced(finding, lever=found.text, fix=finding.fix or found.fix)
-        result.append(finding)
-    return result
-
-
-def _may_be_fixed(problem: Problem) -> bool:
-    return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXED
 
 
 class Painter(Naming, Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from irlint import checks, parsers
 from irlint.dims import Shape
+from irlint.findings.faults import Severity
 from irlint.findings.report import CheckedFile, Finding, Operand, Related, Silenced, with_roots
 from irlint.findings.wording import bounded
 from irlint.inference.known import Known
@@ -17,7 +18,11 @@ from irlint.parsers.opening import whole
 from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
+    from irlint.fixes.suggestions import Suggestions
     from irlint.policy.suppressions import Policy
+
+#: The families of rules whose findings one attribute, input or number may fix.
+FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
 #: Of one rule in one file, the text report draws at most so many findings in full.
 DRAWN = 10
@@ -56,7 +61,9 @@ def inspected(
     missing = _missing(model, shapes or {})
     known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
     found = _in_document_order(model, _every_problem(known, targets))
-    every_one = found
+    suggestions = _suggestions(known, found, data, shapes or {})
+    if suggestions is not None:
+        found = suggestions.rooted()
     findings = _findings(model, known, found, data, with_operands=operands)
     if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
         findings = _with_fixes(known, found, findings, data)
@@ -65,14 +72,12 @@ def inspected(
     if policy is not None or ignores:
         found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
         checked = checked if silenced else replaced(checked, silenced=())
-    if findings and (draw or operands):
-        from irlint.pictures.finding import Pictures, drawn, with_suggestions
+    if suggestions is not None and (draw or operands):
+        findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
+    if findings and draw:
+        from irlint.pictures.finding import drawn
 
-        pictures = Pictures(model, known, data)
-        findings = with_suggestions(pictures, every_one, found, findings, shapes or {})
-        if draw:
-            limit = None if every else DRAWN
-            findings = drawn(model, known, found, findings, data, limit, around=page, pictures=pictures)
+        findings = drawn(model, known, found, findings, data, None if every else DRAWN, around=page)
     if page and model.graph is not None:
         from irlint.run.facts import facts
 
@@ -87,6 +92,28 @@ def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
     from irlint.fixes.explaining import explained
 
     return explained(found, known)
+
+
+def _suggestions(
+    known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
+) -> Suggestions | None:
+    """What looks for the edits that fix a model; None where it has no problem that an edit may fix."""
+    if known.model.graph is None or not any(map(_may_be_fixed, found)):
+        return None
+    from irlint.fixes.rechecking import Rechecked
+    from irlint.fixes.suggestions import Suggestions
+
+    return Suggestions(known, found, Rechecked(known.model, data, found, shapes))
+
+
+def _may_be_fixed(problem: Problem) -> bool:
+    return problem.fault.severity is not Severity.NOTE and problem.fault.rule.family in FIXED
+
+
+def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
+    """A finding with what fixes it, where that was found."""
+    found = suggestions.of(problem)
+    return finding if found is None else replaced(finding, lever=found.text, fix=finding.fix or found.fix)
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:

@@ -144,9 +144,15 @@ def test_a_constant_that_several_nodes_use() -> None:
         """(float[2,48,8] x, float[2,48,16] z) => (float[2,48,?] y, float[2,48,?] u) <int64[3] t = {2, 47, -1}> {
   y = Reshape (x, t) u = Reshape (z, t) }"""
     )
-    assert {finding.lever for finding in report.findings} == {
-        "change 47 to 48 in constant `t` (entry 1); this also fixes 1 more"
-    }
+    root, other = report.findings
+    assert root.lever == "change 47 to 48 in constant `t` (entry 1); this also fixes 1 more"
+    assert (other.because, other.lever) == (root.fingerprint, "")
+
+
+def test_what_one_fix_of_several_removes_follows_from_none() -> None:
+    """Two edits remove both errors, and neither tells which of these is the mistake."""
+    report = check("(float[2,3] x, float[2,4] z) => (float[?,?] y, float[?,?] u) { y = Add (x, z) u = Mul (x, z) }")
+    assert [each.because for each in report.findings] == ["", ""]
 
 
 def test_a_size_that_is_frozen() -> None:
