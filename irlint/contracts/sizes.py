@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from itertools import count
 from math import lcm
 
 from irlint.contracts.piecewise import Finer, Interval, Unsolvable, pieces_of, where
@@ -69,6 +71,21 @@ class Sizes:
                     return []
                 found += [residue + self.modulus * at for at in range(low, high + 1)]
         return sorted(found)
+
+    def beyond(self, size: int, step: int) -> Iterator[int]:
+        """The sizes above another one (``step`` 1) or below it (-1), the nearest first."""
+        return merge(*(self._class_beyond(at, size, step) for at in range(self.modulus)), key=lambda each: step * each)
+
+    def _class_beyond(self, residue: int, size: int, step: int) -> Iterator[int]:
+        """Those of one residue class."""
+        beyond = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
+        for low, high in self.classes[residue][::step]:
+            numbers: Iterable[int] = ()
+            if step < 0:
+                numbers = range(beyond if high is None else min(high, beyond), low - 1, -1)
+            elif high is None or high >= beyond:
+                numbers = count(max(low, beyond)) if high is None else range(max(low, beyond), high + 1)
+            yield from (residue + self.modulus * at for at in numbers)
 
     def elements(self, end: int) -> Iterator[int]:
         """The sizes up to ``end``, in order."""

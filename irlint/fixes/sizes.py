@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import fixes_products
 from irlint.contracts.simplified import simplified
-from irlint.contracts.sizes import solved
+from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
@@ -18,13 +18,14 @@ from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
+from irlint.records import record, replaced
 
 #: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
 WANTED = symbol("a fed size", 1)
 
-#: So many inputs are tried, and sizes so far away from the one that is there.
+#: So many inputs are tried, and so many of the nearest sizes where the demands cannot be solved.
 INPUTS = 3
-FAR = 16_384
+FAR = 1024
 
 #: In each direction so many sizes are tried that the demands allow, and so many neighbors of the first that fits.
 TRIED = 4
@@ -145,14 +146,13 @@ def _fed(
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
-    allowed = _allowed(common, (*wanted, *(each.any_of for each in demands))) if wanted else None
-    if allowed is None:
+    allowed = _allowed((*wanted, *(each.any_of for each in demands)))
+    if allowed is None or common in allowed:
         return
     for step in (-1, 1):
-        near = (common + step * far for far in range(1, FAR) if common + step * far > 0)
-        first = next(filter(fits, islice(filter(allowed, near), TRIED)), None)
+        first = next(filter(fits, islice(allowed.beyond(common, step), TRIED)), None)
         if first is not None:
-            beside = takewhile(lambda part: part > 0 and allowed(part) and fits(part), count(first + step, step))
+            beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
             yield Guess(edits(_roundest(first, *others)), likely, about=(*given, *axes), sure=not others and sure)
 
@@ -183,23 +183,37 @@ def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Rela
     return []
 
 
-def _allowed(size: int, demands: Iterable[Sequence[Relation]]) -> Callable[[int], bool] | None:
-    """Whether all of the demands that are about the wanted size alone hold for a number; None where they hold for ``size``, or there are none."""
+@record
+class Allowed:
+    """The sizes of a set for which relations that could not be solved hold, too: one of each of ``unsolved``."""
+
+    sizes: Sizes
+    unsolved: tuple[Sequence[Relation], ...] = ()
+
+    def __contains__(self, size: int) -> bool:
+        return size in self.sizes and self._holds(size)
+
+    def beyond(self, size: int, step: int) -> Iterator[int]:
+        """The sizes above another one (``step`` 1) or below it (-1), the nearest first."""
+        found = self.sizes.beyond(size, step)
+        return filter(self._holds, islice(found, FAR)) if self.unsolved else found
+
+    def _holds(self, size: int) -> bool:
+        return all(any(_holds(each, size) for each in relations) for relations in self.unsolved)
+
+
+def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
+    """The sizes for which all of the demands hold that are about the wanted size alone; None where there are no such demands."""
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
-    if not of_one:
-        return None
-    solutions = [
-        (relations, solved([simplified(each) for each in relations]) if _is_short(relations) else None)
-        for relations in of_one
-    ]
-
-    def holds(number: int) -> bool:
-        return all(
-            number in sizes if sizes is not None else any(_holds(each, number) for each in relations)
-            for relations, sizes in solutions
-        )
-
-    return None if holds(size) else holds
+    allowed = Allowed(ALL)
+    for relations in of_one:
+        sizes = solved([simplified(each) for each in relations]) if _is_short(relations) else None
+        both = met(allowed.sizes, sizes) if sizes is not None else None
+        if both is None:
+            allowed = replaced(allowed, unsolved=(*allowed.unsolved, relations))
+        else:
+            allowed = replaced(allowed, sizes=both)
+    return allowed if of_one else None
 
 
 def _is_short(relations: Sequence[Relation]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,3 +103,15 @@ def test_alternatives(other: int) -> None:
     sizes = solved([Relation("==", H, other), Relation("==", H, 1)])
     assert sizes is not None
     assert conditions("H", sizes) == (f"H in (1, {other})",)
+
+
+@settings(max_examples=40)
+@given(st.lists(relations, min_size=1, max_size=2), st.integers(1, LARGEST))
+def test_the_nearest_sizes_of_a_set(wanted: list[Relation], size: int) -> None:
+    sizes = solved(wanted)
+    if sizes is None:
+        return
+    every = list(sizes.elements(LARGEST))
+    assert list(sizes.beyond(size, -1)) == [each for each in reversed(every) if each < size]
+    above = [each for each in every if each > size]
+    assert list(islice(sizes.beyond(size, 1), len(above))) == above
