@@ -22,7 +22,7 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.inputs import may_be_renamed
+from irlint.fixes.inputs import may_be_renamed, names_another_operator
 from irlint.fixes.inserted import CAST
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.causes import differ
@@ -301,7 +301,8 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value)
         almost = closest(value.name, [problem.fault.intended], ALMOST)
-        if problem.fault.intended and (almost or (len(unused) < 2 and not lost)):
+        sure = almost and not names_another_operator(value.name, problem.fault.intended)
+        if problem.fault.intended and (sure or (len(unused) < 2 and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
     names = dict.fromkeys(

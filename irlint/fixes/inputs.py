@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from irlint.checks.meant import plain
+from irlint.checks.meant import ALIKE, plain
 from irlint.findings.edits import Edit
+from irlint.findings.wording import closest
 from irlint.fixes.guesses import Guess, Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
@@ -279,12 +280,27 @@ class Inputs:
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> bool:
-    """Whether a value may be the one that had another name before: not where its name tells its node, and the other name does not."""
-    if node is None or before is None:
+    """Whether a value may be the one that had another name before: not where its name tells its node, and the other name does not, nor
+    where the exporter numbered both, or one of them after another operator."""
+    if before is None:
         return True
-    if node.name and node.name in value.name:
-        return node.name in before.name
-    return not (value.name.isdecimal() and before.name.isdecimal())
+    if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
+        return False
+    if names_another_operator(value.name, before.name):
+        return False
+    return node is None or not node.name or node.name not in value.name or node.name in before.name
+
+
+def names_another_operator(one: str, other: str) -> bool:
+    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and ``/block/Gemm_output_0``."""
+    ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
+    return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
+
+
+def _number(name: str) -> str:
+    """The number of a value that an exporter numbered: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of others."""
+    number = name.rpartition("_")[2] if "::" in name else name
+    return number if number.isdecimal() else ""
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from pathlib import Path
 
@@ -250,3 +251,23 @@ def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sound_model_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "Trials", None)
     assert check("(float[2,3] x) => (float[2,3] y) { y = Relu (x) }").ok
+
+
+#: Graphs that lack a node, so that its input or its weights are unused and another name is undefined.
+LACKING_A_NODE = """
+(float[2,3] x) => (float[2,3] y) { "/fc.0/Gemm_output_0" = Neg (x) y = Exp ("/fc.1/Relu_output_0") }
+(float[2,3] x) => (float[2,3] y) { "onnx::Conv_7" = Neg (x) y = Exp ("onnx::Cast_8") }
+(float[2,3] x) => (float[2,3] y) <float[3] bias = {1, 2, 3}> { t = Neg (x) y = Add (t, "15") }
+"""
+
+
+@pytest.mark.parametrize("graph", LACKING_A_NODE.strip().splitlines())
+def test_a_missing_node_is_not_replaced_by_what_nothing_uses(graph: str) -> None:
+    names = {f"name{at}": name for at, name in enumerate(dict.fromkeys(re.findall(r'"(.*?)"', graph)))}
+    for short, name in names.items():
+        graph = graph.replace(f'"{name}"', short)
+    model = onnx.parser.parse_model(f"{HEAD}g {graph}")
+    for node in model.graph.node:
+        node.input[:] = [names.get(each, each) for each in node.input]
+        node.output[:] = [names.get(each, each) for each in node.output]
+    assert not any(edit.kind == "input" for edit in irlint.fix(model.SerializeToString(), unsafe=True).edits)
