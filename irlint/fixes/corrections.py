@@ -147,7 +147,7 @@ def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     value = held.value
     others: list[object] = []
-    if isinstance(value, list) and len(set(value)) == 1:
+    if isinstance(value, (tuple, list)) and len(set(value)) == 1:
         others.append(value[0])
     elif isinstance(value, float) and value.is_integer():
         others.append(int(value))

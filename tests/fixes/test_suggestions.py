@@ -8,7 +8,9 @@ from pathlib import Path
 
 import onnx.parser
 import pytest
+from numpy import ones
 from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
 
 import irlint
 from irlint.findings.report import Report
@@ -271,3 +273,13 @@ def test_a_missing_node_is_not_replaced_by_what_nothing_uses(graph: str) -> None
         node.input[:] = [names.get(each, each) for each in node.input]
         node.output[:] = [names.get(each, each) for each in node.output]
     assert not any(edit.kind == "input" for edit in irlint.fix(model.SerializeToString(), unsafe=True).edits)
+
+
+def test_a_list_of_one_number_becomes_that_number() -> None:
+    model = onnx.parser.parse_model(HEAD + "g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = [0]> (x, x) }")
+    fixed = irlint.fix(model.SerializeToString(), unsafe=True)
+    assert [edit.text for edit in fixed.edits] == ["set `axis = 0` in Concat[0]"]
+    assert ReferenceEvaluator(onnx.load_from_string(fixed.data)).run(None, {"x": ones((2, 3), "float32")})[0].shape == (
+        4,
+        3,
+    )
