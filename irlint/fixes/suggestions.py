@@ -71,21 +71,27 @@ class Suggestions:
         self.looked = 0
         self._search: Search | None = None
         self._found: list[Suggestion] = []
+        self._kinds: set[tuple[str, str, str | None]] = set()
+
+    def again(self) -> None:
+        """Looks for fixes of as many findings more: those that are reported, where others are hidden."""
+        self.looked = 0
+        self._kinds.clear()
 
     def rooted(self) -> list[Problem]:
         """The problems; those that the one fix of another also removes have that other as ``because``."""
         causes: dict[int, Problem] = {}
-        kinds = set()
+        roots: set[int] = set()
         for problem in self.problems:
-            kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
-            suggestion = None if kind in kinds or id(problem) in causes else self.of(problem)
-            kinds.add(kind)
+            suggestion = None if id(problem) in causes else self.of(problem)
             if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
                 continue
             fixed = [each for each in suggestion.outcome.fixed if each.because is None and id(each) not in causes]
             index = suggestion.alternatives[0][0].index
-            root = min(fixed, key=lambda each: (not each.is_error, _index(each) != index))
-            causes.update({id(each): root for each in fixed if each is not root})
+            root = min(fixed, key=lambda each: (id(each) not in roots, not each.is_error, _index(each) != index))
+            roots.add(id(root))
+            behind = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
+            causes.update({id(each): root for each in behind})
         if not causes:
             return list(self.problems)
         return [
@@ -94,14 +100,16 @@ class Suggestions:
         ]
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """What fixes a problem; None where nothing does, too much does, or enough was tried."""
+        """What fixes a problem; None where nothing does, too much does, enough was tried, or one that reads the same was looked at."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
             if any(each is problem for each in found.outcome.fixed):
                 return replaced(found, problem=problem)
-        if self.looked >= FINDINGS:
+        kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
+        if self.looked >= FINDINGS or kind in self._kinds:
             return None
+        self._kinds.add(kind)
         from irlint.fixes.corrections import may_be_corrected
 
         suggestion = None if may_be_corrected(problem) else self._searched(problem)

@@ -73,6 +73,8 @@ def inspected(
         found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
         checked = checked if silenced else replaced(checked, silenced=())
     if suggestions is not None and (draw or operands):
+        if len(found) < len(suggestions.problems):
+            suggestions.again()
         findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
     if findings and draw:
         from irlint.pictures.finding import drawn

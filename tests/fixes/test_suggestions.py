@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import onnx.parser
 import pytest
@@ -13,9 +14,16 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 import irlint
+from irlint.checks.structure import UNDEFINED_NAME
+from irlint.findings.edits import Edit
+from irlint.findings.faults import Severity
 from irlint.findings.report import Report
 from irlint.fixes import search
+from irlint.fixes.outcomes import Outcome
+from irlint.fixes.suggestions import Suggestion, Suggestions
 from irlint.fixes.trials import Trials
+from irlint.model import Problem
+from irlint.records import replaced
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
@@ -156,6 +164,28 @@ def test_what_one_fix_of_several_removes_follows_from_none() -> None:
     """Two edits remove both errors, and neither tells which of these is the mistake."""
     report = check("(float[2,3] x, float[2,4] z) => (float[?,?] y, float[?,?] u) { y = Add (x, z) u = Mul (x, z) }")
     assert [each.because for each in report.findings] == ["", ""]
+
+
+def test_roots_are_no_followers_and_errors_follow_from_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fix of ``b`` removes ``c``, then that of ``a`` also ``b``; that of the warning ``w`` is the fix of the error ``e`` as well."""
+    a, b, c, e = (Problem(UNDEFINED_NAME.fault(name, help="define it")) for name in "abce")
+    w = Problem(c.fault.lowered(Severity.WARNING))
+    fixed = {id(b): (b, c), id(a): (a, b), id(w): (w,), id(e): (w, e)}
+    edits = (Edit("attribute", index=0, name="axis", value=1),)
+    monkeypatch.setattr(Suggestions, "of", lambda _, each: Suggestion(each, (edits,), Outcome(fixed[id(each)])))
+    found = Suggestions(Any, [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
+    assert found[:4] == [b, replaced(a, because=b), w, e]
+    assert found[4].because is b
+
+
+def test_what_is_hidden_takes_no_search_away() -> None:
+    wrong = " ".join(f"a{axis} = Softmax <axis = {axis}> (x)" for axis in (5, 6, 7, 8))
+    text = f"g (float[2,3] x, float[4,3] w) => (float[2,4] y) {{ {wrong} y = Gemm (x, w) }}"
+    model = onnx.parser.parse_model(HEAD + text)
+    hidden, *_, shown = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert shown.op == "Gemm"
+    (finding,) = irlint.check(model, ignore=["IRL9", "IRL118", hidden.rule.code]).findings
+    assert finding.lever == "set `transB = 1`"
 
 
 def test_a_size_that_is_frozen() -> None:
