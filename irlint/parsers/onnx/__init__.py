@@ -24,7 +24,9 @@ from irlint.parsers.onnx import messages as onnx_messages
 from irlint.parsers.onnx import protobuf, unread
 from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import types as onnx_types
-from irlint.parsers.onnx.messages import LINKED, FunctionRecord, GraphRecord, NodeRecord, Reader
+from irlint.parsers.onnx.attribute_kinds import LINKED
+from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord, standard
+from irlint.parsers.onnx.messages import Reader
 from irlint.parsers.onnx.protobuf import Damage
 from irlint.parsers.onnx.symbols import expressions, identifiers
 from irlint.parsers.opening import opened, shrunk
@@ -129,7 +131,7 @@ def _model(path: str, data: Buffer) -> Model:
         unread.walk_fields(data, found, unread.OF_MODEL, 0)
     except Damage as damage:
         return Model(path, ONNX, version, problems=(Problem(onnx_messages.damaged("the file", damage)),))
-    opsets = {onnx_messages.standard(domain): number for domain, number in imports}
+    opsets = {standard(domain): number for domain, number in imports}
     if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
     types, flaws, negative, symbols = _types(reader.types, {raw for _, raw in graph.inputs})

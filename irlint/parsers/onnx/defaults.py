@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from irlint.parsers.onnx.messages import FunctionRecord, GraphRecord, NodeRecord
+from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
