@@ -41,6 +41,7 @@ MODULES = (
     "parsers/openvino/layers",
     "parsers/openvino/repeated",
     "parsers/openvino/types",
+    "parsers/openvino/wiring",
     "binding/__init__",
     "binding/calls",
     "inference/answers",

@@ -13,13 +13,14 @@ from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
 from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
-from irlint.parsers.openvino.edges import Edge, wired, without_repetitions
+from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
 from irlint.parsers.openvino.outputs import RESULT_MISSING
 from irlint.parsers.openvino.pre_process import check_pre_process
 from irlint.parsers.openvino.repeated import RepeatedLayers, RestOrdinals, Sections, sections
 from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
+from irlint.parsers.openvino.wiring import Edge
 from irlint.records import NOTHING
 
 if TYPE_CHECKING:
@@ -260,7 +261,10 @@ class _GraphReader:
         before, self.layers.complaints = self.layers.complaints, []
         children = first_children(element)
         layers, edges, place = self._parts(element, children)
-        layers = without_repetitions(layers, self.layers)
+        if len({layer.key for layer in layers}) < len(layers):
+            from irlint.parsers.openvino.duplicate_layers import without_repetitions
+
+            layers = without_repetitions(layers, self.layers)
         inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._nameless_types(layers)
         if not path:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
-from irlint.parsers.openvino.edges import PLAIN, Edge
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
+from irlint.parsers.openvino.wiring import PLAIN, Edge
 from irlint.records import record
 
 #: What stands before the attributes of a layer, as OpenVINO writes them.
