@@ -31,6 +31,7 @@ MODULES = (
     "parsers/onnx/__init__",
     "parsers/onnx/attribute_kinds",
     "parsers/onnx/graph_records",
+    "parsers/onnx/linking",
     "parsers/onnx/messages",
     "parsers/onnx/plain_nodes",
     "parsers/onnx/protobuf",
