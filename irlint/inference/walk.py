@@ -11,10 +11,19 @@ from irlint.binding.calls import Call
 from irlint.dims import Dim, Shape
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.answers import Answer, Memory
-from irlint.inference.holes import Holes, constant_type, declared_names, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.limits import Limits, surplus_outputs
 from irlint.inference.recorded import Recorded, Recorder, problems
+from irlint.inference.unknowns import (
+    Unknowns,
+    constant_type,
+    declared_names,
+    filled,
+    is_whole,
+    names_in,
+    opened,
+    place_of,
+)
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
@@ -99,7 +108,7 @@ class Walk:
         self.folds = folds
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
-        self.holes = Holes(model.symbols, partial(declared_names, model))
+        self.unknowns = Unknowns(model.symbols, partial(declared_names, model))
         self.memory = Memory()
         self.limits = Limits()
         self.functions = Functions()
@@ -128,8 +137,8 @@ class Walk:
             requires=tuple(recorder.requires),
             faulted=frozenset(self.faulted),
             calls=self.calls,
-            symbols=self.holes.symbols,
-            sizes=self.holes.sizes,
+            symbols=self.unknowns.symbols,
+            sizes=self.unknowns.sizes,
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle=idle,
             orders=self.orders,
@@ -185,7 +194,7 @@ class Walk:
         shape = self.overridden.get(value)
         if shape is not None:
             declared = Tensor(declared.dtype if isinstance(declared, Tensor) else None, shape)
-        return self.holes.named(declared, value, value.name)
+        return self.unknowns.named(declared, value, value.name)
 
     def _body(
         self,
@@ -248,7 +257,7 @@ class Walk:
             call=frame.call or (graph.path, node),
         )
         outputs = self.graph(function.graph, inner, recorder, given)
-        if names_in(outputs) <= names_in(given) | self.holes.names:
+        if names_in(outputs) <= names_in(given) | self.unknowns.names:
             self.functions.results[key] = outputs
         return outputs
 
@@ -306,7 +315,7 @@ class Walk:
         if value in self.overridden:
             tensor = Tensor(tensor.dtype, self.overridden[value])
         name = node.name or f"input{node.index}"
-        self.types[value] = self.holes.named(tensor, value, name, intervals=value not in self.overridden)
+        self.types[value] = self.unknowns.named(tensor, value, name, intervals=value not in self.overridden)
 
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
@@ -354,7 +363,7 @@ class Walk:
                 self.types[value] = self._settled(frame, node, port, value, None)
 
     def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
-        return self.holes.settled(
+        return self.unknowns.settled(
             inferred,
             () if self.overridden and inferred is not None else value.declared,
             node=node,
@@ -366,7 +375,7 @@ class Walk:
     def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
         """The size of a node that nothing tells."""
         known = self.before.get(place_of(node, frame.path, key)) if self.before else None
-        return known if known is not None else self.holes.of_node(node, frame.path, key, upper, lower)
+        return known if known is not None else self.unknowns.of_node(node, frame.path, key, upper, lower)
 
     # --- findings -----------------------------------------------------------------------------------------------------
 

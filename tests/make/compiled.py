@@ -46,7 +46,7 @@ MODULES = (
     "binding/__init__",
     "binding/calls",
     "inference/answers",
-    "inference/holes",
+    "inference/unknowns",
     "inference/known",
     "inference/limits",
     "inference/recorded",
