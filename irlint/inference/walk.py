@@ -208,15 +208,17 @@ class Walk:
         """The types of the outputs of a body of ``node`` for the given inputs."""
         if frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
-        place, when = frame.place, frame.when
-        if runs == "never":
-            place = (*place, self._obstacle(node))
-        elif runs == "as declared":
-            place = (*place, "as declared")
-        elif runs == "maybe":
-            when = graph.path
-        inner = replaced(frame, depth=frame.depth + 1, place=place, when=when)
-        return self.graph(graph, inner, Recorder(discards=True) if runs == "tried" else recorder, inputs)
+        inner = replaced(frame, depth=frame.depth + 1)
+        match runs:
+            case "never":
+                inner = replaced(inner, place=(*frame.place, self._obstacle(node)))
+            case "as declared":
+                inner = replaced(inner, place=(*frame.place, "as declared"))
+            case "maybe":
+                inner = replaced(inner, when=graph.path)
+            case "tried":
+                recorder = Recorder(discards=True)
+        return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
         """What keeps a body of ``node`` from running: one of its first inputs, as a constant or by sizes."""
@@ -275,27 +277,42 @@ class Walk:
         if is_input:
             self._parameter(graph, frame, node, call, recorder)
             return
+        if self._is_stored(graph, node):
+            self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
+            return
         if node.op == self.format.constant_node:
-            if node.outputs and node.outputs[0] in graph.constants:
-                if len(node.outputs) > 1:
-                    self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
-                return
             self.fixed.update(node.outputs)
         type_of = self.types.get
         inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
         outputs = self._outputs(graph, frame, node, call, inputs, recorder)
         if outputs is None:
             self.faulted.add(node)
-        elif not self.folds and node.op != self.format.constant_node:
+            self._declare(frame, node, ())
+        else:
+            self._declare(frame, node, self._kept(node, inputs, outputs))
+
+    def _is_stored(self, graph: Graph, node: Node) -> bool:
+        """Whether a node is a constant whose contents the graph holds."""
+        return node.op == self.format.constant_node and bool(node.outputs) and node.outputs[0] in graph.constants
+
+    def _kept(
+        self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
+    ) -> tuple[Type | None, ...]:
+        """The outputs of a node, without what this walk does not fold, or what depends on weights that nobody can read."""
+        if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
-            outputs = tuple(map(as_loaded, outputs))
-        elif not self.unread.isdisjoint(node.inputs):
-            outputs = tuple(opened(each, names_in(inputs)) for each in outputs)
+            return tuple(map(as_loaded, outputs))
+        if self.unread.isdisjoint(node.inputs):
+            return outputs
+        return tuple(opened(each, names_in(inputs)) for each in outputs)
+
+    def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
+        """Notes the types of a node's outputs; what is unknown of them, or of those behind, is taken as the file declares it."""
         complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
-                given = outputs[port] if outputs is not None and port < len(outputs) else None
+                given = outputs[port] if port < len(outputs) else None
                 known = (complete and given is not None) or is_whole(given)
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
@@ -358,9 +375,7 @@ class Walk:
 
     def _take_declared(self, frame: Frame, node: Node) -> None:
         self.faulted.add(node)
-        for port, value in enumerate(node.outputs):
-            if value is not None:
-                self.types[value] = self._settled(frame, node, port, value, None)
+        self._declare(frame, node, ())
 
     def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
         return self.unknowns.settled(
