@@ -9,7 +9,7 @@ from irlint.parsers.onnx.protobuf import DELIMITED
 from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 #: Nodes of more bytes are not tried.
 PLAIN_BYTES = 1 << 14
@@ -55,15 +55,21 @@ class PlainNodes:
     def node(self, raw: bytes) -> NodeRecord | None:
         """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None for any other."""
         texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
-        at, last = 0, _INPUT
+        at = 0
         try:
-            for key, begin, stop in _short_fields(raw, 0):
-                if key < last or key > _NAME:
-                    break
-                texts[key].append(raw[begin:stop].decode())
-                at, last = stop, key
-            end = self._ends.get(raw[at:]) or self._end(raw, at)
-        except (KeyError, IndexError, UnicodeDecodeError):
+            for key in (_INPUT, _OUTPUT, _NAME):
+                while raw[at] == key:
+                    begin = at + 2
+                    at = begin + raw[at + 1]
+                    if at - begin > 127:
+                        if raw[begin] > 127:
+                            return None
+                        at += (raw[begin] - 1) * 128 + 1
+                        begin += 1
+                    texts[key].append(raw[begin:at].decode())
+            end = self._ends.get(raw[at:]) if len(raw) - at <= SHARED_BYTES else None
+            end = end or self._end(raw, at)
+        except (IndexError, UnicodeDecodeError):
             return None
         if end is None:
             return None
@@ -87,7 +93,14 @@ class PlainNodes:
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
         first = last = 0
-        for key, begin, stop in _short_fields(raw, start):
+        while at < len(raw):
+            key, begin = raw[at], at + 2
+            stop = begin + raw[at + 1]
+            if raw[at + 1] > 127:
+                if raw[begin] > 127:
+                    return None
+                stop += (raw[begin] - 1) * 128 + 1
+                begin += 1
             if key in texts:
                 texts[key] = raw[begin:stop].decode()
             elif key == _ATTRIBUTE and last in (0, at):
@@ -104,23 +117,6 @@ class PlainNodes:
         return end
 
 
-def _short_fields(raw: bytes, at: int) -> Iterator[tuple[int, int, int]]:
-    """The key, the begin and the end of each field from ``at`` on, taken as length-delimited, up to one that runs past the end or
-    whose size takes more than two bytes. Raises IndexError where ``raw`` ends within a key or a size."""
-    while at < len(raw):
-        begin = at + 2
-        stop = begin + raw[at + 1]
-        if raw[at + 1] > 127:
-            if raw[begin] > 127:
-                return
-            stop += (raw[begin] - 1) * 128 + 1
-            begin += 1
-        if stop > len(raw):
-            return
-        yield raw[at], begin, stop
-        at = stop
-
-
 def _size(raw: bytes) -> bytes:
     """The size of at most SHARED_BYTES, as a varint."""
     size = len(raw)
@@ -130,7 +126,14 @@ def _size(raw: bytes) -> bytes:
 def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
     """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
     Raises IndexError."""
-    entry = list(_short_fields(raw[start:end], 0))
-    if [key for key, _, _ in entry] != [1 << 3 | DELIMITED, 2 << 3 | DELIMITED] or entry[1][2] != end - start:
+    at = start + 2 + raw[start + 1]
+    size = end - at - 2
+    if size > 127:
+        size -= 1
+        if raw[at + 1] != size & 127 | 128 or raw[at + 2] != size >> 7:
+            return False
+    elif raw[at + 1] != size:
         return False
-    return raw[start + entry[0][1] : start + entry[0][2]] != _IGNORE
+    if raw[start] != 10 or raw[at] != 18 or at > start + 129:
+        return False
+    return at != start + 2 + len(_IGNORE) or raw[start + 2 : at] != _IGNORE
