@@ -21,7 +21,7 @@ from irlint.parsers.onnx.protobuf import Damage
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from mmap import mmap
 
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
@@ -110,7 +110,7 @@ def _model(path: str, data: Buffer) -> Model:
             (domain, protobuf.int32(number)) for domain, number in reader.imports(found.get(_OPSET_IMPORT, ()), 1)
         ]
         graph = reader.graph(found[_GRAPH], 1)
-        functions = [reader.function(*span) for span in found.get(_FUNCTIONS, ())]
+        functions = [reader.function(*span) for span in reader.entries(found, _FUNCTIONS >> 3, "functions")]
         metadata = onnx_tensors.string_entries(data, found.get(_METADATA, ()))
         unread.walk_fields(data, found, unread.OF_MODEL, 0)
     except Damage as damage:
@@ -125,8 +125,8 @@ def _model(path: str, data: Buffer) -> Model:
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
-    long = _long_names(metadata.values())
-    problems = (*linker.problems, *([Problem(long)] if long is not None else ()))
+    of_file = [_long_names(metadata.values()), _passed_over(reader.passed_over)]
+    problems = (*linker.problems, *(Problem(fault) for fault in of_file if fault is not None))
     return Model(
         path,
         ONNX,
@@ -150,6 +150,14 @@ def _long_names(apart: Collection[str]) -> Fault | None:
     from irlint.parsers.onnx import long_texts
 
     return long_texts.long_names(apart)
+
+
+def _passed_over(counts: Mapping[str, int]) -> Fault | None:
+    if not counts:
+        return None
+    from irlint.parsers.onnx import equal_entries
+
+    return equal_entries.fault(counts)
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from irlint.findings.faults import Fault
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Constant
 from irlint.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: The other name of the empty domain.
 STANDARD = "ai.onnx"
@@ -28,7 +32,8 @@ class NodeRecord:
 class GraphRecord:
     """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none.
 
-    ``lacks_name`` says that an input of the main graph has no name, not even an empty one.
+    ``lacks_name`` says that an input of the main graph has no name, not even an empty one. ``places`` are the positions of ``nodes`` in
+    the file.
     """
 
     __slots__ = (
@@ -42,6 +47,7 @@ class GraphRecord:
         "nodes",
         "outputs",
         "pieces",
+        "places",
     )
 
     def __init__(self, name: str, pieces: int = 1) -> None:
@@ -53,6 +59,7 @@ class GraphRecord:
         self.declared: list[tuple[str, bytes]] = []
         self.constants: list[tuple[str, Constant]] = []
         self.nodes: list[NodeRecord] = []
+        self.places: Sequence[int] = ()
         self.faults: list[tuple[str, Fault]] = []
         self.lacks_name = False
 

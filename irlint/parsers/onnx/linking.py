@@ -109,7 +109,8 @@ class Linker:
         if len(links.scope) < len({*inputs, *constants}) + sum(map(len, outputs)):
             links.prefer_last([*constants, *_outputs_of_constants(record, outputs)])
         nodes = tuple(
-            self._node(node, index, outputs[index], path, opsets, links) for index, node in enumerate(record.nodes)
+            self._node(node, index, own, path, opsets, links)
+            for index, node, own in zip(record.places, record.nodes, outputs)
         )
         spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
         if spelled_out:

@@ -14,6 +14,7 @@ from irlint.parsers.onnx.graph_records import STANDARD, FunctionRecord, GraphRec
 from irlint.parsers.onnx.plain_nodes import PLAIN_BYTES, SHARED_BYTES, PlainNodes
 from irlint.parsers.onnx.protobuf import (
     DEPTH_LIMIT,
+    MOST_EQUAL,
     Damage,
     fields,
     floats,
@@ -25,7 +26,7 @@ from irlint.parsers.onnx.protobuf import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
@@ -49,12 +50,14 @@ _FUNCTION_DEPTH = 4
 
 class Reader:
     """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and how many messages
-    below the model it stands at most; ``within_function`` tells whether a function is being read."""
+    below the model it stands at most; ``passed_over`` counts the entries of lists, by their names, that are not read; ``within_function``
+    tells whether a function is being read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
         self.files = files
         self.types: dict[bytes, int] = {}
+        self.passed_over: dict[str, int] = {}
         self.within_function = False
         self._plain = PlainNodes()
 
@@ -64,19 +67,42 @@ class Reader:
         record = GraphRecord(last_text(self.data, found, 2), len(spans))
         record.annotated = 14 << 3 | 2 in found
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
-        record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
+        inputs = self.entries(found, 11, "input")
+        record.inputs = self._value_infos(inputs, depth + 1)
         if depth == 1 and not all(name for name, _ in record.inputs):
-            messages = [fields(self.data, start, end, None, depth + 1) for start, end in found[11 << 3 | 2]]
+            messages = [fields(self.data, start, end, None, depth + 1) for start, end in inputs]
             record.lacks_name = any(1 << 3 | 2 not in each for each in messages)
         record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)
         record.declared = self._value_infos(found.get(13 << 3 | 2, ()), depth + 1)
-        for span in found.get(5 << 3 | 2, ()):
+        for span in self.entries(found, 5, "initializer"):
             self._initializer(record, span, depth + 1)
-        for span in found.get(15 << 3 | 2, ()):
+        for span in self.entries(found, 15, "sparse_initializer"):
             record.constants.append(self._named_sparse_tensor([span], depth + 1))
         where: Where = "function" if self.within_function else "main" if depth == 1 else "body"
-        record.nodes = [self._node(start, end, depth + 3, where) for start, end in found.get(1 << 3 | 2, ())]
+        self._add_nodes(record, found.get(1 << 3 | 2, ()), depth + 3, where)
         return record
+
+    def entries(self, found: Fields, number: int, name: str) -> Sequence[Span]:
+        """The entries of a list that are read: of very many equal short ones the first."""
+        spans = found.get(number << 3 | 2, ())
+        places = self._places(spans, name)
+        return spans if len(places) == len(spans) else [spans[at] for at in places]
+
+    def _places(self, spans: Sequence[Span], name: str) -> Sequence[int]:
+        """The positions of the entries of a list that are read."""
+        if len(spans) <= MOST_EQUAL:
+            return range(len(spans))
+        from irlint.parsers.onnx.equal_entries import kept
+
+        places = kept(self.data, spans)
+        if len(places) < len(spans):
+            self.passed_over[name] = self.passed_over.get(name, 0) + len(spans) - len(places)
+        return places
+
+    def _add_nodes(self, record: GraphRecord, spans: Sequence[Span], depth: int, where: Where) -> None:
+        record.places = self._places(spans, "node")
+        read = spans if len(record.places) == len(spans) else [spans[at] for at in record.places]
+        record.nodes = [self._node(start, end, depth, where) for start, end in read]
 
     def function(self, start: int, end: int) -> FunctionRecord:
         """The FunctionProto at the given place; raises Damage."""
@@ -88,10 +114,11 @@ class Reader:
         graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
         graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = self._value_infos(found.get(12 << 3 | 2, ()), 2)
-        graph.nodes = [self._node(start, end, _FUNCTION_DEPTH, "function") for start, end in found.get(7 << 3 | 2, ())]
+        self._add_nodes(graph, found.get(7 << 3 | 2, ()), _FUNCTION_DEPTH, "function")
         faults: list[Fault] = []
         names = [text(data, span) for span in found.get(6 << 3 | 2, ())]
-        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
+        defaults = self.entries(found, 11, "attribute_proto")
+        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in defaults]
         names += [name for name, _ in stated]
         # Of two defaults the first counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
@@ -196,7 +223,7 @@ class Reader:
         theirs."""
         attributes: dict[str, Attribute] = {}
         duplicates: list[str] = []
-        spans = found.get(5 << 3 | 2, ())
+        spans = self.entries(found, 5, "attribute")
         is_constant = op == "Constant"
         last_counts = _is_in_function(where, depth) and not is_constant
         for at, (start, end) in enumerate(spans):
@@ -277,16 +304,16 @@ class Reader:
             case "TENSOR":
                 return self._tensor(found.get(5 << 3 | 2, ()), depth)
             case "TENSORS":
-                return tuple(self._tensor([span], depth) for span in found.get(10 << 3 | 2, ()))
+                return tuple(self._tensor([span], depth) for span in self.entries(found, 10, "tensors"))
             case "GRAPH":
                 spans = found.get(6 << 3 | 2)
                 return self.graph(spans, depth) if spans else None
             case "GRAPHS":
-                return tuple(self.graph([span], depth) for span in found.get(11 << 3 | 2, ()))
+                return tuple(self.graph([span], depth) for span in self.entries(found, 11, "graphs"))
             case "SPARSE_TENSOR":
                 return self._sparse_tensor(found.get(22 << 3 | 2, ()), depth)
             case "SPARSE_TENSORS":
-                return tuple(self._sparse_tensor([span], depth) for span in found.get(23 << 3 | 2, ()))
+                return tuple(self._sparse_tensor([span], depth) for span in self.entries(found, 23, "sparse_tensors"))
             case "TYPE_PROTO":
                 spans = found.get(14 << 3 | 2)
                 return self._type(spans, depth) if spans else None

@@ -37,6 +37,9 @@ COUNTED_BYTES = 1 << 22
 #: A longer text is not read: its beginning, its size and a hash stand for it.
 LONGEST_TEXT = 1 << 16
 
+#: Of equal short entries of a list so many are read.
+MOST_EQUAL = 1000
+
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
 _CONTINUED = bytes(range(128, 256))
