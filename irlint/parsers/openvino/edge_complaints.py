@@ -43,43 +43,52 @@ def complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: Side)
 
 def _complain_of_unknown_layer(edge: Edge, side: Side, wiring: Wiring, reader: LayerReader) -> None:
     (key, _), (other, _) = edge.end(side), edge.end("to" if side == "from" else "from")
+    refused = side == "from" and wiring.is_live(other)
+    severity, place = Severity.ERROR if refused else Severity.WARNING, Place(edge.element, f"{side}-layer")
+    if reader.complaints.are_full(DANGLING_EDGE, severity, place):
+        return
     others = wiring.by_key.get(other)
     text = others[-1].text if others else f"layer {other}"
     ends = f"from layer {key} to {text}" if side == "from" else f"from {text} to layer {key}"
-    refused = side == "from" and wiring.is_live(other)
     fault = DANGLING_EDGE.fault(
         f"edge {ends}: no layer has the id {key}",
         help=f'correct "{side}-layer" of the edge' + ", or remove it" * (not refused),
-        severity=Severity.ERROR if refused else Severity.WARNING,
+        severity=severity,
     )
-    reader.complain(fault, Place(edge.element, f"{side}-layer"), others[-1] if others else None)
+    reader.complain(fault, place, others[-1] if others else None)
 
 
 def _complain_of_unknown_port(edge: Edge, side: Side, wiring: Wiring, reader: LayerReader) -> None:
+    target = wiring.by_key.get(edge.to_layer)
+    severity = Severity.ERROR if target and target[-1].live else Severity.WARNING
+    place = Place(edge.element, f"{side}-port")
+    if reader.complaints.are_full(DANGLING_EDGE, severity, place):
+        return
     key, id = edge.end(side)
     layer = wiring.by_key[key][-1]
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
-    target = wiring.by_key.get(edge.to_layer)
-
     fault = DANGLING_EDGE.fault(
         f"edge {side} port {id} of {layer.text}, which has {_listed(kind, ports)}",
         help=port_meant(edge, side, layer, wiring),
-        severity=Severity.ERROR if target and target[-1].live else Severity.WARNING,
+        severity=severity,
     )
-    reader.complain(fault, Place(edge.element, f"{side}-port"), layer)
+    reader.complain(fault, place, layer)
 
 
 def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader: LayerReader) -> None:
     """Complains of an edge into a port of a layer into which another one leads."""
+    severity, place = Severity.ERROR if layer.live else Severity.WARNING, Place(edge.element, "to-port")
+    if reader.complaints.are_full(DUPLICATE_EDGE, severity, place):
+        return
     end = edge.to_layer, edge.to_port
     first = wiring.first_into(end)
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
         f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads already",
         help=edge_meant(edge, first, wiring),
-        severity=Severity.ERROR if layer.live else Severity.WARNING,
+        severity=severity,
     )
-    reader.complain(fault, Place(edge.element, "to-port"), layer)
+    reader.complain(fault, place, layer)
 
 
 def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:

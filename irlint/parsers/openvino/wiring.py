@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from irlint.findings.faults import Severity
 from irlint.lazy_typing import Literal
 from irlint.model import Place, Value
-from irlint.parsers.openvino.layers import Element, Layer, LayerReader
+from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader
 from irlint.records import record
 
 #: The layers from which OpenVINO follows the edges back.
@@ -14,6 +15,9 @@ SOURCES = frozenset({"Result", "Assign"})
 
 #: The children of a layer without bodies.
 PLAIN = frozenset({"data", "input", "output", "rt_info"})
+
+#: The attributes of an edge.
+_NUMBERS = ("from-layer", "from-port", "to-layer", "to-port")
 
 Side = Literal["from", "to"]
 
@@ -162,6 +166,11 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
 def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
     """The edge of an ``<edge>``; None where it names a layer of an ``unreadable`` id, or lacks a number, of which there is a complaint."""
     if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
+        return None
+    absent = [name for name in _NUMBERS if element.get(name) is None]
+    if absent:
+        if not reader.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(reader.ordinals[element])):
+            reader.missing(element, absent, None)
         return None
     from_layer = reader.number(element, "from-layer")
     from_port = reader.number(element, "from-port")
