@@ -244,6 +244,13 @@ def stale_declarations(count: int) -> bytes:
     return made.SerializeToString()
 
 
+def chain_of_errors(count: int) -> bytes:
+    """Nodes that cannot work, each with what the one before it is declared to give."""
+    made = onnx.load_from_string(chain("Add", count, helper.make_tensor("c", TensorProto.FLOAT, [5], [1.0] * 5)))
+    made.graph.value_info.extend([value(f"t{at}", [2, 3]) for at in range(count)])
+    return made.SerializeToString()
+
+
 def same_node_names(count: int) -> bytes:
     nodes = [helper.make_node("Relu", ["x"], [f"y{at}"], name=f"n{at // 2}") for at in range(count)]
     return model([*nodes, RELU])
@@ -410,6 +417,7 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "variables.xml": (variables, 250),
     "unused-initializers.onnx": (unused_initializers, 2500),
     "stale-declarations.onnx": (stale_declarations, 750),
+    "chain-of-errors.onnx": (chain_of_errors, 750),
     "same-node-names.onnx": (same_node_names, 1000),
     "repeated-imports.onnx": (repeated_imports, 1000),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
