@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from irlint.findings.faults import Fault
 from irlint.lazy_typing import TYPE_CHECKING, BinaryIO
@@ -21,10 +20,10 @@ from irlint.parsers.onnx.protobuf import Damage
 from irlint.parsers.opening import opened, shrunk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from mmap import mmap
 
-    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
 _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
     1 << 3,
@@ -51,9 +50,6 @@ _FIELD_NAMES = {
     25: "functions",
     26: "configuration",
 }
-
-#: The module that texts too long to be names need.
-_LONG_TEXTS = f"{__name__}.long_texts"
 
 #: A file of at most so many bytes is read whole.
 SMALL = 1 << 24
@@ -94,7 +90,6 @@ def _model(path: str, data: Buffer) -> Model:
     if len(data) > protobuf.MOST_BYTES:
         return Model(path, ONNX, problems=(Problem(_too_large(len(data))),))
     found: Fields = {}
-    _long_names(())
     try:
         protobuf.fields(data, 0, len(data), found)
     except Damage as damage:
@@ -118,14 +113,14 @@ def _model(path: str, data: Buffer) -> Model:
     opsets = {standard(domain): number for domain, number in imports}
     if version is not None and int(version) < 3 and not imports:
         opsets = {"": 1}
-    types = file_types(reader.types, {raw for _, raw in graph.inputs})
+    types = file_types(reader.types, {raw for _, raw in graph.inputs}, reader.long)
     linker = Linker(types)
     if len(metadata) < len(found.get(_METADATA, ())):
         linker.problems.append(_duplicate_keys(data, found[_METADATA]))
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER)))
-    of_file = [_long_names(metadata.values()), _passed_over(reader.passed_over)]
+    of_file = [_long_names(reader.long), _passed_over(reader.passed_over)]
     problems = (*linker.problems, *(Problem(fault) for fault in of_file if fault is not None))
     return Model(
         path,
@@ -143,13 +138,12 @@ def _model(path: str, data: Buffer) -> Model:
     )
 
 
-def _long_names(apart: Collection[str]) -> Fault | None:
-    """The fault of the names that were too long to be read; the texts in ``apart`` are no names."""
-    if _LONG_TEXTS not in sys.modules:
+def _long_names(sizes: LongTexts) -> Fault | None:
+    if not sizes:
         return None
     from irlint.parsers.onnx import long_texts
 
-    return long_texts.long_names(apart)
+    return long_texts.long_names(sizes)
 
 
 def _passed_over(counts: Mapping[str, int]) -> Fault | None:

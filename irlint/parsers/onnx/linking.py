@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from irlint.model.tensor import Type
+    from irlint.parsers.onnx.protobuf import LongTexts
 
     Types = Mapping[bytes, Type | Fault | None]
     Scope = dict[str, Value]
@@ -37,8 +38,9 @@ class FileTypes:
     symbols: Mapping[str, str]
 
 
-def file_types(collected: Mapping[bytes, int], inputs: Set[bytes]) -> FileTypes:
-    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's inputs."""
+def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
+    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's inputs. Names of sizes
+    that are too long join ``long``."""
     texts: dict[str, None] = {}
     fed: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
@@ -54,7 +56,7 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes]) -> FileTypes:
     for raw, depth in collected.items():
         try:
             unread.walk(raw, 0, len(raw), unread.TYPE, depth)
-            types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted)
+            types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted, long)
         except Damage as damage:
             types[raw] = damaged("the type", damage)
     sizes = expressions(texts, fed)
@@ -64,7 +66,7 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes]) -> FileTypes:
     for raw, known in types.items():
         if isinstance(known, Fault):
             continue
-        named = onnx_types.type_of(raw, sizes.get)
+        named = onnx_types.type_of(raw, sizes.get, long)
         if flaw := onnx_types.flaw(raw, known):
             flaws[raw] = flaw
         if below := onnx_types.negative_sizes(raw, named):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from irlint.parsers.onnx.attribute_faults import Where
-    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
 #: Of an attribute of more bytes than this it is tried whether it is one long list.
 _LONG_BYTES = 1 << 16
@@ -50,13 +50,14 @@ _FUNCTION_DEPTH = 4
 
 class Reader:
     """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and how many messages
-    below the model it stands at most; ``passed_over`` counts the entries of lists, by their names, that are not read; ``within_function``
-    tells whether a function is being read."""
+    below the model it stands at most; ``passed_over`` counts the entries of lists, by their names, that are not read; ``long`` has the names
+    that are too long; ``within_function`` tells whether a function is being read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
         self.files = files
         self.types: dict[bytes, int] = {}
+        self.long: LongTexts = {}
         self.passed_over: dict[str, int] = {}
         self.within_function = False
         self._plain = PlainNodes()
@@ -64,7 +65,7 @@ class Reader:
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
         found = merged(self.data, spans, depth)
-        record = GraphRecord(last_text(self.data, found, 2), len(spans))
+        record = GraphRecord(last_text(self.data, found, 2, self.long), len(spans))
         record.annotated = 14 << 3 | 2 in found
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
         inputs = self.entries(found, 11, "input")
@@ -110,13 +111,13 @@ class Reader:
         data = self.data
         found = fields(data, start, end, None, 1)
         unread.walk_fields(data, found, unread.OF_FUNCTION, 1)
-        graph = GraphRecord(last_text(data, found, 1))
-        graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
-        graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
+        graph = GraphRecord(last_text(data, found, 1, self.long))
+        graph.inputs = [(text(data, span, self.long), b"") for span in found.get(4 << 3 | 2, ())]
+        graph.outputs = [(text(data, span, self.long), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = self._value_infos(found.get(12 << 3 | 2, ()), 2)
         self._add_nodes(graph, found.get(7 << 3 | 2, ()), _FUNCTION_DEPTH, "function")
         faults: list[Fault] = []
-        names = [text(data, span) for span in found.get(6 << 3 | 2, ())]
+        names = [text(data, span, self.long) for span in found.get(6 << 3 | 2, ())]
         defaults = self.entries(found, 11, "attribute_proto")
         stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in defaults]
         names += [name for name, _ in stated]
@@ -128,9 +129,9 @@ class Reader:
                 counts[name] = counts.get(name, 0) + 1
             faults += [same_attribute(name) for name in attributes if counts[name] > 1]
         return FunctionRecord(
-            standard(last_text(data, found, 10)),
+            standard(last_text(data, found, 10, self.long)),
             graph.name,
-            last_text(data, found, 13),
+            last_text(data, found, 13, self.long),
             graph,
             attributes,
             faults,
@@ -140,7 +141,7 @@ class Reader:
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
         """The domains and opset versions of OperatorSetIdProto messages; raises Damage."""
         messages = [fields(self.data, start, end, None, depth) for start, end in spans]
-        return [(last_text(self.data, found, 1), last(found, 2 << 3)) for found in messages]
+        return [(last_text(self.data, found, 1, self.long), last(found, 2 << 3)) for found in messages]
 
     def _value_infos(self, spans: Iterable[Span], depth: int) -> list[tuple[str, bytes]]:
         return [self._value_info(start, end, depth) for start, end in spans]
@@ -150,7 +151,7 @@ class Reader:
         found = fields(data, start, end, None, depth)
         if _VALUE_METADATA in found:
             unread.walk_fields(data, found, unread.OF_VALUE, depth)
-        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
+        return last_text(data, found, 1, self.long), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
     def _type(self, spans: Collection[Span], depth: int) -> bytes:
         if len(spans) > 1:
@@ -172,12 +173,12 @@ class Reader:
         try:
             known = onnx_tensors.constant(self.data, fields(self.data, *span, found, depth), self.files, depth)
         except Damage as damage:
-            name = last_text(self.data, found, 8)
+            name = last_text(self.data, found, 8, self.long)
             if not name:
                 raise
             record.faults.append((name, damaged(f"initializer {name}", damage)))
             known = Constant(Tensor())
-        record.constants.append((last_text(self.data, found, 8), known))
+        record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
         """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
@@ -188,7 +189,7 @@ class Reader:
             if plain is not None:
                 return plain
         found = fields(data, start, end, None, depth - 2)
-        op, domain = last_text(data, found, 4), last_text(data, found, 7)
+        op, domain = last_text(data, found, 4, self.long), last_text(data, found, 7, self.long)
         faults: list[Fault] = []
         attributes, duplicates = self._attributes(found, op, depth, where, faults)
         try:
@@ -203,12 +204,12 @@ class Reader:
             raws = [data[begin:stop] if stop - begin <= SHARED_BYTES else b"" for begin, stop in spans]
             self._plain.keep(op, raws, attributes)
         return NodeRecord(
-            last_text(data, found, 3),
+            last_text(data, found, 3, self.long),
             op,
             standard(domain),
-            last_text(data, found, 8),
-            [text(data, span) for span in found.get(1 << 3 | 2, ())],
-            [text(data, span) for span in found.get(2 << 3 | 2, ())],
+            last_text(data, found, 8, self.long),
+            [text(data, span, self.long) for span in found.get(1 << 3 | 2, ())],
+            [text(data, span, self.long) for span in found.get(2 << 3 | 2, ())],
             attributes,
             linked,
             faults,
@@ -266,7 +267,7 @@ class Reader:
         if known is not None:
             return known
         found = fields(data, start, end, None, depth)
-        name, reference = last_text(data, found, 1), last_text(data, found, 21)
+        name, reference = last_text(data, found, 1, self.long), last_text(data, found, 21, self.long)
         stated = stated_kind(found)
         is_doubtful = stated.has_others or not stated.is_stated or not name
         if stated.has_others or reference:
