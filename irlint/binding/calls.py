@@ -33,7 +33,11 @@ CUSTOM_OPERATOR = Rule(
     Severity.NOTE,
     "irlint has no rule for this operator: its outputs are taken as the file declares them.",
     why="""A custom operator, or one that irlint does not know yet, says nothing about its outputs. What the file declares for
-them is used further on; where it declares nothing, what follows cannot be checked.""",
+them is used further on; where it declares nothing, what follows cannot be checked.
+
+ONNX Runtime and OpenVINO run such a model with the library that has the operator (`SessionOptions.register_custom_ops_library`,
+`Core.add_extension`), and refuse it without. The file does not say which libraries you load, so this is a note, and it does not
+fail a check. If you load none, `--severity custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.""",
     mend="Declare the shapes of its outputs (ONNX `value_info`), so that what follows is checked.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
 g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",

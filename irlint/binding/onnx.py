@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from irlint.binding.calls import (
@@ -106,7 +107,8 @@ def _as_in_the_model(
 def _in_main(node: Node, model: Model) -> bool:
     """Whether a node stands in the main graph: ONNX Runtime has the ONNX checker look at what stands in bodies."""
     nodes = model.graph.nodes if model.graph is not None else ()
-    return node.index < len(nodes) and nodes[node.index] is node
+    at = bisect_left(nodes, node.index, key=lambda each: each.index)
+    return at < len(nodes) and nodes[at] is node
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from irlint.dims import Shape, elements
-from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted, shortened
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
-from irlint.model import Constant, Graph, Node, Problem, Stored
+from irlint.model import Constant, Graph, Node, Problem, Stored, Value
 from irlint.model.formats import Format
 from irlint.model.order import graphs, live, used_values
 from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.parsers.weights import Weights, byte_size
-from irlint.records import replaced
-
-#: Of so many missing files it is looked up whether another one beside the model is meant.
-MOST_SOUGHT = 16
+from irlint.records import record, replaced
 
 WEIGHTS_MISSING = Rule(
     "IRL701",
@@ -101,43 +96,67 @@ known with `--weights` only.""",
 )
 
 
+@record
+class Case:
+    """A constant in its graph: ``node`` holds it, None for an initializer; ``unread`` says that the runtime does not look at it."""
+
+    graph: Graph
+    name: str
+    constant: Constant
+    node: Node | None
+    unread: bool
+
+    @property
+    def file(self) -> str:
+        """The file that it is stored in."""
+        stored = self.constant.stored
+        return stored.file or "" if stored is not None else ""
+
+    @property
+    def stored(self) -> Stored:
+        """Where it is stored, of a constant in a file."""
+        assert self.constant.stored is not None
+        return self.constant.stored
+
+    def problem(self, fault: Fault, disputes: tuple[Value, ...] = ()) -> Problem:
+        """A problem of it."""
+        return Problem(fault, self.graph.path, self.node, self.name, self.constant.place, disputes=disputes)
+
+
 def problems(known: Known) -> list[Problem]:
     """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
     that are no inputs, one problem for each graph.
     """
     found: list[Problem] = []
-    missing: dict[str, list[tuple[Graph, str, Stored, bool]]] = {}
-    short: dict[str, list[tuple[Graph, str, Constant, Node | None, bool]]] = {}
-    linked: dict[str, list[tuple[str, Stored, bool]]] = {}
-    idle: frozenset[str | Node] = frozenset()
-    for graph in graphs(known.model):
-        if not known.format.unused_constants_are_read:
-            idle = _unread(graph)
-        for name, constant, node in _constants(graph, known):
-            stored = constant.stored
-            unread = (name if node is None else node) in idle
-            if constant.faults:
-                found += _stated(known.format, graph, name, constant, node, unread=unread)
-            if not unread and _has_strange_numbers(constant.tensor):
-                found += _value_problems(graph, name, constant, node)
-            if stored is not None and stored.linked:
-                linked.setdefault(stored.file or "", []).append((name, stored, _checker_looks(graph, node)))
-            if stored is not None and stored.file is not None and (stored.available is None or stored.reason):
-                missing.setdefault(stored.file, []).append((graph, name, stored, unread))
-            elif stored is not None and stored.file is not None and _too_short(constant):
-                short.setdefault(stored.file, []).append((graph, name, constant, node, unread))
-            elif not _is_whole(constant):
-                found += [
-                    _lowered(each) if unread else each for each in _size_problems(graph, name, constant, node, known)
-                ]
-    if short:
-        alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
-        for cases in short.values():
-            cases.sort(key=lambda case: case[4] or (case[3] is not None and case[3] not in alive[case[0]]))
-    found += _missing_problems(missing, known)
-    found += [_short_problem(file, cases, known) for file, cases in short.items()]
-    found += [_linked_problem(file, entries) for file, entries in linked.items()]
+    missing: dict[str, list[Case]] = {}
+    short: dict[str, list[Case]] = {}
+    linked: dict[str, list[Case]] = {}
+    for case in _cases(known):
+        constant, stored = case.constant, case.constant.stored
+        if constant.faults:
+            found += _stated(case, known.format)
+        if not case.unread and _has_strange_numbers(constant.tensor):
+            found += _value_problems(case)
+        if stored is not None and stored.linked:
+            linked.setdefault(case.file, []).append(case)
+        if _is_missing(stored):
+            missing.setdefault(case.file, []).append(case)
+        elif _is_short(constant):
+            short.setdefault(case.file, []).append(case)
+        elif not _is_whole(constant):
+            found += [_lowered(each) if case.unread else each for each in _size_problems(case, known)]
+    if missing:
+        from irlint.checks.missing_weights import missing_problems
+
+        found += missing_problems(missing, known)
+    found += _short_problems(short, known)
+    found += [_linked_problem(file, cases) for file, cases in linked.items()]
     return found
+
+
+def _is_missing(stored: Stored | None) -> bool:
+    """Whether a constant is stored in a file that is not there, or cannot be read."""
+    return stored is not None and stored.file is not None and (stored.available is None or bool(stored.reason))
 
 
 def _has_strange_numbers(tensor: Tensor) -> bool:
@@ -151,41 +170,33 @@ def _has_strange_numbers(tensor: Tensor) -> bool:
     return total != total or isinstance(tensor.extent, Extent)
 
 
-def _value_problems(graph: Graph, name: str, constant: Constant, node: Node | None) -> Iterator[Problem]:
+def _value_problems(case: Case) -> Iterator[Problem]:
     """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may separate."""
-    tensor = constant.tensor
-    if node is not None and node.op not in ("Constant", "Const"):
+    tensor = case.constant.tensor
+    if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
     if isinstance(tensor.extent, Extent):
         nans, infinities = tensor.extent.nans, tensor.extent.infinities
     else:
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
-    if not nans and not infinities:
-        return
-    count = elements(tensor.shape or ())  # type: ignore[arg-type]
-    told = f"of the {counted(count, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
-    if nans:
-        fault = NOT_A_NUMBER.fault(
-            f"{nans} {told} {'is' if nans == 1 else 'are'} not a number", help="export the weights again"
-        )
-        yield Problem(fault, graph.path, node, name, constant.place)
-    if infinities:
-        fault = INFINITE.fault(
-            f"{infinities} {told} {'is' if infinities == 1 else 'are'} infinite", help=INFINITE.advice
-        )
-        yield Problem(fault, graph.path, node, name, constant.place)
+    for rule, number, what, help in (
+        (NOT_A_NUMBER, nans, "not a number", "export the weights again"),
+        (INFINITE, infinities, "infinite", INFINITE.advice),
+    ):
+        if number:
+            count = elements(tensor.shape or ())  # type: ignore[arg-type]
+            total = f"of the {counted(count, 'element')} of {tensor.dtype}{shape_text(tensor.shape)}"
+            yield case.problem(rule.fault(f"{number} {total} {'is' if number == 1 else 'are'} {what}", help=help))
 
 
-def _stated(
-    form: Format, graph: Graph, name: str, constant: Constant, node: Node | None, *, unread: bool
-) -> Iterator[Problem]:
+def _stated(case: Case, form: Format) -> Iterator[Problem]:
     """What its parser found in a constant, as bad as ONNX Runtime takes it where the constant stands."""
-    for fault in constant.faults:
-        if unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
+    for fault in case.constant.faults:
+        if case.unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
             fault = fault.at_most(Severity.WARNING)
-        elif _checker_looks(graph, node):
+        elif _checker_looks(case.graph, case.node):
             fault = fault.lowered(Severity.ERROR)
-        yield Problem(fault, graph.path, node, name, constant.place)
+        yield case.problem(fault)
 
 
 def _checker_looks(graph: Graph, node: Node | None) -> bool:
@@ -209,10 +220,19 @@ def _lowered(problem: Problem) -> Problem:
     return replaced(problem, fault=problem.fault.lowered(Severity.WARNING))
 
 
-def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node | None]]:
-    makers = {value: node for node in graph.nodes if node.op == "Const" for value in node.outputs if value is not None}
-    for value, constant in graph.constants.items():
-        yield value.name, constant, makers.get(value)
+def _cases(known: Known) -> Iterator[Case]:
+    """The constants of a model: initializers and what Const layers hold, then those in attributes, graph by graph."""
+    for graph in graphs(known.model):
+        ignored = frozenset() if known.format.unused_constants_are_read else _unread(graph)
+        makers = {value: node for node in graph.nodes if node.op == "Const" for value in node.outputs}
+        for value, constant in graph.constants.items():
+            node = makers.get(value)
+            yield Case(graph, value.name, constant, node, (value.name if node is None else node) in ignored)
+        for node, constant in _in_attributes(graph):
+            yield Case(graph, node.label, constant, node, node in ignored)
+
+
+def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:
     # Nodes with the same attributes share them.
     plain: set[int] = set()
     for node in graph.nodes:
@@ -221,8 +241,7 @@ def _constants(graph: Graph, known: Known) -> Iterator[tuple[str, Constant, Node
         held = [each.value for each in node.attributes.values() if isinstance(each.value, Constant)]
         if not held:
             plain.add(id(node.attributes))
-        for constant in held:
-            yield node.label, constant, node
+        yield from ((node, constant) for constant in held)
 
 
 def _needed(constant: Constant) -> int | None:
@@ -247,117 +266,55 @@ def _in_blocks(constant: Constant, needed: int) -> int:
     return -(-needed // 3) * 3 if constant.tensor.dtype in ("uint3", "uint6") else needed
 
 
-def _too_short(constant: Constant) -> bool:
+def _is_short(constant: Constant) -> bool:
+    """Whether the file of a constant ends before it does."""
     stored = constant.stored
-    assert stored is not None and stored.available is not None
+    if stored is None or stored.file is None or stored.available is None:
+        return False
     size = stored.size if stored.size is not None else _needed(constant)
     return size is not None and stored.available < size
 
 
-def _linked_problem(file: str, entries: list[tuple[str, Stored, bool]]) -> Problem:
-    """The problem of a file that the ONNX checker does not open; ``entries`` tell of each constant whether it looks at it."""
-    entries = sorted(entries, key=lambda entry: not entry[2])
-    name, stored, looked_at = entries[0]
+def _linked_problem(file: str, cases: list[Case]) -> Problem:
+    """The problem of a file that the ONNX checker does not open; an error where it looks at one of the constants."""
+    case = next((each for each in cases if _checker_looks(each.graph, each.node)), None)
+    shown = case or cases[0]
     fault = WEIGHTS_LINKED.fault(
-        f"the constant {name!r}{_and_more(len(entries) - 1)} in {file}, which {stored.linked}",
+        f"the constant {shown.name!r}{_and_more(len(cases) - 1)} in {file}, which {shown.stored.linked}",
         help=f"put a copy of {file} beside the model",
-        severity=Severity.ERROR if looked_at else None,
+        severity=Severity.ERROR if case is not None else None,
     )
-    return Problem(fault, "", value=name)
+    return Problem(fault, "", value=shown.name)
 
 
 def _and_more(count: int) -> str:
     return " is stored" if not count else f" and {count} more are stored"
 
 
-def _missing_problems(missing: Mapping[str, list[tuple[Graph, str, Stored, bool]]], known: Known) -> Iterator[Problem]:
-    makers: dict[tuple[Graph, str], Node] = {}
-    for graph in {entries[0][0] for entries in missing.values()}:
-        for node in graph.nodes:
-            for value in node.outputs:
-                if value is not None:
-                    makers.setdefault((graph, value.name), node)
-    every = (each.stored for graph in graphs(known.model) for each in graph.constants.values()) if missing else ()
-    taken = {each.file for each in every if each is not None}
-    for at, (file, entries) in enumerate(missing.items()):
-        yield _missing_problem(file, entries, known, makers.get(entries[0][:2]), taken if at < MOST_SOUGHT else None)
+def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
+    """One problem for each file that is too short, at the first constant that the runtime reads."""
+    if not short:
+        return
+    alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
+    for file, cases in short.items():
+        cases.sort(key=lambda case: case.unread or (case.node is not None and case.node not in alive[case.graph]))
+        yield _short_problem(file, cases, known)
 
 
-def _missing_problem(
-    file: str,
-    entries: list[tuple[Graph, str, Stored, bool]],
-    known: Known,
-    maker: Node | None,
-    taken: Collection[str | None] | None,
-) -> Problem:
-    graph, name, stored, _ = entries[0]
-    label = maker.name if maker is not None and maker.name else name
-    what = f"{len(entries)} constants are" if len(entries) > 1 else f"the constant {label!r} is"
-    reason = stored.reason or f"{file} does not exist"
-    told = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
-    beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
-    fault = WEIGHTS_MISSING.fault(
-        f"{what} stored in {shortened(file) or 'a file'}, {told}",
-        help=f'fetch it: git lfs pull --include "{beside}"'
-        if "LFS" in reason
-        else _way_to([each for _, _, each, _ in entries], known, taken),
-        severity=Severity.WARNING if _all_dead(entries, known) else None,
-    )
-    is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
-    place = next(iter(graph.constants.values())).place if graph.constants else None
-    return Problem(fault, "", value=None if is_constant_node else name, place=place)
-
-
-def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
-    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the model is sought."""
-    file, reason = stored[0].file, stored[0].reason or "does not exist"
-    if not file or stored[0].available is not None:
-        return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
-    if reason.endswith("is an absolute path; runtimes refuse it"):
-        name = file.replace("\\", "/").rpartition("/")[2]
-        return f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the model"
-    other = ""
-    if taken is not None and reason.endswith("does not exist"):
-        from irlint.checks.misnamed import misnamed
-
-        other = misnamed(file, stored, known.model.path, taken)
-    return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
-
-
-def _all_dead(entries: list[tuple[Graph, str, Stored, bool]], known: Known) -> bool:
-    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO creates no layer that does."""
-    if all(unread for *_, unread in entries):
-        return True
-    if not known.format.keeps_alive:
-        return False
-    alive = {
-        (graph, value.name)
-        for graph in {entry[0] for entry in entries}
-        for node in live(graph, known.format.keeps_alive)
-        for value in node.outputs
-        if value is not None
-    }
-    return not any((graph, name) in alive for graph, name, *_ in entries)
-
-
-def _short_problem(file: str, cases: list[tuple[Graph, str, Constant, Node | None, bool]], known: Known) -> Problem:
-    graph, name, constant, node, unread = cases[0]
-    stored = constant.stored
-    assert stored is not None and stored.available is not None
-    size = stored.size if stored.size is not None else _needed(constant) or 0
-    more = (
-        f"; so {'does' if len(cases) == 2 else 'do'} {counted(len(cases) - 1, 'more constant')}"
-        if len(cases) > 1
-        else ""
-    )
-    label = node.name if node is not None and node.name else name
+def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
+    case, others = cases[0], len(cases) - 1
+    node, stored = case.node, case.stored
+    assert stored.available is not None
+    size = stored.size if stored.size is not None else _needed(case.constant) or 0
+    more = f"; so {'does' if others == 1 else 'do'} {counted(others, 'more constant')}" if others else ""
+    label = node.name if node is not None and node.name else case.name
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
         f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} past the end{more}",
-        help=(len(cases) == 1 and _other_offset(file, size, known)) or f"copy {file} again together with the model",
-        severity=Severity.WARNING if unread else None,
+        help=(not others and _other_offset(file, size, known)) or f"copy {file} again together with the model",
+        severity=Severity.WARNING if case.unread else None,
     )
-    return Problem(fault, graph.path, node, name, constant.place)
+    return case.problem(fault)
 
 
 def _other_offset(file: str, size: int, known: Known) -> str:
@@ -374,39 +331,50 @@ def _stored_text(size: int) -> str:
     return f"{counted(size, 'byte')} {'is' if size == 1 else 'are'} stored"
 
 
-def _size_problems(graph: Graph, name: str, constant: Constant, node: Node | None, known: Known) -> Iterator[Problem]:
-    shape = constant.tensor.shape
+def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
+    """What is wrong with the shape of a constant, or with the number of bytes that are stored."""
+    constant = case.constant
+    stored, needed, shape = constant.stored, _needed(constant), constant.tensor.shape
     negative = [axis for axis, dim in enumerate(shape or ()) if isinstance(dim, int) and dim < 0]
     if negative and shape is not None and not constant.parts:
-        fault = NEGATIVE_SIZE.fault(
-            f"axis {negative[0]} is {shape[negative[0]]}", help="write the size that the data has"
-        )
-        yield Problem(fault, graph.path, node, name, constant.place)
+        text = f"axis {negative[0]} is {shape[negative[0]]}"
+        yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size that the data has"))
         return
-    stored, needed = constant.stored, _needed(constant)
     if stored is None or stored.size is None or needed is None:
         return
-    spare = known.format.bytes_may_be_spare
-    if spare and needed <= stored.size < (whole := _in_blocks(constant, needed)):
-        fault = CONSTANT_SIZE.fault(
-            f"{constant.tensor.dtype}{list(shape or ())} takes up whole blocks of 3 bytes, {whole} in all; "
-            f"{_stored_text(stored.size)}, which OpenVINO loads",
-            help=f"store {whole} bytes",
-            severity=Severity.WARNING,
-        )
-        yield Problem(fault, graph.path, node, name, constant.place)
-    if stored.size == needed or (spare and stored.size > needed):
-        return
-    count = elements(shape or ())  # type: ignore[arg-type]
-    called = f"the constant {name!r}, " if node is None else ""
-    cut = node is None and stored.file is not None and stored.size < needed <= (stored.available or 0)
-    fault = CONSTANT_SIZE.fault(
-        f"{called}{constant.tensor.dtype}{list(shape or ())}{',' * bool(called)} has {counted(count, 'element')} and needs "
-        f"{counted(needed, 'byte')}; " + (f"the entry `length` is {stored.size}" if cut else _stored_text(stored.size)),
-        help=f"write {needed} in the entry `length`" if cut else _way_out(constant, count, stored.size, node, known),
+    more_is_fine = known.format.bytes_may_be_spare
+    if more_is_fine and needed <= stored.size < _in_blocks(constant, needed):
+        yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
+    if stored.size < needed or (stored.size > needed and not more_is_fine):
+        made = () if case.node is None else tuple(value for value in case.node.outputs if value is not None)
+        yield case.problem(_size_fault(case, stored.size, needed, known), disputes=made)
+
+
+def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
+    return CONSTANT_SIZE.fault(
+        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} takes up whole blocks of 3 bytes, {needed} in all; "
+        f"{_stored_text(size)}, which OpenVINO loads",
+        help=f"store {needed} bytes",
+        severity=Severity.WARNING,
     )
-    made = tuple(value for value in node.outputs if value is not None) if node is not None else ()
-    yield Problem(fault, graph.path, node, name, constant.place, disputes=made)
+
+
+def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
+    """The fault of a constant of ``size`` bytes that needs others; of an initializer in a file that has these, ``length`` is wrong."""
+    constant, stored, node = case.constant, case.stored, case.node
+    shape = list(constant.tensor.shape or ())
+    count = elements(constant.tensor.shape or ())  # type: ignore[arg-type]
+    what = (
+        f"{constant.tensor.dtype}{shape}"
+        if node is not None
+        else f"the constant {case.name!r}, {constant.tensor.dtype}{shape},"
+    )
+    cut = node is None and stored.file is not None and size < needed <= (stored.available or 0)
+    return CONSTANT_SIZE.fault(
+        f"{what} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
+        + (f"the entry `length` is {size}" if cut else _stored_text(size)),
+        help=f"write {needed} in the entry `length`" if cut else _way_out(constant, count, size, node, known),
+    )
 
 
 def _way_out(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Set
 
-from irlint.dims import Expr, Shape, broadcast_parts, elements, same
+from irlint.dims import Expr, Shape, elements
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
@@ -16,7 +15,6 @@ from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shap
 from irlint.ops.kernels.type_variables import types_text
 
 if TYPE_CHECKING:
-    from irlint.checks.merged import Refusal
     from irlint.inference.agreement import Terms
 
 SHAPE_CONTRADICTED = Rule(
@@ -70,12 +68,16 @@ def problems(known: Known) -> list[Problem]:
 
         return given.problems(known)
     terms = _terms(known)
-    unlike: list[Node] = []
-    found = [problem for graph in graphs(known.model) for problem in _graph_problems(graph, known, terms, unlike)]
+    compared = [_Comparison(graph, known, terms) for graph in graphs(known.model)]
+    found = [problem for each in compared for problem in each.problems()]
     if known.format.declared_shapes_hold:
         return found
-    found = _grouped(found if terms is None else _with_refusals(found, known), known)
-    if not known.requires and not any(map(_names_sizes, unlike)):
+    if terms is not None:
+        from irlint.checks.merged import with_refusals
+
+        found = with_refusals(found, known)
+    found = _grouped(found, known)
+    if not known.requires and not any(_names_sizes(node) for each in compared for node in each.unlike):
         return found
     from irlint.checks import size_names
 
@@ -113,48 +115,112 @@ def _names_sizes(node: Node) -> bool:
     return any(isinstance(dim, Expr) for each in declared if isinstance(each, Tensor) for dim in each.shape or ())
 
 
-def _graph_problems(graph: Graph, known: Known, terms: Terms | None, unlike: list[Node]) -> Iterator[Problem]:
-    """The problems of a graph; adds the nodes that do not give just what is declared to ``unlike``."""
-    roots: dict[Value, Problem] = {}
-    alike: set[tuple[int, int]] = set()
-    used = cache(lambda: {value for node in graph.nodes for value in node.inputs})
-    misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
-    judged: set[str] = set()
-    for node in graph.nodes:
-        often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
-        if often and judged.issuperset(often):
-            continue
-        judged.update(often)
-        if _is_as_declared(node, known, alike):
-            continue
-        unlike.append(node)
-        if node in known.faulted or node in misread or node not in known.calls:
-            continue
-        ports = list(_of_inputs(node, graph, known, terms)) if known.format.ports_declare else []
+class _Comparison:
+    """What one graph declares, compared with what its operators give; ``unlike`` are the nodes that do not give just that."""
+
+    def __init__(self, graph: Graph, known: Known, terms: Terms | None) -> None:
+        self.graph = graph
+        self.known = known
+        self.terms = terms
+        self.unlike: list[Node] = []
+        #: The first problem of a chain, by each value in the chain.
+        self._roots: dict[Value, Problem] = {}
+        self._used: Set[Value | None] | None = None
+
+    def problems(self) -> Iterator[Problem]:
+        """The problems of the graph, in the order of its nodes."""
+        known = self.known
+        misread = {each.node for each in known.model.problems if each.place and each.place.attribute == "shape"}
+        alike: set[tuple[int, int]] = set()
+        for node in self._compared():
+            if _is_as_declared(node, known, alike):
+                continue
+            self.unlike.append(node)
+            if node not in known.faulted and node not in misread and node in known.calls:
+                yield from self._of_node(node)
+
+    def _compared(self) -> Iterator[Node]:
+        """The nodes to compare: of those that make only values with MANY declarations, the first one of each name."""
+        seen: set[str] = set()
+        for node in self.graph.nodes:
+            often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
+            if not often or not seen.issuperset(often):
+                seen.update(often)
+                yield node
+
+    def _of_node(self, node: Node) -> Iterator[Problem]:
+        known = self.known
+        ports = list(_of_inputs(node, self.graph, known, self.terms)) if known.format.ports_declare else []
         yield from ports
         clashes: dict[tuple[Type | None, Type], Problem] = {}
-        for port, value in enumerate(node.outputs):
-            for declaration in value.declared if value is not None else ():
-                assert value is not None
-                fault = _fault(value, declaration, known, terms, node=node, port=port, graph=graph, used=used)
-                if fault is None:
-                    continue
-                root = roots.get(value) or _root(node, port, declaration, roots, known, terms)
-                clash = (known.types.get(value), declaration.type)
-                if root is None and fault.rule is SHAPE_CONTRADICTED:
-                    root = ports[0] if ports else clashes.get(clash)
-                problem = Problem(
-                    fault,
-                    graph.path,
-                    node,
-                    value.name,
-                    node.located(declaration.place) or node.place,
-                    disputes=tuple(each for each in node.outputs if each is not None),
-                    because=root,
-                )
-                roots.setdefault(value, root or problem)
-                clashes.setdefault(clash, root or problem)
-                yield problem
+        for port, value, declaration in _declarations(node):
+            fault = self._fault(node, port, value, declaration)
+            if fault is None:
+                continue
+            clash = known.types.get(value), declaration.type
+            root = self._roots.get(value) or self._root(node, port, declaration)
+            if root is None and fault.rule is SHAPE_CONTRADICTED:
+                root = ports[0] if ports else clashes.get(clash)
+            problem = Problem(
+                fault,
+                self.graph.path,
+                node,
+                value.name,
+                node.located(declaration.place) or node.place,
+                disputes=tuple(each for each in node.outputs if each is not None),
+                because=root,
+            )
+            self._roots.setdefault(value, root or problem)
+            clashes.setdefault(clash, root or problem)
+            yield problem
+
+    def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
+        """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
+        known, graph = self.known, self.graph
+        inferred, stated = known.types.get(value), gives(node, known)
+        fault = _contradiction(inferred, declaration, known, self.terms, port=port, within=graph.path, gives=stated)
+        if fault is None:
+            return None
+        if fault.rule is TYPE_CONTRADICTED:
+            if _unpacks(node, declaration, graph):
+                return None
+            if known.format.ports_declare and port and not self._is_used(value):
+                fault = fault.lowered(Severity.NOTE)
+        elif node.op == known.format.constant_node:
+            fault = _of_bytes(fault, value, declaration, graph)
+        elif node.op == known.format.input_node and known.format.ports_declare:
+            fault = _of_a_parameter(fault, inferred, declaration.type)
+        if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
+            fault = fault.lowered(Severity.WARNING)
+        is_old = known.model.format_version == known.format.lax_version
+        return _of_an_old_writer(fault, graph) if is_old else fault
+
+    def _is_used(self, value: Value) -> bool:
+        if self._used is None:
+            self._used = {each for node in self.graph.nodes for each in node.inputs}
+        return value in self._used
+
+    def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
+        """The problem further up, where the declaration is right for what the file declares of the node's inputs."""
+        known, roots = self.known, self._roots
+        root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
+        if root is None:
+            return None
+        inputs = [
+            None if value is None else value.type if value in roots else known.types.get(value) for value in node.inputs
+        ]
+        answer = asked_again(known, node, inputs)
+        outputs = answer.outputs if answer is not None else None
+        if outputs is None or port >= len(outputs):
+            return None
+        return None if _contradiction(outputs[port], declaration, known, self.terms, port=port) else root
+
+
+def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
+    """What the file declares of the outputs of a node, with their ports."""
+    for port, value in enumerate(node.outputs):
+        if value is not None:
+            yield from ((port, value, declaration) for declaration in value.declared)
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
@@ -182,69 +248,6 @@ def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bo
         return False
     alike.add(pair)
     return True
-
-
-def _with_refusals(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems, and those of declared sizes that ONNX Runtime takes, and with which it then refuses a node."""
-    from irlint.checks.merged import refusals
-
-    refused = refusals(known)
-    if not refused:
-        return found
-    worse: dict[tuple[Node | None, str | None], Problem] = {}
-    for graph in graphs(known.model):
-        for node in graph.nodes:
-            for port, value in enumerate(node.outputs):
-                if value is not None and value in refused:
-                    fault = _refusal(value, port, refused[value], known)
-                    disputes = tuple(each for each in node.outputs if each is not None)
-                    worse[node, value.name] = Problem(
-                        fault, graph.path, node, value.name, node.place, disputes=disputes
-                    )
-    return [worse.pop((each.node, each.value), each) for each in found] + list(worse.values())
-
-
-def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
-    inferred = known.types[value]
-    declared = next(each.type for each in value.declared if isinstance(each.type, Tensor))
-    assert isinstance(inferred, Tensor)
-    assert isinstance(declared, Tensor)
-    return SHAPE_CONTRADICTED.fault(
-        f"output {port} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: where "
-        f"it infers no number ONNX Runtime takes the declared one, and refuses {refusal.node.op} {refusal.node.label!r} "
-        f"({refusal.fault.message})",
-        help=f"declare {shape_text(inferred.shape)}, or remove the declaration",
-        severity=Severity.ERROR,
-    )
-
-
-def _fault(
-    value: Value,
-    declaration: Declaration,
-    known: Known,
-    terms: Terms | None,
-    *,
-    node: Node,
-    port: int,
-    graph: Graph,
-    used: Callable[[], Collection[Value | None]],
-) -> Fault | None:
-    """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
-    fault = _contradiction(
-        known.types.get(value), declaration, known, terms, port=port, within=graph.path, gives=gives(node, known)
-    )
-    if fault is None or (fault.rule is TYPE_CONTRADICTED and _unpacks(node, declaration, graph)):
-        return None
-    if node.op == known.format.constant_node and fault.rule is SHAPE_CONTRADICTED:
-        fault = _of_bytes(fault, value, declaration, graph)
-    if known.format.ports_declare and node.op == known.format.input_node and fault.rule is SHAPE_CONTRADICTED:
-        fault = _of_a_parameter(fault, known.types.get(value), declaration.type)
-    if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
-        fault = fault.lowered(Severity.WARNING)
-    if known.format.ports_declare and fault.rule is TYPE_CONTRADICTED and port and value not in used():
-        fault = fault.lowered(Severity.NOTE)
-    lax = known.model.format_version == known.format.lax_version
-    return _of_an_old_writer(fault, graph) if lax else fault
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
@@ -290,8 +293,10 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
         if not text or not stated.shape or _clash(given.shape, stated.shape, known, terms):
             continue
         both = len(node.input_ports) == 1 and any(each.type.shape == port.type.shape for each in node.output_ports)
+        from irlint.checks.clashes import port_text
+
         fault = SHAPE_CONTRADICTED.fault(
-            _port_text(
+            port_text(
                 given.shape, port.type.shape, text, "both ports declare" if both else f"input port {port.id} declares"
             ),
             help=f"declare {shape_text(given.shape)}",
@@ -299,30 +304,6 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
             severity=Severity.NOTE if known.model.format_version == known.format.lax_version else Severity.WARNING,
         )
         yield Problem(fault, graph.path, node, None, node.located(port.place))
-
-
-def _port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
-    """What comes in, and what is declared: the one size that differs, or the whole shapes."""
-    axis = _only_axis(given, declared)
-    if axis is not None and given is not None and declared is not None:
-        return f"{given[axis]} comes in on axis {axis}, and {port} {declared[axis]}"
-    return f"{shape_text(given)} comes in, and {port} {shape_text(declared)}"
-
-
-def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The axis on which two shapes cannot be equal, where they may be on all others."""
-    if one is None or other is None or len(one) != len(other):
-        return None
-    axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
-    return axes[0] if len(axes) == 1 else None
-
-
-def _joined_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The one axis that a clash is about, where a declared size has been joined with another one there."""
-    from irlint.inference.agreement import joins
-
-    pairs = enumerate(zip(given or (), declared or ()))
-    return next((axis for axis, (a, b) in pairs if joins(a, b) and text == f"axis {axis} is {b} against {a}"), None)
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
@@ -358,64 +339,69 @@ def _contradiction(
     gives: str = "the operator gives",
 ) -> Fault | None:
     """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
-    if declaration.flaw:
-        return None
     declared = declaration.type
-    if isinstance(inferred, Tensor) and isinstance(declared, Tensor):
-        if inferred.dtype == declared.dtype and inferred.shape == declared.shape:
-            return None
-    owner = "body" if within else "graph"
-    where = {"port": f"output {port}", "value_info": f"value_info of output {port}"}.get(
-        declaration.by, f"output {port}, a {owner} {declaration.by},"
-    )
-    if disagree(inferred, declared):
-        stated, given = types_text(declared, inferred)
-        return TYPE_CONTRADICTED.fault(
-            f"{where} is declared as {stated}; {gives} {given}",
-            help=f"declare {given}, or {_way(inferred, declared)}",
-            severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
-        )
-    held: Type | None = inferred
-    stated_type: Type | None = declared
-    what = ""
-    while isinstance(held, (Sequence, Optional)) and isinstance(stated_type, (Sequence, Optional)):
-        what += "elements of " if isinstance(stated_type, Sequence) else "a value of "
-        held, stated_type = held.element, stated_type.element
-    if not isinstance(held, Tensor) or not isinstance(stated_type, Tensor):
+    if declaration.flaw or _are_equal(inferred, declared):
         return None
-    returned = declaration.by == "output" and not within
-    text = _clash(held.shape, stated_type.shape, known, terms, returned=returned)
+    if disagree(inferred, declared):
+        return _type_fault(inferred, declared, f"{_called(declaration, port, within)} is declared as", known, gives)
+    what, held, stated = _innermost(inferred, declared)
+    if not isinstance(held, Tensor) or not isinstance(stated, Tensor):
+        return None
+    text = _clash(held.shape, stated.shape, known, terms, returned=declaration.by == "output" and not within)
     if not text:
         return None
-    axis = None if what or "; " in text else _only_axis(held.shape, stated_type.shape)
-    if axis is None and not what:
-        axis = _joined_axis(held.shape, stated_type.shape, text)
-    if axis is not None and held.shape is not None and stated_type.shape is not None:
-        told = f"axis {axis} of {where} is declared as {stated_type.shape[axis]}; {gives} {held.shape[axis]}"
+    from irlint.checks.clashes import clash_axis, correction, joining
+
+    where = _called(declaration, port, within)
+    axis = None if what else clash_axis(held.shape, stated.shape, text)
+    if axis is not None and held.shape is not None and stated.shape is not None:
+        message = f"axis {axis} of {where} is declared as {stated.shape[axis]}; {gives} {held.shape[axis]}"
     else:
-        told = f"{where} is declared as {what}{shape_text(stated_type.shape)}; {gives} {shape_text(held.shape)}: {text}"
+        message = f"{where} is declared as {what}{shape_text(stated.shape)}; {gives} {shape_text(held.shape)}: {text}"
     return SHAPE_CONTRADICTED.fault(
-        told,
-        help=_correction(held.shape, stated_type.shape, axis),
-        notes=_joining(held.shape, stated_type.shape, known),
+        message,
+        help=correction(held.shape, stated.shape, axis),
+        notes=joining(held.shape, stated.shape, known),
         severity=Severity.ERROR if known.format.declared_shapes_hold else Severity.WARNING,
     )
 
 
-def _joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """What the node demands that has broadcast a declared size together with another one."""
-    from irlint.inference.agreement import joins
+def _are_equal(inferred: Type | None, declared: Type) -> bool:
+    """Whether two tensors have the same type and shape; other types are compared in more detail."""
+    if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
+        return False
+    return inferred.dtype == declared.dtype and inferred.shape == declared.shape
 
-    for a, b in zip(given or (), declared or ()):
-        if not joins(a, b):
-            continue
-        parts = {*broadcast_parts(a)} if a is not None else set()
-        for demand in known.requires:
-            if any({each.left, each.right} == parts for each in demand.requirement.any_of):
-                own = [each.requirement.condition for each in known.requires if each.node is demand.node]
-                label = f"{demand.node.op} {demand.node.label!r}"
-                return (f"{label} has joined {b} with another size, and works only where {', and '.join(own)}",)
-    return ()
+
+def _called(declaration: Declaration, port: int, within: str) -> str:
+    """An output of a node by what declares it."""
+    if declaration.by == "port":
+        return f"output {port}"
+    if declaration.by == "value_info":
+        return f"value_info of output {port}"
+    return f"output {port}, a {'body' if within else 'graph'} {declaration.by},"
+
+
+def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known, gives: str) -> Fault:
+    from irlint.checks.clashes import conversion
+
+    stated, given = types_text(declared, inferred)
+    return TYPE_CONTRADICTED.fault(
+        f"{where} {stated}; {gives} {given}",
+        help=f"declare {given}, or {conversion(inferred, declared)}",
+        severity=Severity.ERROR if known.format.declared_types_hold else Severity.WARNING,
+    )
+
+
+def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
+    """What both types are of, in words, and the types inside; "" and the types themselves for tensors."""
+    what = ""
+    held: Type | None = inferred
+    stated: Type | None = declared
+    while isinstance(held, (Sequence, Optional)) and isinstance(stated, (Sequence, Optional)):
+        what += "elements of " if isinstance(stated, Sequence) else "a value of "
+        held, stated = held.element, stated.element
+    return what, held, stated
 
 
 def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None) -> Fault:
@@ -429,26 +415,6 @@ def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None) -> 
     )
 
 
-def _correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would write."""
-    if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
-        return "correct what leads here" if given else f"declare {shape_text(given)}, or correct what leads here"
-    if axis is not None and declared is not None:
-        return f"if {declared[axis]} is meant, correct what gives {given[axis]}; else declare {shape_text(given)}"
-    return f"if {shape_text(declared)} is meant, correct what leads here; else declare {shape_text(given)}"
-
-
-#: A declaration of longer sizes is not proposed.
-READABLE = 24
-
-
-def _way(given: Type | None, wanted: Type) -> str:
-    """How a value of one type becomes one of another."""
-    if isinstance(given, Tensor) and isinstance(wanted, Tensor):
-        return f"convert the value to {wanted.dtype}"
-    return "cast the elements" if type(given) is type(wanted) else "connect another value"
-
-
 def _clash(
     inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
 ) -> str:
@@ -457,20 +423,3 @@ def _clash(
     from irlint.inference.agreement import NO_TERMS, clashes
 
     return "; ".join(clashes(inferred, declared, terms or NO_TERMS, returned=returned))
-
-
-def _root(
-    node: Node, port: int, declaration: Declaration, roots: Mapping[Value, Problem], known: Known, terms: Terms | None
-) -> Problem | None:
-    """The problem further up, where the declaration is right for what the file declares of the node's inputs."""
-    root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
-    if root is None:
-        return None
-    inputs = [
-        None if value is None else value.type if value in roots else known.types.get(value) for value in node.inputs
-    ]
-    answer = asked_again(known, node, inputs)
-    outputs = answer.outputs if answer is not None else None
-    if outputs is None or port >= len(outputs):
-        return None
-    return root if _contradiction(outputs[port], declaration, known, terms, port=port) is None else None

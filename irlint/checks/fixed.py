@@ -64,17 +64,14 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     """The first input and axis of each size that is a symbol of its own."""
     makers = {node.outputs[0]: node.name for node in graph.nodes if node.op == known.format.input_node and node.outputs}
     found: dict[str, Place] = {}
-    for value in graph.inputs:
-        given = known.types.get(value)
-        for axis, dim in enumerate(given.shape or ()) if isinstance(given, Tensor) else ():
-            name = f"{dim!s}"
-            if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
-                text = known.symbols.get(name, name)
-                low, high = bounds(dim)
-                place = Place(
-                    makers.get(value) or value.name, axis, "" if "[" in text else text, (max(low or 1, 1), high)
-                )
-                found[name] = place
+    sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
+    for value, axis, dim in sizes:
+        name = f"{dim!s}"
+        if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
+            text = known.symbols.get(name, name)
+            low, high = bounds(dim)
+            limits = max(low or 1, 1), high
+            found[name] = Place(makers.get(value) or value.name, axis, "" if "[" in text else text, limits)
     return found
 
 
@@ -184,10 +181,8 @@ def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     """Whether a weight fixes the size, in a file that declares every axis of every input dynamic."""
     known = makers.known
     graph = known.model.graph
-    given = (
-        [known.types.get(value) for value in graph.inputs if value not in graph.constants] if graph is not None else []
-    )
-    if any(isinstance(dim, int) for each in given if isinstance(each, Tensor) for dim in each.shape or ()):
+    inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
+    if any(isinstance(dim, int) for _, _, dim in _axes([known.types.get(value) for value in inputs])):
         return False
     types = inputs_of(demand.node, known)
     fixing = [(index, axis) for index, axis in marks if isinstance(_dim(types[index], axis), int)]
@@ -219,30 +214,36 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
         return f"leave the axis out of input 1, which lists the axes to remove, or {declare}"
-    types = [given if isinstance(given, Tensor) else None for given in inputs]
-    output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
-    rank = len(output.shape) if isinstance(output, Tensor) and output.shape is not None else None
-    if any(
-        given is not None and given.rank == 1 and given.value is not None and len(given.value) == rank
-        for given in types[1:]
-    ):
+    if _lists_output_sizes(node, inputs, known):
         return f"let this node follow the input (-1, or its Shape, in a target), or {declare}"
     if size is None:
         return f"pool to a fixed size before this node, or {declare}"
-    axes = [(axis, index) for index, axis, dim in _axes(types) if dim == size]
+    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size]
     if "axis" in node.attributes and len(axes) == 1:
         (at, index) = axes[0]
         return f"{size} is axis {at} of input {index}: if that one is meant, correct `axis`; or {declare}"
-    fitting = [f"input {index}" for index in range(len(types)) if _fits_transposed(index, node, inputs, known)]
+    fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} exchanged it works for every size; or {declare}"
     fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
-        (index,) = fixing
-        value = node.inputs[index]
-        what = f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
-        return _of_a_constant(what, declare, each.demands[0])
+        return _of_a_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
     return f"correct what leads here, so that it works for every size, or {declare}"
+
+
+def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
+    """Whether an input behind the first one has an entry for each axis of the only output."""
+    output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
+    if not isinstance(output, Tensor) or output.rank is None:
+        return False
+    lists = [each for each in inputs[1:] if isinstance(each, Tensor) and each.rank == 1]
+    return any(each.value is not None and len(each.value) == output.rank for each in lists)
+
+
+def _input_text(node: Node, index: int, known: Known) -> str:
+    """An input of a node by its name, where values have names."""
+    value = node.inputs[index]
+    return f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
 
 
 def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
@@ -277,12 +278,8 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
     """The problem of what no sizes fulfill; it follows from an error of a node that demands a part of it."""
     demands = contract.impossible
-    names = {
-        name
-        for each in demands
-        for relation in each.requirement.any_of
-        for name in (*symbols(relation.left), *symbols(relation.right))
-    }
+    relations = [relation for each in demands for relation in each.requirement.any_of]
+    names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if not names or not names <= places.keys():
         return []
     last = demands[-1]
@@ -291,10 +288,10 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
     shared = _shared(ordered, known)
-    sizes = "size" if len(ordered) == 1 else "sizes"
-    works = "works" if len(ordered) == 1 else "work"
+    sizes, work = ("size", "works") if len(ordered) == 1 else ("sizes", "work")
+    message = f"no {sizes} of {_called(ordered, places)} {work}: this node needs {_text(last)}"
     fault = NO_SIZES_FIT.fault(
-        f"no {sizes} of {_called(ordered, places)} {works}: this node needs {_text(last)}{f', and {others}' * bool(others)}",
+        f"{message}, and {others}" if others else message,
         help=f"correct the one that needs what is not intended: {named}"
         if others
         else "correct this node, or what leads here",

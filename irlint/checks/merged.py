@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Expr
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.known import Known
 from irlint.inference.loading import refused_at_load
 from irlint.inference.questions import asked_again
-from irlint.model import Node, Value
+from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import Tensor, Type, shape_text
 from irlint.records import record
 
 
@@ -70,3 +71,31 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
         if each.severity is Severity.ERROR and refused_at_load(each.rule, call, known.format.loaded_by)
     )
     return next(refused, None)
+
+
+def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
+    """The problems, and those of declared sizes that ONNX Runtime takes, and with which it then refuses a node."""
+    refused = refusals(known)
+    if not refused:
+        return found
+    worse: dict[tuple[Node | None, str | None], Problem] = {}
+    for graph, node in ((each, node) for each in graphs(known.model) for node in each.nodes):
+        made = tuple(each for each in node.outputs if each is not None)
+        for value in [each for each in made if each in refused]:
+            fault = _refusal(value, node.outputs.index(value), refused[value], known)
+            worse[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=made)
+    return [worse.pop((each.node, each.value), each) for each in found] + list(worse.values())
+
+
+def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
+    inferred = known.types[value]
+    declared = next(each.type for each in value.declared if isinstance(each.type, Tensor))
+    assert isinstance(inferred, Tensor)
+    assert isinstance(declared, Tensor)
+    return SHAPE_CONTRADICTED.fault(
+        f"output {port} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: where "
+        f"it infers no number ONNX Runtime takes the declared one, and refuses {refusal.node.op} {refusal.node.label!r} "
+        f"({refusal.fault.message})",
+        help=f"declare {shape_text(inferred.shape)}, or remove the declaration",
+        severity=Severity.ERROR,
+    )

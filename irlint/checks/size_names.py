@@ -8,8 +8,8 @@ from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Dim, Expr, TooComplex, same, substituted, symbol, symbols
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
-from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
+from irlint.inference.unknowns import names_in
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.records import NOTHING, record, replaced

@@ -24,8 +24,8 @@ from irlint.contracts.sizes import ALL, Sizes, between, met, solved
 from irlint.dims import Bounds, Dim, at_least, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
 from irlint.findings.statements import Relation
-from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
+from irlint.inference.unknowns import names_in
 from irlint.model import Node
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record

@@ -96,34 +96,46 @@ def profile_of(
     if not contract.satisfiable:
         demands = " and ".join(each.requirement.condition for each in contract.impossible)
         raise ValueError(f"no sizes fit: {demands}")
-    names = sorted(
-        {name for _, shape in inputs for dim in shape or () if isinstance(dim, Expr) for name in symbols(dim)}
-    )
+    names = _symbols(inputs)
     values = {name: _value(name, contract.values) for name in names}
-    leaders = {name: name if value is None or isinstance(value, int) else str(value) for name, value in values.items()}
-    roots = sorted({leader for name, leader in leaders.items() if not isinstance(values[name], int)})
+    fixed = {name: value for name, value in values.items() if isinstance(value, int)}
+    leaders = {name: str(value) for name, value in values.items() if value is not None and name not in fixed}
+    leaders = {name: leaders.get(name, name) for name in names}
+    roots = sorted({leaders[name] for name in names if name not in fixed})
     texts = [each.text for each in contract.conditions if not each.when]
     alone, together = _split(texts)
+    equal = tuple(text for text in together if _is_equality(text, leaders))
 
-    known = {name: value if isinstance(value, int) else leaders[name] for name, value in values.items()}
-    found = points(roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)])
+    known: dict[str, int | str] = {**leaders, **fixed}
+    least, usual, greatest = points(
+        roots, contract.sizes, texts, known, [relations for _, relations in joint(contract)]
+    )
     depends = dependence(contract)
     multiples = {name: each.dim for name, each in depends.multiples.items()}
     smallest = ones(computed, {**contract.values, **multiples})
-    free = {}
-    for name in names:
-        value = values[name]
-        sizes = contract.sizes.get(leaders[name], ALL) if not isinstance(value, int) else _only(value)
-        said = tuple(alone.get(leaders[name], ()))
-        least, usual, greatest = (point[name] for point in found)
-        free[name] = Free(
-            name, labels.get(name, name), leaders[name], sizes, least, usual, greatest, said, smallest.get(name, 0)
+    free = {
+        name: Free(
+            name,
+            labels.get(name, name),
+            leaders[name],
+            _only(fixed[name]) if name in fixed else contract.sizes.get(leaders[name], ALL),
+            least[name],
+            usual[name],
+            greatest[name],
+            tuple(alone.get(leaders[name], ())),
+            smallest.get(name, 0),
         )
+        for name in names
+    }
     branches = tuple((each.when, each.text) for each in contract.conditions if each.when)
-    equal = tuple(text for text in together if _is_equality(text, leaders))
-    fixed = {name for name in names if isinstance(values[name], int)}
-    others = tuple(text for text in together if text not in equal and not _names(text) <= fixed)
+    others = tuple(text for text in together if text not in equal and not _names(text) <= fixed.keys())
     return Profile(path, inputs, named, free, equal, others, branches, dependence=depends)
+
+
+def _symbols(inputs: Inputs) -> list[str]:
+    """The symbols in the shapes of inputs, sorted."""
+    dims = [dim for _, shape in inputs for dim in shape or ()]
+    return sorted({name for dim in dims if isinstance(dim, Expr) for name in symbols(dim)})
 
 
 def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:

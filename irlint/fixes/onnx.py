@@ -22,7 +22,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Graph, Model
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
-from irlint.parsers.onnx.messages import STANDARD
+from irlint.parsers.onnx.graph_records import STANDARD
 from irlint.parsers.onnx.protobuf import VARINT
 
 if TYPE_CHECKING:

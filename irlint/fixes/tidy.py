@@ -17,7 +17,7 @@ from irlint.model import Graph, Node, Problem
 from irlint.model.order import graphs, ordered, used, used_values
 from irlint.parsers.faults import DOMAIN_SPELLED_OUT
 from irlint.parsers.onnx import interface
-from irlint.parsers.onnx.messages import STANDARD
+from irlint.parsers.onnx.graph_records import STANDARD
 from irlint.schemas import IR_VERSIONS, MICROSOFT
 
 #: The IR version that a model gets which has none: each release that runs current opsets takes it.

@@ -14,10 +14,10 @@ from irlint.fixes import inserted
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.causes import contradicts
-from irlint.inference.holes import filled, names_in
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.inference.questions import questions
+from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered

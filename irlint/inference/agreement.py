@@ -7,8 +7,8 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from irlint.dims import Dim, Expr, Shape, TooComplex, broadcast_parts, evaluated, same, substituted, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.findings.wording import counted
-from irlint.inference.holes import names_in
 from irlint.inference.known import Demand, Known
+from irlint.inference.unknowns import names_in
 from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record

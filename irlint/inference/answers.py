@@ -11,11 +11,11 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import Requirement, reckoning, stated
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops import Context
+from irlint.ops import Context, Operator
 from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
-from irlint.ops.signatures import REQUIRED
+from irlint.ops.signatures import REQUIRED, Signature
 from irlint.parsers.weights import Weights
-from irlint.records import record
+from irlint.records import record, replaced
 
 NOT_WORKED_OUT = Rule(
     "IRL599",
@@ -52,13 +52,13 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
     """
     if call.broken or call.function is not None:
         return NO_ANSWER
-    raised: Fault | None = None
+    faults: list[Fault] = []
     result: tuple[Type | None, ...] | None = None
     with stated() as statements:
         try:
             result = _outputs(call, inputs, outputs, context)
         except Fault as fault:
-            raised = fault
+            faults.append(fault)
         except TooComplex:
             pass
         except RecursionError:
@@ -68,9 +68,8 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
                 raise
             if not (_lacks_attributes(call) or _of_other_kinds(call, inputs)):
                 message = f"irlint's rule for it failed: {error!r}"
-                raised = NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice)
-    faults = (*([raised] if raised is not None else ()), *statements.faults)
-    return Answer(result, faults, tuple(statements.requirements))
+                faults.append(NOT_WORKED_OUT.fault(message, help=NOT_WORKED_OUT.advice))
+    return Answer(result, (*faults, *statements.faults), tuple(statements.requirements))
 
 
 def _lacks_attributes(call: Call) -> bool:
@@ -89,108 +88,146 @@ def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
 def _outputs(
     call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
 ) -> tuple[Type | None, ...] | None:
+    """What the rule gives, or the schema where there is no rule; None where neither can tell."""
     variables = type_variables(call.schema, inputs) if call.schema is not None else {}
     if call.operator is None or call.signature is None:
-        if call.schema is None:
-            return None
-        return tuple(_typed(UNKNOWN, call, port, variables) for port in range(outputs))
-    arguments = call.signature.bound(call.attributes or {})
-    if call.signature.context:
-        if context is None:
-            return None
-        arguments["context"] = context
-    if call.signature.fold:
-        arguments["fold"] = call.operator.fold
-    named = len(call.signature.inputs)
+        given: tuple[Type | None, ...] | None = None if call.schema is None else (UNKNOWN,) * outputs
+    else:
+        given = _given(call, call.operator, call.signature, inputs, context)
+        if given is not None and call.schema is not None:
+            check_output_types(call.schema, given)
+    if given is None or call.schema is None:
+        return given
+    return tuple([_typed(known, call, port, variables) for port, known in enumerate(given)])
+
+
+def _given(
+    call: Call, operator: Operator, signature: Signature, inputs: Sequence[Type | None], context: Context | None
+) -> tuple[Type | None, ...] | None:
+    """What the rule gives; None where it lacks a required input, or the context that it asks for."""
+    arguments = signature.bound(call.attributes or {})
+    named = len(signature.inputs)
     given = list(inputs[:named])
-    if call.signature.variadic:
+    if signature.variadic:
         given += [UNKNOWN if known is None else known for known in inputs[named:]]
-    if len(given) < call.signature.fewest or any(known is None for known in given[: call.signature.required]):
+    lacks_input = len(given) < signature.fewest or any(known is None for known in given[: signature.required])
+    if lacks_input or (signature.context and context is None):
         return None
-    answered = call.operator.function(*given, **arguments)
-    result = tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)
-    if call.schema is None:
-        return result
-    check_output_types(call.schema, result)
-    return tuple(_typed(known, call, port, variables) for port, known in enumerate(result))
+    if signature.context:
+        arguments["context"] = context
+    if signature.fold:
+        arguments["fold"] = operator.fold
+    answered = operator.function(*given, **arguments)
+    return tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)
+
+
+#: The context of a question, made for a rule that asks for it.
+Contexts = Callable[[], Context]
+
+
+@record
+class Question:
+    """What is asked: ``ask`` with these arguments; ``context`` makes one for a rule that asks for it."""
+
+    call: Call
+    inputs: Sequence[Type | None]
+    outputs: int
+    context: Contexts | None
+
+    def answer(self) -> Answer:
+        """What the operator says."""
+        return ask(self.call, self.inputs, outputs=self.outputs, context=self.context and self.context())
 
 
 class Memory:
     """Answers that have been given: a rule that asks nothing about its node is asked once for equal inputs and attributes."""
 
     def __init__(self) -> None:
-        self._answers: dict[tuple[object, ...], Answer] = {}
-        self._numbers: dict[tuple[object, ...], int] = {}
-        self._asked: dict[int, tuple[Call, int | None]] = {}
-        #: The calls of which a rule that may ask for its node has given an answer without.
-        self._general: set[int] = set()
+        #: Answers to equal questions; None where the answer depends on more, so that the rule is asked each time.
+        self._answers: dict[tuple[object, ...], Answer | None] = {}
         #: Answers by the identity of the call and of what its inputs are, which are kept with them.
         self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
+        #: The number of each call, by its identity; None where its rule is asked each time.
+        self._numbered: dict[int, tuple[Call, int | None]] = {}
+        #: The calls of which a rule that may ask for its node has given an answer without.
+        self._general: set[int] = set()
 
     def ask(
-        self,
-        call: Call,
-        inputs: Sequence[Type | None],
-        *,
-        outputs: int,
-        context: Callable[[], Context] | None = None,
+        self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Contexts | None = None
     ) -> Answer:
         """As the function ``ask`` says; ``context`` makes one for a rule that asks for it.
 
         Of weights the answer is the same as of others, if the rule does not look at them.
         """
-        kept_alive = forms = [x.form if type(x) is Weights else x for x in inputs]
+        forms = [x.form if type(x) is Weights else x for x in inputs]
         same = (id(call), outputs, *map(id, forms))
         found = self._same.get(same)
         if found is not None:
             return found[0]
-        forms = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
-        floats = any(type(x) is tuple for x in forms)
-        if floats and reckoning():
-            return ask(call, inputs, outputs=outputs, context=context and context())
         if call.broken or call.function is not None:
             return NO_ANSWER
-        asked = self._asked.get(id(call))
-        if asked is None:
-            asked = self._asked[id(call)] = call, self._number(call)
-        number = asked[1]
-        if number is None:
-            return ask(call, inputs, outputs=outputs, context=context and context())
-        if context is not None and id(call) not in self._general:
-            return self._first(call, inputs, outputs, context)[0]
-        key = (number, outputs if call.operator is None or context is not None else 0, *forms)
+        question = Question(call, inputs, outputs, context)
+        key = self._key(question, forms)
+        if key is None:
+            return question.answer()
         try:
-            known = self._answers.get(key)
+            known = self._answers.get(key, _NOT_ASKED)
         except TypeError:
-            return ask(call, inputs, outputs=outputs, context=context and context())
+            return question.answer()
+        if known is _NOT_ASKED:
+            return self._first(question, key)
         if known is None:
-            given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in inputs]
-            known, general = self._first(call, given, outputs, context)
-            kept = general and not known.faults and not (floats and _depends(known, given))
-            if not kept and not floats:
-                return known
-            known = known if kept else NO_ANSWER
-            if len(self._answers) < MAX_REMEMBERED:
-                self._answers[key] = known
-        if known is NO_ANSWER:
-            return ask(call, inputs, outputs=outputs, context=context and context())
+            return question.answer()
         if len(self._same) < MAX_REMEMBERED:
-            self._same[same] = known, call, kept_alive
+            self._same[same] = known, call, forms
         return known
 
-    def _first(
-        self, call: Call, inputs: Sequence[Type | None], outputs: int, context: Callable[[], Context] | None
-    ) -> tuple[Answer, bool]:
-        """An answer, and whether it is that for any node; no other of the call is kept where its rule wants to know the node."""
-        if context is None:
-            return ask(call, inputs, outputs=outputs), True
-        made = context()
-        answer = ask(call, inputs, outputs=outputs, context=made)
-        if made.particular:
-            self._asked[id(call)] = call, None
+    def _key(self, question: Question, forms: Sequence[object]) -> tuple[object, ...] | None:
+        """What is equal for questions with the same answer; None for a question that has its own."""
+        call = question.call
+        if id(call) not in self._numbered:
+            self._numbered[id(call)] = call, self._number(call)
+        number = self._numbered[id(call)][1]
+        if number is None:
+            return None
+        without = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
+        if reckoning() and tuple in map(type, without):
+            return None
+        asks_outputs = call.operator is None or question.context is not None
+        return (number, question.outputs if asks_outputs else 0, *without)
+
+    def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
+        """The answer to a question that nobody has asked; kept where it holds for all questions with this key.
+
+        No second answer is asked of a rule that may ask for its node: each runs the bodies.
+        """
+        if not self._is_general(question):
+            return self._noted(question)
+        given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in question.inputs]
+        answer = self._noted(replaced(question, inputs=given))
+        holds_floats = tuple in map(type, key)
+        is_shared = self._is_general(question) and not answer.faults and not (holds_floats and _depends(answer, given))
+        if len(self._answers) < MAX_REMEMBERED and (is_shared or holds_floats):
+            self._answers[key] = answer if is_shared else None
+        return question.answer() if holds_floats and not is_shared else answer
+
+    def _is_general(self, question: Question) -> bool:
+        """Whether the rule is known not to ask for its node."""
+        return question.context is None or id(question.call) in self._general
+
+    def _noted(self, question: Question) -> Answer:
+        """The answer to a question, after noting whether the rule asks for its node."""
+        if question.context is None:
+            return question.answer()
+        call, context = question.call, question.context()
+        answer = ask(call, question.inputs, outputs=question.outputs, context=context)
+        if context.particular:
+            self._numbered[id(call)] = call, None
+            self._general.discard(id(call))
         else:
             self._general.add(id(call))
-        return answer, not made.particular
+        return answer
 
     def _number(self, call: Call) -> int | None:
         """One number for all calls of the same rule with equal attributes; None where these cannot be compared."""
@@ -203,6 +240,10 @@ class Memory:
             return self._numbers.setdefault(rule, len(self._numbers))
         except TypeError:
             return None
+
+
+#: Stands for an answer in ``Memory`` that nobody has asked for.
+_NOT_ASKED = Answer(None)
 
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:

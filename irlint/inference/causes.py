@@ -43,7 +43,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         cause = problem.because or facts.cause(problem)
         if cause is not None and cause is not problem:
             causes[at] = places[id(cause)]
-    roots: Mapping[int, int] = {at: root for at in causes if (root := _root(at, causes)) != at}
+    roots: Mapping[int, int] = _roots(causes)
     if known.format.ports_declare and roots:
         from irlint.inference.edited_inputs import at_the_break
 
@@ -55,9 +55,12 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         else:
             worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
     told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
-    for at in dict.fromkeys(roots.values()):
+    following: dict[int, list[Problem]] = {}
+    for at, root in roots.items():
+        following.setdefault(root, []).append(problems[at])
+    for at in following:
         if told[at].fault.rule.family == DECLARED and (known.format.declared_shapes_hold or told[at].node is None):
-            told[at] = _with_proof(told[at], [problems[each] for each in roots if roots[each] == at], known.format)
+            told[at] = _with_proof(told[at], following[at], known.format)
     return [
         replaced(each, fault=_of_severity(each.fault, worst[at]), because=told[roots[at]]) if at in roots else each
         for at, each in enumerate(told)
@@ -72,15 +75,17 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
     return fault if fault.severity is severity else fault.lowered(severity)
 
 
-def _root(at: int, causes: dict[int, int]) -> int:
-    """Where a chain of causes begins; of a circle, the first of it stands for itself."""
-    seen = [at]
-    while seen[-1] in causes:
-        cause = causes[seen[-1]]
-        if cause in seen:
-            return min(seen[seen.index(cause) :])
-        seen.append(cause)
-    return seen[-1]
+def _roots(causes: Mapping[int, int]) -> dict[int, int]:
+    """Where the chain of causes of each problem begins, without those that stand for themselves; of a circle, the first of it does."""
+    found: dict[int, int] = {}
+    for at in causes:
+        chain: dict[int, int] = {}
+        while at in causes and at not in found and at not in chain:
+            chain[at] = len(chain)
+            at = causes[at]
+        root = min(list(chain)[chain[at] :]) if at in chain else found.get(at, at)
+        found |= dict.fromkeys(chain, root)
+    return {at: found[at] for at in causes if found[at] != at}
 
 
 def _as_bad_as(problem: Problem, severity: Severity) -> Problem:

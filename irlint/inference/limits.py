@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.binding.calls import OUTPUT_COUNT
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
-from irlint.inference.holes import is_whole
+from irlint.inference.unknowns import is_whole
 from irlint.model import Graph, Model, Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, Type
 

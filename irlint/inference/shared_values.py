@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from irlint.inference.causes import differ
-from irlint.inference.holes import filled
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
+from irlint.inference.unknowns import filled
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type

@@ -11,10 +11,19 @@ from irlint.binding.calls import Call
 from irlint.dims import Dim, Shape
 from irlint.findings.faults import Fault, Severity
 from irlint.inference.answers import Answer, Memory
-from irlint.inference.holes import Holes, constant_type, declared_names, filled, is_whole, names_in, opened, place_of
 from irlint.inference.known import SHAPE_OPTION, Demand, Known
 from irlint.inference.limits import Limits, surplus_outputs
 from irlint.inference.recorded import Recorded, Recorder, problems
+from irlint.inference.unknowns import (
+    Unknowns,
+    constant_type,
+    declared_names,
+    filled,
+    is_whole,
+    names_in,
+    opened,
+    place_of,
+)
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Function, Graph, Model, Node, Value
 from irlint.model.formats import Format
@@ -99,7 +108,7 @@ class Walk:
         self.folds = folds
         self.types: MutableMapping[Value, Type | None] = {} if before is None else ChainMap({}, before.types)
         self.before: Mapping[object, Dim] = {} if before is None else before.sizes
-        self.holes = Holes(model.symbols, partial(declared_names, model))
+        self.unknowns = Unknowns(model.symbols, partial(declared_names, model))
         self.memory = Memory()
         self.limits = Limits()
         self.functions = Functions()
@@ -128,8 +137,8 @@ class Walk:
             requires=tuple(recorder.requires),
             faulted=frozenset(self.faulted),
             calls=self.calls,
-            symbols=self.holes.symbols,
-            sizes=self.holes.sizes,
+            symbols=self.unknowns.symbols,
+            sizes=self.unknowns.sizes,
             overridden=dict.fromkeys(self.overridden, SHAPE_OPTION),
             idle=idle,
             orders=self.orders,
@@ -185,7 +194,7 @@ class Walk:
         shape = self.overridden.get(value)
         if shape is not None:
             declared = Tensor(declared.dtype if isinstance(declared, Tensor) else None, shape)
-        return self.holes.named(declared, value, value.name)
+        return self.unknowns.named(declared, value, value.name)
 
     def _body(
         self,
@@ -199,15 +208,17 @@ class Walk:
         """The types of the outputs of a body of ``node`` for the given inputs."""
         if frame.depth >= MAX_DEPTH:
             return tuple(value.type for value in graph.outputs)
-        place, when = frame.place, frame.when
-        if runs == "never":
-            place = (*place, self._obstacle(node))
-        elif runs == "as declared":
-            place = (*place, "as declared")
-        elif runs == "maybe":
-            when = graph.path
-        inner = replaced(frame, depth=frame.depth + 1, place=place, when=when)
-        return self.graph(graph, inner, Recorder(discards=True) if runs == "tried" else recorder, inputs)
+        inner = replaced(frame, depth=frame.depth + 1)
+        match runs:
+            case "never":
+                inner = replaced(inner, place=(*frame.place, self._obstacle(node)))
+            case "as declared":
+                inner = replaced(inner, place=(*frame.place, "as declared"))
+            case "maybe":
+                inner = replaced(inner, when=graph.path)
+            case "tried":
+                recorder = Recorder(discards=True)
+        return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
         """What keeps a body of ``node`` from running: one of its first inputs, as a constant or by sizes."""
@@ -248,7 +259,7 @@ class Walk:
             call=frame.call or (graph.path, node),
         )
         outputs = self.graph(function.graph, inner, recorder, given)
-        if names_in(outputs) <= names_in(given) | self.holes.names:
+        if names_in(outputs) <= names_in(given) | self.unknowns.names:
             self.functions.results[key] = outputs
         return outputs
 
@@ -266,27 +277,42 @@ class Walk:
         if is_input:
             self._parameter(graph, frame, node, call, recorder)
             return
+        if self._is_stored(graph, node):
+            self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
+            return
         if node.op == self.format.constant_node:
-            if node.outputs and node.outputs[0] in graph.constants:
-                if len(node.outputs) > 1:
-                    self._record(graph, frame, node, surplus_outputs(self.model, graph, node, 1), recorder)
-                return
             self.fixed.update(node.outputs)
         type_of = self.types.get
         inputs = [None if value is None else type_of(value, UNKNOWN) for value in node.inputs]
         outputs = self._outputs(graph, frame, node, call, inputs, recorder)
         if outputs is None:
             self.faulted.add(node)
-        elif not self.folds and node.op != self.format.constant_node:
+            self._declare(frame, node, ())
+        else:
+            self._declare(frame, node, self._kept(node, inputs, outputs))
+
+    def _is_stored(self, graph: Graph, node: Node) -> bool:
+        """Whether a node is a constant whose contents the graph holds."""
+        return node.op == self.format.constant_node and bool(node.outputs) and node.outputs[0] in graph.constants
+
+    def _kept(
+        self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
+    ) -> tuple[Type | None, ...]:
+        """The outputs of a node, without what this walk does not fold, or what depends on weights that nobody can read."""
+        if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
-            outputs = tuple(map(as_loaded, outputs))
-        elif not self.unread.isdisjoint(node.inputs):
-            outputs = tuple(opened(each, names_in(inputs)) for each in outputs)
+            return tuple(map(as_loaded, outputs))
+        if self.unread.isdisjoint(node.inputs):
+            return outputs
+        return tuple(opened(each, names_in(inputs)) for each in outputs)
+
+    def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
+        """Notes the types of a node's outputs; what is unknown of them, or of those behind, is taken as the file declares it."""
         complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
-                given = outputs[port] if outputs is not None and port < len(outputs) else None
+                given = outputs[port] if port < len(outputs) else None
                 known = (complete and given is not None) or is_whole(given)
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
@@ -306,7 +332,7 @@ class Walk:
         if value in self.overridden:
             tensor = Tensor(tensor.dtype, self.overridden[value])
         name = node.name or f"input{node.index}"
-        self.types[value] = self.holes.named(tensor, value, name, intervals=value not in self.overridden)
+        self.types[value] = self.unknowns.named(tensor, value, name, intervals=value not in self.overridden)
 
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
@@ -349,12 +375,10 @@ class Walk:
 
     def _take_declared(self, frame: Frame, node: Node) -> None:
         self.faulted.add(node)
-        for port, value in enumerate(node.outputs):
-            if value is not None:
-                self.types[value] = self._settled(frame, node, port, value, None)
+        self._declare(frame, node, ())
 
     def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
-        return self.holes.settled(
+        return self.unknowns.settled(
             inferred,
             () if self.overridden and inferred is not None else value.declared,
             node=node,
@@ -366,7 +390,7 @@ class Walk:
     def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
         """The size of a node that nothing tells."""
         known = self.before.get(place_of(node, frame.path, key)) if self.before else None
-        return known if known is not None else self.holes.of_node(node, frame.path, key, upper, lower)
+        return known if known is not None else self.unknowns.of_node(node, frame.path, key, upper, lower)
 
     # --- findings -----------------------------------------------------------------------------------------------------
 

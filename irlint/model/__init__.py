@@ -14,6 +14,9 @@ from irlint.records import NOTHING, record
 IGNORE = "irlint.ignore"
 
 
+#: Of one rule and severity so many problems of a file are listed.
+MOST_LISTED = 20_000
+
 #: The last IR version of ONNX in which every initializer has to be among the graph inputs, and none is fed.
 LAST_WITH_INPUTS = 3
 
@@ -230,7 +233,7 @@ class Problem:
     ``domain`` is the one whose import is wrong.
     ``because`` is the problem that this one follows from, None for one that stands for itself, ``target`` the release of a
     runtime that it is about, and ``sizes`` are the symbols of inputs that are fixed,
-    each with its size where that is one.
+    each with its size where that is one. ``count`` is the number of problems that it stands for.
     """
 
     fault: Fault
@@ -244,6 +247,7 @@ class Problem:
     because: Problem | None = None
     target: str = ""
     sizes: tuple[tuple[str, int | None], ...] = ()
+    count: int = 1
 
     @property
     def is_error(self) -> bool:

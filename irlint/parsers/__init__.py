@@ -128,23 +128,21 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
     named = next((form.name for form in FORMATS if suffix in form.suffixes), None)
     if named is not None and named not in _TOLD_BY_CONTENTS:
         return named
-    if suffix != ".onnx" or head.lstrip()[:1] == b"<":
-        markup = _markup(head)
-        if markup == "other-xml" and _has_layers(head):
-            return "openvino"
-        if markup is not None:
-            return markup
+    markup = _markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
+    if markup == "other-xml" and _has_layers(head):
+        return "openvino"
+    if markup is not None:
+        return markup
     if suffix == ".xml":
-        return (
-            "openvino"
-            if _may_be_ir(head) or _has_layers(head)
-            else "other-xml"
-            if _text(head).lstrip()[:1] == "<"
-            else "unknown"
-        )
-    if suffix == ".onnx" or _begins_like_onnx(head):
-        return "onnx"
-    return "unknown"
+        return _kind_of_xml(head)
+    return "onnx" if suffix == ".onnx" or _begins_like_onnx(head) else "unknown"
+
+
+def _kind_of_xml(head: bytes) -> str:
+    """What a file named .xml is whose beginning is no known markup."""
+    if _may_be_ir(head) or _has_layers(head):
+        return "openvino"
+    return "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:

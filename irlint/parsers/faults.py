@@ -186,6 +186,16 @@ LONG_NAME = Rule(
     mend="Export the model again with shorter names.",
 )
 
+EQUAL_ENTRIES = Rule(
+    "IRL012",
+    "too-many-equal-entries",
+    Severity.WARNING,
+    "A list in the file has more than 1,000 equal entries of at most 16 bytes.",
+    why="No exporter writes such lists, of empty nodes or initializers: the file may have been made to keep its readers busy. The first 1,000 "
+    "of the equal entries are checked and reported. What is wrong with them is wrong with the others too.",
+    mend="Remove the equal entries, and check where the file is from.",
+)
+
 UNSUPPORTED_IR_VERSION = Rule(
     "IRL007",
     "unsupported-ir-version",

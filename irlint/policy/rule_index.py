@@ -13,6 +13,7 @@ RULES = {
     "IRL009": "parsers.faults",
     "IRL010": "parsers.faults",
     "IRL011": "parsers.faults",
+    "IRL012": "parsers.faults",
     "IRL101": "checks.structure",
     "IRL102": "checks.names",
     "IRL103": "checks.structure",

@@ -13,7 +13,7 @@ from irlint.findings.wording import bounded
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model import IGNORE, Graph, Model, Node, Place, Problem
+from irlint.model import IGNORE, MOST_LISTED, Graph, Model, Node, Place, Problem
 from irlint.parsers.opening import whole
 from irlint.records import NOTHING, replaced
 
@@ -93,6 +93,10 @@ def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
         return found
     from irlint.fixes.explaining import explained
 
+    if len(found) > MOST_LISTED:
+        from irlint.run.limited import limited
+
+        found = limited(found, MOST_LISTED)
     return explained(found, known)
 
 

@@ -26,6 +26,7 @@ WITHOUT_EXAMPLES = {
     "IRL009",
     "IRL010",
     "IRL011",
+    "IRL012",
     "IRL136",
     "IRL403",
     "IRL520",

@@ -244,6 +244,13 @@ def stale_declarations(count: int) -> bytes:
     return made.SerializeToString()
 
 
+def chain_of_errors(count: int) -> bytes:
+    """Nodes that cannot work, each with what the one before it is declared to give."""
+    made = onnx.load_from_string(chain("Add", count, helper.make_tensor("c", TensorProto.FLOAT, [5], [1.0] * 5)))
+    made.graph.value_info.extend([value(f"t{at}", [2, 3]) for at in range(count)])
+    return made.SerializeToString()
+
+
 def same_node_names(count: int) -> bytes:
     nodes = [helper.make_node("Relu", ["x"], [f"y{at}"], name=f"n{at // 2}") for at in range(count)]
     return model([*nodes, RELU])
@@ -306,6 +313,27 @@ def port_map(count: int) -> bytes:
     )
     edges = "".join(edge(0, 0, 1, at) for at in range(count))
     return document(PARAMETER + iterator + relu(2, result=True), edges + edge(1, count, 2))
+
+
+def in_graph(number: int, count: int) -> bytes:
+    """A model whose graph has empty entries in the list with this number."""
+    entries = bytes([number << 3 | 2, 0]) * count
+    return model([RELU]) + b"\x3a" + varint(len(entries)) + entries
+
+
+def in_node(number: int, count: int, within: bytes = b"") -> bytes:
+    """A model whose node has empty entries in the list with this number, of an attribute that begins with ``within``, if any."""
+    entries = within + (varint(number << 3 | 2) + b"\0") * count
+    entries = b"\x2a" + varint(len(entries)) + entries if within else entries
+    node = RELU.SerializeToString() + entries
+    held = b"\x0a" + varint(len(node)) + node
+    return model([]) + b"\x3a" + varint(len(held)) + held
+
+
+def in_function(number: int, count: int) -> bytes:
+    """A model with a function that has empty entries in the list with this number."""
+    held = b"\x0a\x01F\x52\x01d\x4a\x02\x10\x11" + bytes([number << 3 | 2, 0]) * count
+    return model([RELU]) + b"\xca\x01" + varint(len(held)) + held
 
 
 UNSQUEEZE = helper.make_node("Unsqueeze", ["x", "a"], ["y"])
@@ -389,6 +417,7 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "variables.xml": (variables, 250),
     "unused-initializers.onnx": (unused_initializers, 2500),
     "stale-declarations.onnx": (stale_declarations, 750),
+    "chain-of-errors.onnx": (chain_of_errors, 750),
     "same-node-names.onnx": (same_node_names, 1000),
     "repeated-imports.onnx": (repeated_imports, 1000),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
@@ -428,6 +457,9 @@ def multiples(count: int) -> bytes:
     return model(nodes, (value("x", ["N"]),), shapes)
 
 
+#: So many entries of a list are empty.
+EMPTY = 100_000
+
 #: Files that are small, and what each has to be told of; "" stands for anything but that it has not been checked.
 SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
     "million-axes.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [10**6], TensorProto.INT64))), "IRL304"),
@@ -458,6 +490,16 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
     "zeros.onnx": (lambda: bytes(40 << 20), "IRL001"),
     "group-of-zeros.onnx": (lambda: model([RELU])[:2] + b"\x0b" + bytes(8 << 20), "IRL004"),
     "long-name.onnx": (lambda: model([helper.make_node("Relu", ["x"], ["y"], name="n" * (30 << 20))]), "IRL011"),
+    "empty-nodes.onnx": (lambda: in_graph(1, EMPTY), "IRL012"),
+    "empty-initializers.onnx": (lambda: in_graph(5, EMPTY), "IRL708"),
+    "empty-inputs.onnx": (lambda: in_graph(11, EMPTY), "IRL403"),
+    "empty-sparse-initializers.onnx": (lambda: in_graph(15, EMPTY), "IRL708"),
+    "empty-attributes.onnx": (lambda: in_node(5, EMPTY), "IRL522"),
+    "empty-tensors.onnx": (lambda: in_node(10, EMPTY, b"\x0a\x01s\xa0\x01\x09"), "IRL503"),
+    "empty-graphs.onnx": (lambda: in_node(11, EMPTY, b"\x0a\x01s\xa0\x01\x0a"), "IRL114"),
+    "empty-functions.onnx": (lambda: model([RELU]) + b"\xca\x01\0" * EMPTY, "IRL130"),
+    "empty-nodes-of-a-function.onnx": (lambda: in_function(7, EMPTY), "IRL012"),
+    "empty-defaults.onnx": (lambda: in_function(11, EMPTY), "IRL012"),
     "pointer.onnx": (
         lambda: f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize {'9' * 400}\n".encode(),
         "IRL002",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
+from irlint.parsers.onnx.attribute_kinds import StatedKind
 
 #: The graph that a node stands in: the main one, a body, or that of a function with the bodies in it.
 Where = Literal["main", "body", "function"]
@@ -68,31 +69,31 @@ _FIELDS = {
 _REFERENCE = 21
 
 
-def attribute_faults(
-    name: str, number: int, kind: str, given: Sequence[int], *, constant: bool, where: Where
-) -> list[Fault]:
-    """The faults of an attribute of a ``constant`` or of another operator.
-
-    ``number`` is that of the type that it states, ``kind`` the one that it is read as, and ``given`` are the numbers of the
-    fields that are filled.
-    """
+def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Where) -> list[Fault]:
+    """The faults of an attribute of a ``constant`` or of another operator."""
     if not name:
-        fault = ATTRIBUTE_WITHOUT_NAME.fault(
-            f"an attribute of type {kind} has no name",
-            help="write its name, or remove it",
-            severity=Severity.WARNING if constant and where != "body" and 0 < number <= 14 else None,
-        )
-        return [fault]
-    filled = [_FIELDS[field] for field in given if field in _FIELDS]
-    refers = _REFERENCE in given
-    faults = [_reference_fault(name, bool(filled), where)] if refers and (filled or where != "function") else []
-    if number <= 0 or number > 14:
-        faults.append(_undefined(name, number, filled, passed_over=refers and where == "function" and not constant))
-    elif filled and (len(filled) > 1 or _owner(filled[0]) != kind):
-        read = where == "main" or kind.endswith("S") or any(_owner(field) == kind for field in filled)
-        replaced = refers and where == "function"
-        faults.append(_mismatch(name, kind, filled, passed_over=replaced or (constant and where != "body" and read)))
+        return [_nameless(stated, passed_over=constant and where != "body" and stated.is_stated)]
+    filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]
+    refers = _REFERENCE in stated.fields
+    is_replaced = refers and where == "function"
+    faults = []
+    if refers and (filled or where != "function"):
+        faults.append(_reference_fault(name, bool(filled), where))
+    if not stated.is_stated:
+        faults.append(_undefined(name, stated.number, filled, passed_over=is_replaced and not constant))
+    elif any(_owner(field) != stated.kind for field in filled):
+        is_read = where == "main" or stated.kind.endswith("S") or any(_owner(field) == stated.kind for field in filled)
+        passed_over = is_replaced or (constant and where != "body" and is_read)
+        faults.append(_mismatch(name, stated.kind, filled, passed_over=passed_over))
     return faults
+
+
+def _nameless(stated: StatedKind, *, passed_over: bool) -> Fault:
+    return ATTRIBUTE_WITHOUT_NAME.fault(
+        f"an attribute of type {stated.kind} has no name",
+        help="write its name, or remove it",
+        severity=Severity.WARNING if passed_over else None,
+    )
 
 
 def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from irlint.parsers.onnx.messages import FunctionRecord, GraphRecord, NodeRecord
+from irlint.findings.faults import Severity
+from irlint.model import Problem
+from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord
+from irlint.records import replaced
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
@@ -13,6 +16,14 @@ def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> se
     calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
     references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
     return {name for name in references if name and any(name not in call.attributes for call in calls)}
+
+
+def passed_over(problem: Problem, path: str, used: Collection[str]) -> Problem:
+    """A problem of a default of the function at ``path``, lowered where that is of no attribute that is ``used``."""
+    body_of = problem.graph.removeprefix(f"{path}/").partition("/")[0]
+    if problem.fault.attribute in used or body_of in used:
+        return problem
+    return replaced(problem, fault=problem.fault.at_most(Severity.WARNING))
 
 
 def _nodes(graph: GraphRecord) -> Iterator[NodeRecord]:

@@ -9,7 +9,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Problem
 
 if TYPE_CHECKING:
-    from irlint.parsers.onnx.messages import GraphRecord
+    from irlint.parsers.onnx.graph_records import GraphRecord
 
 NAMELESS_GRAPH = Rule(
     "IRL114",

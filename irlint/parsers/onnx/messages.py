@@ -9,103 +9,27 @@ from irlint.model.tensor import Tensor
 from irlint.parsers.faults import DUPLICATE_ATTRIBUTE, DUPLICATE_FUNCTION, MALFORMED_ONNX
 from irlint.parsers.onnx import tensors as onnx_tensors
 from irlint.parsers.onnx import unread
+from irlint.parsers.onnx.attribute_kinds import CONSTANT_VALUES, LINKED, MESSAGES, PLAIN, stated_kind
+from irlint.parsers.onnx.graph_records import STANDARD, FunctionRecord, GraphRecord, NodeRecord, standard
+from irlint.parsers.onnx.plain_nodes import PLAIN_BYTES, SHARED_BYTES, PlainNodes
 from irlint.parsers.onnx.protobuf import (
     DEPTH_LIMIT,
+    MOST_EQUAL,
     Damage,
     fields,
     floats,
     integers,
     last,
-    last_known,
     last_text,
     merged,
     text,
 )
-from irlint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from irlint.parsers.onnx.attribute_faults import Where
-    from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
-
-_KINDS = dict(
-    enumerate(
-        [
-            "FLOAT",
-            "INT",
-            "STRING",
-            "TENSOR",
-            "GRAPH",
-            "FLOATS",
-            "INTS",
-            "STRINGS",
-            "TENSORS",
-            "GRAPHS",
-            "SPARSE_TENSOR",
-            "SPARSE_TENSORS",
-            "TYPE_PROTO",
-            "TYPE_PROTOS",
-        ],
-        start=1,
-    )
-)
-
-#: The kind of an attribute without a type (IR versions 1 and 2) by the first of these fields that it has.
-_INFERRED = (
-    (2 << 3 | 5, "FLOAT"),
-    (3 << 3, "INT"),
-    (4 << 3 | 2, "STRING"),
-    (5 << 3 | 2, "TENSOR"),
-    (6 << 3 | 2, "GRAPH"),
-    (7 << 3 | 5, "FLOATS"),
-    (7 << 3 | 2, "FLOATS"),
-    (8 << 3, "INTS"),
-    (8 << 3 | 2, "INTS"),
-    (9 << 3 | 2, "STRINGS"),
-    (10 << 3 | 2, "TENSORS"),
-    (11 << 3 | 2, "GRAPHS"),
-    (22 << 3 | 2, "SPARSE_TENSOR"),
-    (23 << 3 | 2, "SPARSE_TENSORS"),
-    (14 << 3 | 2, "TYPE_PROTO"),
-    (15 << 3 | 2, "TYPE_PROTOS"),
-)
-
-#: The fields of AttributeProto that hold a value or stand for one, and those of each kind.
-_VALUE_KEYS = frozenset([21 << 3 | 2, *(key for key, _ in _INFERRED)])
-_OWN_KEYS = {kind: frozenset(key for key, own in _INFERRED if own == kind) for kind in _KINDS.values()}
-
-#: Those of packed numbers: where there are none in them, they hold no value.
-_PACKED_KEYS = frozenset([7 << 3 | 2, 8 << 3 | 2])
-
-#: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
-_CONSTANT_VALUES = {
-    "TENSOR": "value",
-    "SPARSE_TENSOR": "sparse_value",
-    **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
-}
-
-#: The numbers of AttributeProto.AttributeType.
-_NUMBERS = range(len(_KINDS) + 1)
-
-#: Attributes whose values depend on nothing but their bytes.
-_PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
-
-#: Attributes whose records the linker still has to turn into values.
-LINKED = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
-
-#: Attributes that are nothing without the message that they hold.
-_MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
-
-#: Attributes of at most so many bytes are decoded once for all nodes that have them.
-_SHARED_BYTES = 128
-
-#: Nodes of at most so many bytes are read at once where nothing about them is unusual.
-_PLAIN_BYTES = 1 << 14
-
-
-#: So many different ends of nodes, what stands behind the names, are kept.
-_MOST_ENDS = 10_000
+    from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
 #: Of an attribute of more bytes than this it is tried whether it is one long list.
 _LONG_BYTES = 1 << 16
@@ -120,98 +44,66 @@ _VALUE_METADATA = 4 << 3 | 2
 _IGNORE = IGNORE.encode()
 _KEY_BYTES = 64
 
-
-@record(frozen=False)
-class NodeRecord:
-    name: str
-    op: str
-    domain: str
-    overload: str
-    inputs: list[str]
-    outputs: list[str]
-    attributes: dict[str, Attribute]
-    linked: bool
-    faults: list[Fault]
-    metadata: dict[str, str]
-    spelled_out: bool
-
-
-class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none.
-
-    ``lacks_name`` says that an input of the main graph has no name, not even an empty one.
-    """
-
-    __slots__ = (
-        "annotated",
-        "constants",
-        "declared",
-        "faults",
-        "inputs",
-        "lacks_name",
-        "name",
-        "nodes",
-        "outputs",
-        "pieces",
-    )
-
-    def __init__(self, name: str, pieces: int = 1) -> None:
-        self.name = name
-        self.pieces = pieces
-        self.annotated = False
-        self.inputs: list[tuple[str, bytes]] = []
-        self.outputs: list[tuple[str, bytes]] = []
-        self.declared: list[tuple[str, bytes]] = []
-        self.constants: list[tuple[str, Constant]] = []
-        self.nodes: list[NodeRecord] = []
-        self.faults: list[tuple[str, Fault]] = []
-        self.lacks_name = False
-
-
-@record(frozen=False)
-class FunctionRecord:
-    domain: str
-    name: str
-    overload: str
-    graph: GraphRecord
-    attributes: dict[str, Attribute | None]
-    faults: list[Fault]
-    imports: list[tuple[str, int]]
+#: How deep the nodes of a function stand, those in its bodies apart.
+_FUNCTION_DEPTH = 4
 
 
 class Reader:
     """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and how many messages
-    below the model it stands at most; ``within_function`` tells whether a function is being read."""
+    below the model it stands at most; ``passed_over`` counts the entries of lists, by their names, that are not read; ``long`` has the names
+    that are too long; ``within_function`` tells whether a function is being read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
         self.files = files
         self.types: dict[bytes, int] = {}
+        self.long: LongTexts = {}
+        self.passed_over: dict[str, int] = {}
         self.within_function = False
-        self._shared: dict[bytes, tuple[str, Attribute]] = {}
-        self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
-        #: What stands behind the names of nodes.
-        self._ends: dict[bytes, tuple[str, str, str, dict[str, Attribute]]] = {}
+        self._plain = PlainNodes()
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
         """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
         found = merged(self.data, spans, depth)
-        record = GraphRecord(last_text(self.data, found, 2), len(spans))
+        record = GraphRecord(last_text(self.data, found, 2, self.long), len(spans))
         record.annotated = 14 << 3 | 2 in found
         unread.walk_fields(self.data, found, unread.OF_GRAPH, depth)
-        record.inputs = self._value_infos(found.get(11 << 3 | 2, ()), depth + 1)
+        inputs = self.entries(found, 11, "input")
+        record.inputs = self._value_infos(inputs, depth + 1)
         if depth == 1 and not all(name for name, _ in record.inputs):
-            messages = [fields(self.data, start, end, None, depth + 1) for start, end in found[11 << 3 | 2]]
+            messages = [fields(self.data, start, end, None, depth + 1) for start, end in inputs]
             record.lacks_name = any(1 << 3 | 2 not in each for each in messages)
         record.outputs = self._value_infos(found.get(12 << 3 | 2, ()), depth + 1)
         record.declared = self._value_infos(found.get(13 << 3 | 2, ()), depth + 1)
-        for span in found.get(5 << 3 | 2, ()):
+        for span in self.entries(found, 5, "initializer"):
             self._initializer(record, span, depth + 1)
-        for span in found.get(15 << 3 | 2, ()):
+        for span in self.entries(found, 15, "sparse_initializer"):
             record.constants.append(self._named_sparse_tensor([span], depth + 1))
         where: Where = "function" if self.within_function else "main" if depth == 1 else "body"
-        record.nodes = [self._node(start, end, depth + 3, where) for start, end in found.get(1 << 3 | 2, ())]
+        self._add_nodes(record, found.get(1 << 3 | 2, ()), depth + 3, where)
         return record
+
+    def entries(self, found: Fields, number: int, name: str) -> Sequence[Span]:
+        """The entries of a list that are read: of very many equal short ones the first."""
+        spans = found.get(number << 3 | 2, ())
+        places = self._places(spans, name)
+        return spans if len(places) == len(spans) else [spans[at] for at in places]
+
+    def _places(self, spans: Sequence[Span], name: str) -> Sequence[int]:
+        """The positions of the entries of a list that are read."""
+        if len(spans) <= MOST_EQUAL:
+            return range(len(spans))
+        from irlint.parsers.onnx.equal_entries import kept
+
+        places = kept(self.data, spans)
+        if len(places) < len(spans):
+            self.passed_over[name] = self.passed_over.get(name, 0) + len(spans) - len(places)
+        return places
+
+    def _add_nodes(self, record: GraphRecord, spans: Sequence[Span], depth: int, where: Where) -> None:
+        record.places = self._places(spans, "node")
+        read = spans if len(record.places) == len(spans) else [spans[at] for at in record.places]
+        record.nodes = [self._node(start, end, depth, where) for start, end in read]
 
     def function(self, start: int, end: int) -> FunctionRecord:
         """The FunctionProto at the given place; raises Damage."""
@@ -219,14 +111,15 @@ class Reader:
         data = self.data
         found = fields(data, start, end, None, 1)
         unread.walk_fields(data, found, unread.OF_FUNCTION, 1)
-        graph = GraphRecord(last_text(data, found, 1))
-        graph.inputs = [(text(data, span), b"") for span in found.get(4 << 3 | 2, ())]
-        graph.outputs = [(text(data, span), b"") for span in found.get(5 << 3 | 2, ())]
+        graph = GraphRecord(last_text(data, found, 1, self.long))
+        graph.inputs = [(text(data, span, self.long), b"") for span in found.get(4 << 3 | 2, ())]
+        graph.outputs = [(text(data, span, self.long), b"") for span in found.get(5 << 3 | 2, ())]
         graph.declared = self._value_infos(found.get(12 << 3 | 2, ()), 2)
-        graph.nodes = [self._node(start, end, _FUNCTION_DEPTH, "function") for start, end in found.get(7 << 3 | 2, ())]
+        self._add_nodes(graph, found.get(7 << 3 | 2, ()), _FUNCTION_DEPTH, "function")
         faults: list[Fault] = []
-        names = [text(data, span) for span in found.get(6 << 3 | 2, ())]
-        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in found.get(11 << 3 | 2, ())]
+        names = [text(data, span, self.long) for span in found.get(6 << 3 | 2, ())]
+        defaults = self.entries(found, 11, "attribute_proto")
+        stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in defaults]
         names += [name for name, _ in stated]
         # Of two defaults the first counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
@@ -236,9 +129,9 @@ class Reader:
                 counts[name] = counts.get(name, 0) + 1
             faults += [same_attribute(name) for name in attributes if counts[name] > 1]
         return FunctionRecord(
-            standard(last_text(data, found, 10)),
+            standard(last_text(data, found, 10, self.long)),
             graph.name,
-            last_text(data, found, 13),
+            last_text(data, found, 13, self.long),
             graph,
             attributes,
             faults,
@@ -248,7 +141,7 @@ class Reader:
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
         """The domains and opset versions of OperatorSetIdProto messages; raises Damage."""
         messages = [fields(self.data, start, end, None, depth) for start, end in spans]
-        return [(last_text(self.data, found, 1), last(found, 2 << 3)) for found in messages]
+        return [(last_text(self.data, found, 1, self.long), last(found, 2 << 3)) for found in messages]
 
     def _value_infos(self, spans: Iterable[Span], depth: int) -> list[tuple[str, bytes]]:
         return [self._value_info(start, end, depth) for start, end in spans]
@@ -258,7 +151,7 @@ class Reader:
         found = fields(data, start, end, None, depth)
         if _VALUE_METADATA in found:
             unread.walk_fields(data, found, unread.OF_VALUE, depth)
-        return last_text(data, found, 1), self._type(found.get(2 << 3 | 2, ()), depth + 1)
+        return last_text(data, found, 1, self.long), self._type(found.get(2 << 3 | 2, ()), depth + 1)
 
     def _type(self, spans: Collection[Span], depth: int) -> bytes:
         if len(spans) > 1:
@@ -280,64 +173,43 @@ class Reader:
         try:
             known = onnx_tensors.constant(self.data, fields(self.data, *span, found, depth), self.files, depth)
         except Damage as damage:
-            name = last_text(self.data, found, 8)
+            name = last_text(self.data, found, 8, self.long)
             if not name:
                 raise
             record.faults.append((name, damaged(f"initializer {name}", damage)))
             known = Constant(Tensor())
-        record.constants.append((last_text(self.data, found, 8), known))
+        record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
         """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
         ``depth``."""
         data = self.data
-        plain = self._plain_node(data[start:end]) if end - start <= _PLAIN_BYTES and depth <= DEPTH_LIMIT else None
-        if plain is not None:
-            return plain
+        if end - start <= PLAIN_BYTES and depth <= DEPTH_LIMIT:
+            plain = self._plain.node(data[start:end])
+            if plain is not None:
+                return plain
         found = fields(data, start, end, None, depth - 2)
-        attributes: dict[str, Attribute] = {}
-        linked = False
+        op, domain = last_text(data, found, 4, self.long), last_text(data, found, 7, self.long)
         faults: list[Fault] = []
-        twice: list[str] = []
-        op, domain = last_text(data, found, 4), last_text(data, found, 7)
-        in_function = where == "function" and depth == _FUNCTION_DEPTH
-        in_main = in_function or where == "main"
-        is_left_out = in_main and op != "Constant" and 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
-        for at, (begin, stop) in enumerate(found.get(5 << 3 | 2, ())):
-            known = len(faults)
-            try:
-                name, attribute = self._attribute(begin, stop, depth - 1, faults, op, where)
-            except Damage as damage:
-                name = _name_before_damage(data, begin, stop)
-                faults.append(damaged(f"attribute {name}", damage, attribute=name))
-                continue
-            if in_main and (is_left_out or (at and op == "Constant")):
-                faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
-                attribute = Attribute(attribute.kind, Constant(Tensor())) if _holds_tensor(attribute) else attribute
-            if not name and op == "Constant":
-                name = _CONSTANT_VALUES.get(attribute.kind, "")
-            if name in attributes:
-                twice.append(name)
-                if not in_function or op == "Constant":
-                    continue
-            if name:
-                attributes[name] = attribute
-                linked = linked or attribute.kind in LINKED
+        attributes, duplicates = self._attributes(found, op, depth, where, faults)
         try:
             unread.walk_fields(data, found, unread.OF_NODE, depth - 2)
         except Damage as damage:
             faults.append(damaged("a part of the node that no operator reads", damage))
-        tolerated = in_function or (where == "main" and op == "Constant")
-        faults += [repeated(name, tolerated) for name in dict.fromkeys(twice)]
+        tolerated = _is_in_function(where, depth) or (where == "main" and op == "Constant")
+        faults += [repeated(name, tolerated) for name in dict.fromkeys(duplicates)]
+        linked = any(each.kind in LINKED for each in attributes.values())
         if not (linked or faults):
-            self._keep(op, found.get(5 << 3 | 2, ()), attributes)
+            spans = found.get(5 << 3 | 2, ())
+            raws = [data[begin:stop] if stop - begin <= SHARED_BYTES else b"" for begin, stop in spans]
+            self._plain.keep(op, raws, attributes)
         return NodeRecord(
-            last_text(data, found, 3),
+            last_text(data, found, 3, self.long),
             op,
             standard(domain),
-            last_text(data, found, 8),
-            [text(data, span) for span in found.get(1 << 3 | 2, ())],
-            [text(data, span) for span in found.get(2 << 3 | 2, ())],
+            last_text(data, found, 8, self.long),
+            [text(data, span, self.long) for span in found.get(1 << 3 | 2, ())],
+            [text(data, span, self.long) for span in found.get(2 << 3 | 2, ())],
             attributes,
             linked,
             faults,
@@ -345,82 +217,34 @@ class Reader:
             domain == STANDARD,
         )
 
-    def _keep(self, op: str, spans: Iterable[Span], attributes: dict[str, Attribute]) -> None:
-        """Keeps the attributes of a node for others of its operator that have the same bytes."""
-        raws = [self.data[start:end] if end - start <= _SHARED_BYTES else b"" for start, end in spans]
-        if all(raw in self._shared for raw in raws):
-            # No attribute here takes more than _SHARED_BYTES, so its size is one byte, or two.
-            sizes = [
-                bytes([size]) if (size := len(raw)) < 128 else bytes([size & 127 | 128, size >> 7]) for raw in raws
-            ]
-            self._lists[op, b"".join([b"*" + size + raw for size, raw in zip(sizes, raws)])] = attributes
-
-    def _plain_node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None for any other."""
-        inputs: list[str] = []
-        outputs: list[str] = []
-        names: list[str] = []
-        at = 0
-        try:
-            for key, texts in ((1 << 3 | 2, inputs), (2 << 3 | 2, outputs), (3 << 3 | 2, names)):
-                while raw[at] == key:
-                    begin = at + 2
-                    at = begin + raw[at + 1]
-                    if at - begin > 127:
-                        if raw[begin] > 127:
-                            return None
-                        at += (raw[begin] - 1) * 128 + 1
-                        begin += 1
-                    texts.append(raw[begin:at].decode())
-            end = self._ends.get(raw[at:]) if len(raw) - at <= _SHARED_BYTES else None
-            end = end or self._end(raw, at)
-        except (IndexError, UnicodeDecodeError):
-            return None
-        if end is None:
-            return None
-        op, domain, overload, attributes = end
-        spelled_out = domain == STANDARD
-        domain = "" if spelled_out else domain
-        name = names[-1] if names else ""
-        return NodeRecord(name, op, domain, overload, inputs, outputs, attributes, False, [], {}, spelled_out)
-
-    def _end(self, raw: bytes, start: int) -> tuple[str, str, str, dict[str, Attribute]] | None:
-        """The operator, domain, overload and attributes of the NodeProto in ``raw``, where it has nothing else from ``start`` on, and its
-        attributes were read before; None for any other. Raises IndexError and UnicodeDecodeError."""
-        op = domain = overload = ""
-        at, first, last = start, 0, 0
-        while at < len(raw):
-            key, size = raw[at], raw[at + 1]
-            begin = at + 2
-            if size > 127:
-                size += (raw[begin] - 1) * 128
-                if raw[begin] > 127:
-                    return None
-                begin += 1
-            end = begin + size
-            if key == 74:
-                if not _is_passed_over(raw, begin, end):
-                    return None
-            elif key == 42:
-                if last not in (0, at):
-                    return None
-                first, last = first if last else at, end
-            elif key == 34:
-                op = raw[begin:end].decode()
-            elif key == 58:
-                domain = raw[begin:end].decode()
-            elif key == 66:
-                overload = raw[begin:end].decode()
-            elif key != 50:
-                return None
-            at = end
-        attributes = self._lists.get((op, raw[first:last]))
-        if attributes is None or at != len(raw):
-            return None
-        found = op, domain, overload, attributes
-        if at - start <= _SHARED_BYTES and len(self._ends) < _MOST_ENDS:
-            self._ends[raw[start:]] = found
-        return found
+    def _attributes(
+        self, found: Fields, op: str, depth: int, where: Where, faults: list[Fault]
+    ) -> tuple[dict[str, Attribute], list[str]]:
+        """The attributes of a NodeProto of the operator ``op`` that are not damaged, and the names that it gives again; ``faults`` gets
+        theirs."""
+        attributes: dict[str, Attribute] = {}
+        duplicates: list[str] = []
+        spans = self.entries(found, 5, "attribute")
+        is_constant = op == "Constant"
+        last_counts = _is_in_function(where, depth) and not is_constant
+        for at, (start, end) in enumerate(spans):
+            known = len(faults)
+            try:
+                name, attribute = self._attribute(start, end, depth - 1, faults, op, where)
+            except Damage as damage:
+                name = _name_before_damage(self.data, start, end)
+                faults.append(damaged(f"attribute {name}", damage, attribute=name))
+                continue
+            if _is_passed_over(found, op, at) and (where == "main" or _is_in_function(where, depth)):
+                faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
+                attribute = _without_tensor(attribute)
+            if not name and is_constant:
+                name = CONSTANT_VALUES.get(attribute.kind, "")
+            if name in attributes:
+                duplicates.append(name)
+            if name and (last_counts or name not in attributes):
+                attributes[name] = attribute
+        return attributes, duplicates
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
         """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""
@@ -434,41 +258,32 @@ class Reader:
         """The name and value of an AttributeProto of an operator, ``depth`` messages below the model, whose faults join ``faults``;
         raises Damage."""
         data = self.data
-        raw = data[start:end] if end - start <= _SHARED_BYTES else b""
-        shared = self._shared.get(raw)
-        if shared is not None:
-            return shared
-        if end - start > _LONG_BYTES:
+        raw = data[start:end] if end - start <= SHARED_BYTES else b""
+        known = self._plain.attributes.get(raw)
+        if known is None and end - start > _LONG_BYTES:
             from irlint.parsers.onnx.long_lists import long_list
 
             known = long_list(data, start, end, self.files.model)
-            if known is not None:
-                return known
+        if known is not None:
+            return known
         found = fields(data, start, end, None, depth)
-        name = last_text(data, found, 1)
-        number = last_known(found, 20 << 3, _NUMBERS)
-        filled = [key for key in found if key in _VALUE_KEYS and not (key in _PACKED_KEYS and _is_empty(found[key]))]
-        kind = _KINDS.get(number) or next((k for key, k in _INFERRED if key in filled), "UNDEFINED")
-        other = set(filled) - _OWN_KEYS.get(kind, frozenset())
-        doubtful = other or number not in _KINDS or not name
-        reference = last_text(data, found, 21)
-        if other or reference:
+        name, reference = last_text(data, found, 1, self.long), last_text(data, found, 21, self.long)
+        stated = stated_kind(found)
+        is_doubtful = stated.has_others or not stated.is_stated or not name
+        if stated.has_others or reference:
             unread.walk_fields(data, found, unread.ATTRIBUTE, depth)
-        if doubtful:
+        if is_doubtful:
             from irlint.parsers.onnx.attribute_faults import attribute_faults
 
-            given = [key >> 3 for key in filled]
-            faults += attribute_faults(name, number, kind, given, constant=op == "Constant", where=where)
+            faults += attribute_faults(name, stated, constant=op == "Constant", where=where)
         if reference and where == "function":
-            return name, Attribute(kind, None, reference)
-        value = self._value(kind, found, depth + 1)
-        if value is None and kind in _MESSAGES:
-            raise Damage(f"its type is {kind}, and it holds none", 20, start)
-        texts = found.get(4 << 3 | 2) if kind == "STRING" else None
-        cut = texts[-1] if texts and texts[-1][1] - texts[-1][0] > _STRING_BYTES else None
-        attribute = Attribute(kind, value, cut=cut)
-        if raw and kind in _PLAIN and not doubtful:
-            self._shared[raw] = name, attribute
+            return name, Attribute(stated.kind, None, reference)
+        value = self._value(stated.kind, found, depth + 1)
+        if value is None and stated.kind in MESSAGES:
+            raise Damage(f"its type is {stated.kind}, and it holds none", 20, start)
+        attribute = Attribute(stated.kind, value, cut=_cut_text(found) if stated.kind == "STRING" else None)
+        if raw and stated.kind in PLAIN and not is_doubtful:
+            self._plain.attributes[raw] = name, attribute
         return name, attribute
 
     def _value(self, kind: str, found: Fields, depth: int) -> Any:
@@ -490,16 +305,16 @@ class Reader:
             case "TENSOR":
                 return self._tensor(found.get(5 << 3 | 2, ()), depth)
             case "TENSORS":
-                return tuple(self._tensor([span], depth) for span in found.get(10 << 3 | 2, ()))
+                return tuple(self._tensor([span], depth) for span in self.entries(found, 10, "tensors"))
             case "GRAPH":
                 spans = found.get(6 << 3 | 2)
                 return self.graph(spans, depth) if spans else None
             case "GRAPHS":
-                return tuple(self.graph([span], depth) for span in found.get(11 << 3 | 2, ()))
+                return tuple(self.graph([span], depth) for span in self.entries(found, 11, "graphs"))
             case "SPARSE_TENSOR":
                 return self._sparse_tensor(found.get(22 << 3 | 2, ()), depth)
             case "SPARSE_TENSORS":
-                return tuple(self._sparse_tensor([span], depth) for span in found.get(23 << 3 | 2, ()))
+                return tuple(self._sparse_tensor([span], depth) for span in self.entries(found, 23, "sparse_tensors"))
             case "TYPE_PROTO":
                 spans = found.get(14 << 3 | 2)
                 return self._type(spans, depth) if spans else None
@@ -516,18 +331,6 @@ class Reader:
 
     def _named_sparse_tensor(self, spans: Iterable[Span], depth: int) -> tuple[str, Constant]:
         return onnx_tensors.sparse_constant(self.data, merged(self.data, spans, depth), self.files, depth)
-
-
-#: How deep the nodes of a function stand, those in its bodies apart.
-_FUNCTION_DEPTH = 4
-
-#: The other name of the empty domain.
-STANDARD = "ai.onnx"
-
-
-def standard(domain: str) -> str:
-    """A domain by its one name: ``ai.onnx`` is the empty one."""
-    return "" if domain == STANDARD else domain
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
@@ -566,28 +369,26 @@ def _string(data: Buffer, span: Span) -> str:
     return data[start : min(end, start + _STRING_BYTES)].decode("utf-8", "backslashreplace")
 
 
-def _holds_tensor(attribute: Attribute) -> bool:
-    return isinstance(attribute.value, Constant)
+def _cut_text(found: Fields) -> Span | None:
+    """Where the text of an attribute stands, if it is longer than what is kept of it."""
+    texts = found.get(4 << 3 | 2)
+    return texts[-1] if texts and texts[-1][1] - texts[-1][0] > _STRING_BYTES else None
 
 
-def _is_empty(spans: Iterable[Span]) -> bool:
-    return all(start == end for start, end in spans)
+def _is_in_function(where: Where, depth: int) -> bool:
+    """Whether a node whose bodies stand at ``depth`` stands in a function, and in no body there."""
+    return where == "function" and depth == _FUNCTION_DEPTH
 
 
-def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
-    Raises IndexError."""
-    at = start + 2 + raw[start + 1]
-    size = end - at - 2
-    if size > 127:
-        size -= 1
-        if raw[at + 1] != size & 127 | 128 or raw[at + 2] != size >> 7:
-            return False
-    elif raw[at + 1] != size:
-        return False
-    if raw[start] != 10 or raw[at] != 18 or at > start + 129:
-        return False
-    return at != start + 2 + len(_IGNORE) or raw[start + 2 : at] != _IGNORE
+def _is_passed_over(found: Fields, op: str, at: int) -> bool:
+    """Whether ONNX Runtime passes over attribute ``at`` of a node outside of bodies: one without inputs and outputs, or a Constant."""
+    if op == "Constant":
+        return at > 0
+    return 1 << 3 | 2 not in found and 2 << 3 | 2 not in found
+
+
+def _without_tensor(attribute: Attribute) -> Attribute:
+    return Attribute(attribute.kind, Constant(Tensor())) if isinstance(attribute.value, Constant) else attribute
 
 
 def _name_before_damage(data: Buffer, start: int, end: int) -> str:

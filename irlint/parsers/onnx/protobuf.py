@@ -21,6 +21,9 @@ Span = tuple[int, int]
 #: where any number has.
 Fields = dict[int, list[Any]]
 
+#: The sizes in bytes of texts that are too long to be read, by what stands for each.
+LongTexts = dict[str, int]
+
 #: Messages and groups are nested at most this deep, as in Google's implementations.
 DEPTH_LIMIT = 100
 
@@ -36,6 +39,9 @@ COUNTED_BYTES = 1 << 22
 
 #: A longer text is not read: its beginning, its size and a hash stand for it.
 LONGEST_TEXT = 1 << 16
+
+#: Of equal short entries of a list so many are read.
+MOST_EQUAL = 1000
 
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
@@ -239,12 +245,16 @@ def int32(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def text(data: Buffer, span: Span) -> str:
-    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text."""
+def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
+    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text. What stands for a
+    text that is too long to be read is added to ``long``."""
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
 
-        return shortened(data, *span)
+        short = shortened(data, *span)
+        if long is not None:
+            long[short] = span[1] - span[0]
+        return short
     return data[span[0] : span[1]].decode("utf-8", "surrogateescape")
 
 
@@ -266,10 +276,10 @@ def last_known(found: Fields, key: int, known: Container[int]) -> int:
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
 
-def last_text(data: Buffer, found: Fields, number: int) -> str:
-    """The value of a singular string field, "" where it is not given."""
+def last_text(data: Buffer, found: Fields, number: int, long: LongTexts | None = None) -> str:
+    """The value of a singular string field as ``text`` gives it, "" where it is not given."""
     spans = found.get(number << 3 | DELIMITED)
-    return text(data, spans[-1]) if spans else ""
+    return text(data, spans[-1], long) if spans else ""
 
 
 def integers(data: Buffer, found: Fields, number: int) -> list[int]:

@@ -235,19 +235,22 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
         return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
     if values.tensor.dtype == "string":
         return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
-    if index is None:
-        return "the sparse tensor has no indices"
-    if not dims and shape[0] and len(index.tensor.shape or ()) != 1:
+    return "the sparse tensor has no indices" if index is None else _indices_text(values, index, len(dims))
+
+
+def _indices_text(values: Constant, index: Constant, rank: int) -> str:
+    """The same, of the shape and the type of the indices of a tensor of ``rank`` axes."""
+    (count,), shape = values.tensor.shape or (0,), list(index.tensor.shape or ())
+    if not rank and count and len(shape) != 1:
         return "the sparse tensor has no dims"
     if text := _elements_text("values", values) or _elements_text("indices", index):
         return text
     if index.tensor.dtype not in ("int64", "int32", "int16", "int8"):
         return f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
-    wanted = [shape[0]] if len(index.tensor.shape or ()) < 2 else [shape[0], len(dims)]
-    if list(index.tensor.shape or ()) != wanted:
+    if shape != ([count] if len(shape) < 2 else [count, rank]):
         return (
-            f"the indices of the sparse tensor have the shape {list(index.tensor.shape or ())}; for "
-            f"{counted(shape[0], 'value')} and {counted(len(dims), 'axis', 'axes')} it is [{shape[0]}] or [{shape[0]}, {len(dims)}]"
+            f"the indices of the sparse tensor have the shape {shape}; for "
+            f"{counted(count, 'value')} and {counted(rank, 'axis', 'axes')} it is [{count}] or [{count}, {rank}]"
         )
     return ""
 

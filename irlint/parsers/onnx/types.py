@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from irlint.dims import MaybeDim, Shape
-    from irlint.parsers.onnx.protobuf import Fields, Span
+    from irlint.parsers.onnx.protobuf import Fields, LongTexts, Span
 
 #: The fields of TypeProto that hold a kind of type.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
@@ -19,27 +19,28 @@ _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 
 
-def type_of(raw: bytes, dim: Callable[[str], MaybeDim]) -> Type | None:
-    """The type that a TypeProto states, None for an empty one; ``dim`` turns each ``dim_param`` into a size. Raises Damage."""
-    return _type_at(raw, [(0, len(raw))], dim)
+def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
+    """The type that a TypeProto states, None for an empty one; ``dim`` turns each ``dim_param`` into a size, and those
+    that are too long join ``long``. Raises Damage."""
+    return _type_at(raw, [(0, len(raw))], dim, long)
 
 
-def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim]) -> Type | None:
+def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
     number, found = _chosen(raw, spans)
     inner = found.get((2 if number == 5 else 1) << 3 | 2)
     match number:
         case 1:
-            return Tensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim))
+            return Tensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim, long))
         case 4:
-            return Sequence(_type_at(raw, inner, dim) if inner else None)
+            return Sequence(_type_at(raw, inner, dim, long) if inner else None)
         case 5:
-            return Map(DTYPES.get(last_int32(found, 1 << 3)), _type_at(raw, inner, dim) if inner else None)
+            return Map(DTYPES.get(last_int32(found, 1 << 3)), _type_at(raw, inner, dim, long) if inner else None)
         case 7:
-            return Opaque(last_text(raw, found, 1), last_text(raw, found, 2))
+            return Opaque(last_text(raw, found, 1, long), last_text(raw, found, 2, long))
         case 8:
-            return SparseTensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim))
+            return SparseTensor(DTYPES.get(last_int32(found, 1 << 3)), _shape(raw, found, dim, long))
         case 9:
-            return Optional(_type_at(raw, inner, dim) if inner else None)
+            return Optional(_type_at(raw, inner, dim, long) if inner else None)
     return None
 
 
@@ -57,17 +58,17 @@ def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
     return key >> 3, merged(raw, places)
 
 
-def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim]) -> Shape | None:
+def _shape(raw: bytes, found: Fields, dim: Callable[[str], MaybeDim], long: LongTexts) -> Shape | None:
     spans = found.get(2 << 3 | 2)
     if spans is None:
         return None
-    return tuple(_dim(raw, span, dim) for span in merged(raw, spans).get(1 << 3 | 2, ()))
+    return tuple(_dim(raw, span, dim, long) for span in merged(raw, spans).get(1 << 3 | 2, ()))
 
 
-def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim]) -> MaybeDim:
+def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts) -> MaybeDim:
     found = fields(raw, *span)
     if _is_named(raw, span, found):
-        return dim(last_text(raw, found, 2))
+        return dim(last_text(raw, found, 2, long))
     size = last(found, _DIM_VALUE, -1)
     return size if size >= 0 else None
 

@@ -7,19 +7,28 @@ from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import Fault, Severity
 from irlint.lazy_typing import TYPE_CHECKING, Any
-from irlint.model import IGNORE, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
+from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
 from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
-from irlint.parsers.openvino.edges import Edge, wired, without_repetitions
-from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader, Ordinals, first_children
+from irlint.parsers.openvino.edges import wired
+from irlint.parsers.openvino.layers import (
+    MISSING_ATTRIBUTE,
+    Complaints,
+    Element,
+    Layer,
+    LayerReader,
+    Ordinals,
+    first_children,
+)
 from irlint.parsers.openvino.outputs import RESULT_MISSING
 from irlint.parsers.openvino.pre_process import check_pre_process
 from irlint.parsers.openvino.repeated import RepeatedLayers, RestOrdinals, Sections, sections
 from irlint.parsers.openvino.rt_info import check_attributes, check_meta_data
 from irlint.parsers.openvino.types import BackEdge, PortMapEntry, natural
+from irlint.parsers.openvino.wiring import Edge
 from irlint.records import NOTHING
 
 if TYPE_CHECKING:
@@ -257,10 +266,13 @@ class _GraphReader:
 
     def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
         """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
-        before, self.layers.complaints = self.layers.complaints, []
+        before, self.layers.complaints = self.layers.complaints, Complaints()
         children = first_children(element)
         layers, edges, place = self._parts(element, children)
-        layers = without_repetitions(layers, self.layers)
+        if len({layer.key for layer in layers}) < len(layers):
+            from irlint.parsers.openvino.duplicate_layers import without_repetitions
+
+            layers = without_repetitions(layers, self.layers)
         inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
         self._nameless_types(layers)
         if not path:
@@ -339,6 +351,10 @@ class _GraphReader:
             fault = complaint.fault if live else complaint.fault.lowered(Severity.WARNING)
             node = None if complaint.layer is None else nodes.get(complaint.layer)
             self.problems.append(Problem(fault, path, node, place=complaint.place))
+        for key, first in self.layers.complaints.left_out.items():
+            count = self.layers.complaints.counts[key] - MOST_LISTED
+            fault = first.fault if live else first.fault.lowered(Severity.WARNING)
+            self.problems.append(Problem(fault, path, place=first.place, count=count))
 
     def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
         inside = self._bodies(layer, path, depth) if layer.children else {}

@@ -9,8 +9,8 @@ from irlint.model import Port
 from irlint.model.tensor import Tensor, Type, shape_text
 
 if TYPE_CHECKING:
-    from irlint.parsers.openvino.edges import Edge, Wiring
     from irlint.parsers.openvino.layers import Layer
+    from irlint.parsers.openvino.wiring import Edge, Wiring
 
 
 #: The graph is searched for what these many of its wrong edges should be.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from irlint.dims import MaybeDim
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
-from irlint.model import Attribute, Declaration, Place, Port, Value
+from irlint.model import MOST_LISTED, Attribute, Declaration, Place, Port, Value
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import LONG_NAME
 from irlint.parsers.openvino.elements import SECTION
@@ -115,6 +115,25 @@ class Layer:
         return "layer" + f" {self.id}" * self.id.isdecimal() + f' "{self.name}"' * bool(self.name)
 
 
+class Complaints(list[Complaint]):
+    """The complaints about one graph; ``left_out`` has those that stand for more of their rule and severity than are listed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: dict[tuple[str, str], int] = {}
+        self.left_out: dict[tuple[str, str], Complaint] = {}
+
+    def are_full(self, rule: Rule, severity: Severity, place: Place) -> bool:
+        """Whether enough complaints of a rule and severity are listed; then one at ``place`` is only counted."""
+        key = rule.code, severity.value
+        self.counts[key] = count = self.counts.get(key, 0) + 1
+        if count <= MOST_LISTED:
+            return False
+        if key not in self.left_out:
+            self.left_out[key] = Complaint(rule.fault(rule.summary, severity=severity), place, None)
+        return True
+
+
 class Ordinals(dict[Element, int]):
     """The start tags of a document, counted when one is asked for that nobody has counted before."""
 
@@ -133,7 +152,7 @@ class LayerReader:
 
     def __init__(self, ordinals: dict[Element, int]) -> None:
         self.ordinals = ordinals
-        self.complaints: list[Complaint] = []
+        self.complaints = Complaints()
         self.has_long_name = False
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}

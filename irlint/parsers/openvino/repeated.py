@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
-from irlint.parsers.openvino.edges import PLAIN, Edge
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
+from irlint.parsers.openvino.wiring import PLAIN, Edge
 from irlint.records import record
 
 #: What stands before the attributes of a layer, as OpenVINO writes them.
@@ -132,30 +132,42 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
     first: dict[tuple[str, ...], int] = {}
     found: list[Own | None] = []
     for at, text in enumerate(texts):
-        parts = text.split('"', 8)
-        id, name, behind = parts[1:9:2][:1], parts[3:4], parts[8:]
-        if parts[:8:2] != _HEAD or not behind or not behind[0].startswith(">"):
-            found.append(None)
-            continue
-        rest, *named = behind[0].split(_NAMES)
-        key, own = [parts[5], parts[7], rest], [name[0]]
-        offset: str | None = None
-        if parts[5] == "Const":
-            start, stated, left = rest.partition(_OFFSET)
-            if stated:
-                offset = left[: left.find('"')]
-                key[2:] = [start, _OFFSET, left[len(offset) :]]
-                own.append(offset)
-        names = []
-        for each in named:
-            names.append(each[: each.find('"')])
-            key.append(each[len(names[-1]) :])
-        key, fused = _without_fused(key) if _FUSED in text else (key, [])
-        known = first.setdefault(tuple(key), at)
-        its_own = "".join([*own, *names, *fused])
-        sound = _is_number(id[0]) and offset != "" and len(its_own) <= LONGEST_NAME and _are_plain(its_own)
-        found.append((known, id[0], name[0], offset, names) if sound and known != at else None)
+        parts = _separated(text)
+        known = at if parts is None else first.setdefault(parts.key, at)
+        found.append(None if parts is None or known == at or not parts.are_sound else (known, *parts.own))
     return found
+
+
+@record
+class Parts:
+    """The text of a layer as the ``key`` that it shares with others, and its own id, name, offset of a constant, and names of
+    tensors; ``are_sound`` says that these stand for themselves."""
+
+    key: tuple[str, ...]
+    own: tuple[str, str, str | None, list[str]]
+    are_sound: bool
+
+
+def _separated(text: str) -> Parts | None:
+    """The parts of a layer's text; None where it does not begin as OpenVINO writes it."""
+    parts = text.split('"', 8)
+    if parts[:8:2] != _HEAD or len(parts) < 9 or not parts[8].startswith(">"):
+        return None
+    id, name, type, version = parts[1:8:2]
+    rest, *named = parts[8].split(_NAMES)
+    key = [type, version, rest]
+    offset: str | None = None
+    if type == "Const":
+        start, stated, left = rest.partition(_OFFSET)
+        if stated:
+            offset = left[: left.find('"')]
+            key[2:] = [start, _OFFSET, left[len(offset) :]]
+    names = [each[: each.find('"')] for each in named]
+    key += [each[len(own) :] for each, own in zip(named, names)]
+    key, fused = _without_fused(key) if _FUSED in text else (key, [])
+    texts = "".join([name, offset or "", *names, *fused])
+    are_sound = _is_number(id) and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
+    return Parts(tuple(key), (id, name, offset, names), are_sound)
 
 
 def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:

@@ -164,22 +164,30 @@ def _layout(text: str, rank: int | None) -> str:
 
 def _axes(text: str) -> list[str] | str:
     """The axes of a layout, or what is wrong with them."""
-    if len(text) > 1 and text[0] == "[" and text[-1] == "]":
-        inner = text[1:-1]
-        found = [name.strip(BLANKS) for name in (inner[:-1] if inner[-1:] == "," else inner).split(",")]
-        if inner.endswith("...,"):
-            found.append("")
-    else:
-        found = list(text.replace("...", ".")) if "...." not in text else [""]
-        found = ["..." if name == "." else name for name in found]
-        if text.count("...") != sum(name == "..." for name in found) or "_" in text:
-            return "an axis is a letter, a digit, ? or ..."
+    is_list = len(text) > 1 and text[0] == "[" and text[-1] == "]"
+    found = _listed_axes(text[1:-1]) if is_list else _lettered_axes(text)
+    if found is None:
+        return "an axis is a letter, a digit, ? or ..."
     names = [_AXES.get(name.upper(), name.upper()) for name in found]
     odd = next((name for name in names if name not in ("?", "...") and not _is_name(name)), None)
     if odd is not None:
         return f'"{odd}" is no name of an axis' if odd else "an axis has no name"
     twice = next((name for at, name in enumerate(names) if name != "?" and name in names[:at]), None)
     return names if twice is None else f'the axis "{twice}" is there twice'
+
+
+def _listed_axes(text: str) -> list[str]:
+    """The axes of a layout in brackets, which may end with a comma, though not behind dots."""
+    names = [name.strip(BLANKS) for name in text.removesuffix(",").split(",")]
+    return [*names, ""] if text.endswith("...,") else names
+
+
+def _lettered_axes(text: str) -> list[str] | None:
+    """The axes of a layout such as ``N...C``; None for one that has anything else."""
+    if "...." in text or "_" in text:
+        return None
+    letters = list(text.replace("...", "\0"))
+    return None if "." in letters else ["..." if letter == "\0" else letter for letter in letters]
 
 
 def _is_name(text: str) -> bool:

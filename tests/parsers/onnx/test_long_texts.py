@@ -38,6 +38,12 @@ def test_metadata_is_no_name(size: int) -> None:
     assert reader.read("m.onnx", model(["y"], "t" * size)).problems == ()
 
 
+def test_names_of_sizes_are_names() -> None:
+    made = onnx.load_from_string(model(["y"]))
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "s" * (LONGEST_TEXT + 1)
+    assert [each.fault.rule for each in reader.read("m.onnx", made.SerializeToString()).problems] == [LONG_NAME]
+
+
 def test_names_of_a_broken_file_do_not_count_for_the_next() -> None:
     long = model(["n" * (LONGEST_TEXT + 1)])
     assert reader.read("m.onnx", long).problems

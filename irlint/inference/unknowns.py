@@ -1,11 +1,11 @@
-"""What becomes of sizes that a rule leaves open: the file's declaration fills them, a symbol stands for what is left."""
+"""Unknown sizes: the file's declaration fills them, a symbol stands for each that is left."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from irlint.dims import Bounds, Dim, Expr, MaybeDim, Shape, bounds, symbol, symbols, unused_name
+from irlint.dims import Bounds, Dim, Expr, Shape, bounds, symbol, symbols, unused_name
 from irlint.model import Declaration, Model, Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
@@ -15,7 +15,7 @@ from irlint.model.tensor import Sequence as SequenceType
 LONGEST = 200
 
 
-class Holes:
+class Unknowns:
     """The symbols of one model for sizes that nothing tells, each made once for its place, with a name that the file does not declare.
 
     ``sizes`` maps the places to them, and ``symbols`` their names to what the file calls the size.
@@ -71,15 +71,12 @@ class Holes:
         port: int,
         no_dims_tell_nothing: bool,
     ) -> Type | None:
-        """An output's type: what was inferred, its holes filled from the declarations, what is left given a symbol."""
+        """An output's type: what was inferred, its unknowns filled from the declarations, a symbol for each size that is left."""
         known: Type = inferred if inferred is not None else UNKNOWN
         if is_whole(known):
             return known
         for declaration in declarations:
-            declared = declaration.type
-            if no_dims_tell_nothing and isinstance(declared, Tensor) and declared.shape == ():
-                declared = Tensor(declared.dtype)
-            known = filled(known, declared) or known
+            known = filled(known, _stated(declaration.type, no_dims_tell_nothing)) or known
         if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
             return known
         dims = tuple(
@@ -94,37 +91,49 @@ def is_whole(known: Type | None) -> bool:
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
-    """What ``Holes.sizes`` has a size under."""
+    """What ``Unknowns.sizes`` has a size under."""
     if isinstance(key, tuple) and key and isinstance(key[-1], Value):
         return key, path
     return node, key, path
 
 
+def _stated(declared: Type, no_dims_tell_nothing: bool) -> Type:
+    """What a declaration states: a shape without dims may stand for an unknown one."""
+    if no_dims_tell_nothing and isinstance(declared, Tensor) and declared.shape == ():
+        return Tensor(declared.dtype)
+    return declared
+
+
 def filled(known: Type | None, declared: Type | None) -> Type | None:
-    """``known`` with its holes filled from a declaration; it never overrides what is known."""
+    """``known`` with its unknowns filled from a declaration; it never overrides what is known."""
+    match known, declared:
+        case (None, _) | (_, None):
+            return declared if known is None else known
+        case Tensor(), Tensor():
+            return _filled_tensor(known, declared)
+        case SequenceType(element, length), SequenceType(stated):
+            return SequenceType(element or stated, length)
+        case Optional(element, present), Optional(stated):
+            return Optional(element or stated, present)
+        case SparseTensor(dtype, shape), SparseTensor(stated, dims):
+            return SparseTensor(dtype or stated, dims if shape is None else shape)
+    return declared if known == UNKNOWN else known
+
+
+def _filled_tensor(known: Tensor, declared: Tensor) -> Tensor:
+    return Tensor(known.dtype or declared.dtype, _filled_shape(known.shape, declared.shape), known.value, known.extent)
+
+
+def _filled_shape(known: Shape | None, declared: Shape | None) -> Shape | None:
     if known is None or declared is None:
-        return known if known is not None else declared
-    if isinstance(known, SequenceType) and isinstance(declared, SequenceType):
-        return SequenceType(known.element or declared.element, known.length)
-    if isinstance(known, Optional) and isinstance(declared, Optional):
-        return Optional(known.element or declared.element, known.present)
-    if isinstance(known, SparseTensor) and isinstance(declared, SparseTensor):
-        return SparseTensor(known.dtype or declared.dtype, known.shape if known.shape is not None else declared.shape)
-    if known == UNKNOWN and not isinstance(declared, Tensor):
-        return declared
-    if not isinstance(known, Tensor) or not isinstance(declared, Tensor):
+        return declared if known is None else known
+    if len(known) != len(declared):
         return known
-    dtype = known.dtype or declared.dtype
-    if known.shape is None or declared.shape is None:
-        return Tensor(dtype, declared.shape if known.shape is None else known.shape, known.value, known.extent)
-    if len(known.shape) != len(declared.shape) or None not in known.shape:
-        return Tensor(dtype, known.shape, known.value, known.extent)
-    dims: list[MaybeDim] = [b if a is None else a for a, b in zip(known.shape, declared.shape)]
-    return Tensor(dtype, tuple(dims), known.value, known.extent)
+    return tuple([stated if dim is None else dim for dim, stated in zip(known, declared)])
 
 
 def opened(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known`` with a hole for each size that other symbols than ``names`` are part of."""
+    """``known``, its sizes unknown where other symbols than ``names`` are part of them."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)

@@ -1,0 +1,66 @@
+"""How a declared shape differs from what the operator gives, in words, and what to correct."""
+
+from __future__ import annotations
+
+from irlint.dims import Expr, Shape, broadcast_parts, same
+from irlint.inference.agreement import joins
+from irlint.inference.known import Known
+from irlint.model.tensor import Tensor, Type, shape_text
+
+#: A declaration of longer sizes is not proposed.
+READABLE = 24
+
+
+def port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
+    """What comes in, and what is declared: the one size that differs, or the whole shapes."""
+    axis = _only_axis(given, declared)
+    if axis is not None and given is not None and declared is not None:
+        return f"{given[axis]} comes in on axis {axis}, and {port} {declared[axis]}"
+    return f"{shape_text(given)} comes in, and {port} {shape_text(declared)}"
+
+
+def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
+    """The axis on which two shapes cannot be equal, where they may be on all others."""
+    if one is None or other is None or len(one) != len(other):
+        return None
+    axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
+    return axes[0] if len(axes) == 1 else None
+
+
+def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
+    """The one axis that a clash is about: the only one that differs, or where a declared size has been joined with another one."""
+    axis = None if "; " in text else _only_axis(given, declared)
+    if axis is not None:
+        return axis
+    pairs = enumerate(zip(given or (), declared or ()))
+    return next((at for at, (a, b) in pairs if joins(a, b) and text == f"axis {at} is {b} against {a}"), None)
+
+
+def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
+    """What the node demands that has broadcast a declared size together with another one."""
+    for a, b in zip(given or (), declared or ()):
+        if not joins(a, b):
+            continue
+        parts = {*broadcast_parts(a)} if a is not None else set()
+        for demand in known.requires:
+            if any({each.left, each.right} == parts for each in demand.requirement.any_of):
+                own = [each.requirement.condition for each in known.requires if each.node is demand.node]
+                label = f"{demand.node.op} {demand.node.label!r}"
+                return (f"{label} has joined {b} with another size, and works only where {', and '.join(own)}",)
+    return ()
+
+
+def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
+    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would write."""
+    if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
+        return "correct what leads here" if given else f"declare {shape_text(given)}, or correct what leads here"
+    if axis is not None and declared is not None:
+        return f"if {declared[axis]} is meant, correct what gives {given[axis]}; else declare {shape_text(given)}"
+    return f"if {shape_text(declared)} is meant, correct what leads here; else declare {shape_text(given)}"
+
+
+def conversion(given: Type | None, wanted: Type) -> str:
+    """How a value of one type becomes one of another."""
+    if isinstance(given, Tensor) and isinstance(wanted, Tensor):
+        return f"convert the value to {wanted.dtype}"
+    return "cast the elements" if type(given) is type(wanted) else "connect another value"

@@ -1,0 +1,84 @@
+"""Weights files that are not there: the constants in them, and how to put each file in its place."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from irlint.checks.constants import WEIGHTS_MISSING, Case
+from irlint.findings.faults import Severity
+from irlint.findings.wording import shortened
+from irlint.inference.known import Known
+from irlint.model import Graph, Node, Problem, Stored
+from irlint.model.order import graphs, live
+
+#: Of so many missing files it is looked up whether another one beside the model is intended.
+MOST_SOUGHT = 16
+
+
+def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
+    """One problem for each missing file, by its name with the constants in it."""
+    makers: dict[tuple[Graph, str], Node] = {}
+    for graph in {cases[0].graph for cases in missing.values()}:
+        named = ((value.name, node) for node in graph.nodes for value in node.outputs if value is not None)
+        for name, node in named:
+            makers.setdefault((graph, name), node)
+    every = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
+    taken = {each.file for each in every if each is not None}
+    for at, (file, cases) in enumerate(missing.items()):
+        maker = makers.get((cases[0].graph, cases[0].name))
+        yield _missing_problem(file, cases, known, maker, taken if at < MOST_SOUGHT else None)
+
+
+def _missing_problem(
+    file: str, cases: list[Case], known: Known, maker: Node | None, taken: Collection[str | None] | None
+) -> Problem:
+    graph, name, stored = cases[0].graph, cases[0].name, cases[0].stored
+    label = maker.name if maker is not None and maker.name else name
+    what = f"{len(cases)} constants are" if len(cases) > 1 else f"the constant {label!r} is"
+    reason = stored.reason or f"{file} does not exist"
+    told = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
+    beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
+    fault = WEIGHTS_MISSING.fault(
+        f"{what} stored in {shortened(file) or 'a file'}, {told}",
+        help=f'fetch it: git lfs pull --include "{beside}"'
+        if "LFS" in reason
+        else _way_to([each.stored for each in cases], known, taken),
+        severity=Severity.WARNING if _all_dead(cases, known) else None,
+    )
+    is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
+    place = next(iter(graph.constants.values())).place if graph.constants else None
+    return Problem(fault, "", value=None if is_constant_node else name, place=place)
+
+
+def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
+    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the model is sought."""
+    file, reason = stored[0].file, stored[0].reason or "does not exist"
+    if not file or stored[0].available is not None:
+        return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+    if reason.endswith("is an absolute path; runtimes refuse it"):
+        name = file.replace("\\", "/").rpartition("/")[2]
+        return f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the model"
+    other = ""
+    if taken is not None and reason.endswith("does not exist"):
+        from irlint.checks.misnamed import misnamed
+
+        other = misnamed(file, stored, known.model.path, taken)
+    return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
+
+
+def _all_dead(cases: list[Case], known: Known) -> bool:
+    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO creates no layer that does."""
+    if all(case.unread for case in cases):
+        return True
+    if not known.format.keeps_alive:
+        return False
+    alive = {
+        (graph, value.name)
+        for graph in {case.graph for case in cases}
+        for node in live(graph, known.format.keeps_alive)
+        for value in node.outputs
+        if value is not None
+    }
+    return not any((case.graph, case.name) in alive for case in cases)

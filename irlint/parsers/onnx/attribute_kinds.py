@@ -1,0 +1,88 @@
+"""The kinds of attributes: the numbers and the fields that onnx.proto has for them, and which kind an AttributeProto is of."""
+
+from __future__ import annotations
+
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, VARINT, last_known
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from irlint.parsers.onnx.protobuf import Fields
+
+#: The keys of each kind's values, by kind in the order of AttributeProto.AttributeType, which counts from 1.
+_KEYS = {
+    "FLOAT": (2 << 3 | FIXED32,),
+    "INT": (3 << 3 | VARINT,),
+    "STRING": (4 << 3 | DELIMITED,),
+    "TENSOR": (5 << 3 | DELIMITED,),
+    "GRAPH": (6 << 3 | DELIMITED,),
+    "FLOATS": (7 << 3 | FIXED32, 7 << 3 | DELIMITED),
+    "INTS": (8 << 3 | VARINT, 8 << 3 | DELIMITED),
+    "STRINGS": (9 << 3 | DELIMITED,),
+    "TENSORS": (10 << 3 | DELIMITED,),
+    "GRAPHS": (11 << 3 | DELIMITED,),
+    "SPARSE_TENSOR": (22 << 3 | DELIMITED,),
+    "SPARSE_TENSORS": (23 << 3 | DELIMITED,),
+    "TYPE_PROTO": (14 << 3 | DELIMITED,),
+    "TYPE_PROTOS": (15 << 3 | DELIMITED,),
+}
+
+_KINDS = dict(enumerate(_KEYS, start=1))
+
+#: The numbers of AttributeProto.AttributeType.
+_NUMBERS = range(len(_KINDS) + 1)
+
+#: The fields of AttributeProto that hold a value or, as a reference, stand for one.
+_VALUE_KEYS = frozenset([21 << 3 | DELIMITED, *(key for keys in _KEYS.values() for key in keys)])
+
+#: Those of packed numbers: where there are none in them, they hold no value.
+_PACKED_KEYS = frozenset([7 << 3 | DELIMITED, 8 << 3 | DELIMITED])
+
+#: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
+CONSTANT_VALUES = {
+    "TENSOR": "value",
+    "SPARSE_TENSOR": "sparse_value",
+    **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
+}
+
+#: Attributes whose values depend on nothing but their bytes.
+PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
+
+#: Attributes whose records the linker still has to turn into values.
+LINKED = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
+
+#: Attributes that are nothing without the message that they hold.
+MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
+
+
+@record
+class StatedKind:
+    """The ``kind`` that an attribute is read as: that of the type ``number`` that it states, else that of its first value.
+
+    ``fields`` are the numbers of the fields that hold a value; ``has_others`` says that one of them is not of this kind.
+    """
+
+    kind: str
+    number: int
+    fields: tuple[int, ...]
+    has_others: bool
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the attribute states a type of onnx.proto."""
+        return self.number in _KINDS
+
+
+def stated_kind(found: Fields) -> StatedKind:
+    """The kind of the AttributeProto with the fields ``found``."""
+    number = last_known(found, 20 << 3, _NUMBERS)
+    keys = [key for key in found if key in _VALUE_KEYS and not (key in _PACKED_KEYS and _is_empty(found, key))]
+    kind = _KINDS.get(number) or next(
+        (each for each, own in _KEYS.items() if not set(own).isdisjoint(keys)), "UNDEFINED"
+    )
+    others = set(keys).difference(_KEYS.get(kind, ()))
+    return StatedKind(kind, number, tuple([key >> 3 for key in keys]), bool(others))
+
+
+def _is_empty(found: Fields, key: int) -> bool:
+    return all(start == end for start, end in found[key])

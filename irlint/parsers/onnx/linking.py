@@ -1,0 +1,367 @@
+"""The graphs of an ONNX file: names become values, scope by scope, and the texts of sizes become symbols."""
+
+from __future__ import annotations
+
+from irlint.dims import symbol
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Attribute, Constant, Declaration, Function, Graph, Node, Problem, Value, bodies_among
+from irlint.parsers.faults import DOMAIN_SPELLED_OUT, DUPLICATE_FUNCTION, TYPE_MISSING
+from irlint.parsers.onnx import types as onnx_types
+from irlint.parsers.onnx import unread
+from irlint.parsers.onnx.attribute_kinds import LINKED
+from irlint.parsers.onnx.graph_records import FunctionRecord, GraphRecord, NodeRecord
+from irlint.parsers.onnx.messages import damaged
+from irlint.parsers.onnx.protobuf import Damage
+from irlint.parsers.onnx.symbols import expressions, identifiers
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+
+    from irlint.model.tensor import Type
+    from irlint.parsers.onnx.protobuf import LongTexts
+
+    Types = Mapping[bytes, Type | Fault | None]
+    Scope = dict[str, Value]
+
+
+@record
+class FileTypes:
+    """The types of a file by the bytes of each TypeProto: ``types`` has the type or the fault in it, ``flaws`` what it lacks, and
+    ``negative`` its sizes below 0; ``symbols`` maps the symbols in them to what the file calls the size, where that is another name."""
+
+    types: Types
+    flaws: Mapping[bytes, str]
+    negative: Mapping[bytes, str]
+    symbols: Mapping[str, str]
+
+
+def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
+    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's inputs. Names of sizes
+    that are too long join ``long``."""
+    texts: dict[str, None] = {}
+    fed: dict[str, None] = {}
+    types: dict[bytes, Type | Fault | None] = {}
+    flaws: dict[bytes, str] = {}
+    negative: dict[bytes, str] = {}
+
+    def noted(name: str) -> None:
+        texts[name] = None
+
+    def noted_of_input(name: str) -> None:
+        texts[name] = fed[name] = None
+
+    for raw, depth in collected.items():
+        try:
+            unread.walk(raw, 0, len(raw), unread.TYPE, depth)
+            types[raw] = onnx_types.type_of(raw, noted_of_input if raw in inputs else noted, long)
+        except Damage as damage:
+            types[raw] = damaged("the type", damage)
+    sizes = expressions(texts, fed)
+    names = identifiers(text for text in texts if text not in sizes)
+    for text, identifier in names.items():
+        sizes[text] = symbol(identifier, by_data=text not in fed)
+    for raw, known in types.items():
+        if isinstance(known, Fault):
+            continue
+        named = onnx_types.type_of(raw, sizes.get, long)
+        if flaw := onnx_types.flaw(raw, known):
+            flaws[raw] = flaw
+        if below := onnx_types.negative_sizes(raw, named):
+            negative[raw] = below
+        types[raw] = onnx_types.usable(named) if flaw else named
+    symbols = {identifier: name for name, identifier in names.items() if identifier != name}
+    return FileTypes(types, flaws, negative, symbols)
+
+
+class Linker:
+    """Turns records into graphs whose nodes share values; ``problems`` collects what is damaged."""
+
+    def __init__(self, types: FileTypes) -> None:
+        self.types = types.types
+        self.flaws = types.flaws
+        self.negative = types.negative
+        self.problems: list[Problem] = []
+
+    def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
+        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of the model."""
+        functions: dict[tuple[str, str, str], Function] = {}
+        graphs = [main, *(each.graph for each in records)]
+        for each in records:
+            key = each.domain, each.name, each.overload
+            if key in functions:
+                self.problems.append(Problem(_duplicate_function(each), functions[key].graph.path))
+            else:
+                functions[key] = self._function(each, graphs)
+        return functions
+
+    def graph(self, record: GraphRecord, path: str, opsets: Mapping[str, int], outer: tuple[Scope, ...]) -> Graph:
+        """The graph of a record; ``outer`` are the scopes around it, innermost first."""
+        self.problems += [Problem(fault, path, value=name or None) for name, fault in record.faults]
+        if self.negative or _lacks_names(record, path):
+            from irlint.parsers.onnx import interface
+
+            self.problems += interface.problems(record, path, self.negative)
+        links = _Links(self._declared(record, path), outer)
+        inputs = [links.input(name, self._declaration("input", name, raw, path)) for name, raw in record.inputs]
+        constants = links.constants(record)
+        outputs = [links.defined(node.outputs) for node in record.nodes]
+        if len(links.scope) < len({*inputs, *constants}) + sum(map(len, outputs)):
+            links.prefer_last([*constants, *_outputs_of_constants(record, outputs)])
+        nodes = tuple(
+            self._node(node, index, own, path, opsets, links)
+            for index, node, own in zip(record.places, record.nodes, outputs)
+        )
+        spelled_out = [node for node, each in zip(nodes, record.nodes) if each.spelled_out]
+        if spelled_out:
+            self.problems.append(_spelled_out(spelled_out, path))
+        left = [links.used(name) for name, _ in record.outputs]
+        return Graph(
+            path,
+            record.name,
+            tuple(inputs),
+            tuple(value for value in left if value is not None),
+            constants,
+            nodes,
+            tuple(links.undefined.values()),
+            tuple(links.captured),
+            tuple([name for name, _ in record.declared if name not in links.scope and not links.is_known(name)]),
+            pieces=record.pieces,
+            annotated=record.annotated,
+        )
+
+    def _function(self, record: FunctionRecord, graphs: Sequence[GraphRecord]) -> Function:
+        path = f"function:{record.domain}:{record.name}"
+        faults = list(record.faults)
+        scopes = _Links({}, ())
+        opsets = dict(record.imports)
+        before = len(self.problems)
+        attributes = {
+            name: attribute and self._linked(attribute, f"{path}/{name}", opsets, scopes, faults)
+            for name, attribute in record.attributes.items()
+        }
+        faults += _constant_faults(record.attributes)
+        self.problems += [Problem(fault, path) for fault in faults]
+        if len(self.problems) > before:
+            from irlint.parsers.onnx.defaults import defaults_in_use, passed_over
+
+            used = defaults_in_use(record, graphs)
+            self.problems[before:] = [passed_over(each, path, used) for each in self.problems[before:]]
+        graph = self.graph(record.graph, path, opsets, ())
+        imports = tuple(record.imports)
+        return Function(
+            record.domain, record.name, record.overload, graph, attributes, opsets, _unnamed(record.graph), imports
+        )
+
+    def _node(
+        self,
+        record: NodeRecord,
+        index: int,
+        outputs: tuple[Value | None, ...],
+        path: str,
+        opsets: Mapping[str, int],
+        links: _Links,
+    ) -> Node:
+        inputs = links.all_used(record.inputs) if path or record.op != "Constant" else (None,) * len(record.inputs)
+        attributes, faults = record.attributes, record.faults
+        if record.linked:
+            faults = list(faults)
+            label = record.name or next((name for name in record.outputs if name), "")
+            here = f"{path}/{label}" if path else label
+            attributes = {
+                name: self._linked(attribute, f"{here}/{name}", opsets, links, faults)
+                for name, attribute in attributes.items()
+            }
+        node = Node(
+            record.name,
+            record.op,
+            record.domain,
+            opsets.get(record.domain),
+            inputs,
+            outputs,
+            attributes,
+            index,
+            overload=record.overload,
+            metadata=record.metadata,
+            bodies=bodies_among(attributes) if record.linked else (),
+        )
+        if faults:
+            self.problems += [Problem(fault, path, node) for fault in faults]
+        return node
+
+    def _linked(
+        self, attribute: Attribute, path: str, opsets: Mapping[str, int], links: _Links, faults: list[Fault]
+    ) -> Attribute:
+        """The attribute with graphs and types in place of records and bytes; ``faults`` gets those of the types."""
+        kind, value = attribute.kind, attribute.value
+        if kind not in LINKED or attribute.reference:
+            return attribute
+        if kind == "GRAPH":
+            return Attribute(kind, links.body(self.graph(value, path, opsets, links.scopes)))
+        if kind == "GRAPHS":
+            paths = [f"{path}[{position}]" for position in range(len(value))]
+            graphs = [self.graph(body, at, opsets, links.scopes) for body, at in zip(value, paths)]
+            return Attribute(kind, tuple(map(links.body, graphs)))
+        raws = value if kind == "TYPE_PROTOS" else (value,)
+        types = [self.types.get(raw) for raw in raws]
+        faults += [known for known in types if isinstance(known, Fault)]
+        faults += [_lacking(self.flaws[raw]) for raw in raws if raw in self.flaws]
+        sound = tuple(None if isinstance(known, Fault) else known for known in types)
+        return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
+
+    def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
+        """What outputs and ``value_info`` declare, by name, in this order."""
+        declared: dict[str, tuple[Declaration, ...]] = {}
+        several: dict[str, list[Declaration]] = {}
+        for by, entries in (("output", record.outputs), ("value_info", record.declared)):
+            for name, raw in entries:
+                declaration = self._declaration(by, name, raw, path)
+                if declaration and name in declared:
+                    several.setdefault(name, [*declared[name]]).extend(declaration)
+                elif declaration:
+                    declared[name] = declaration
+        return {**declared, **{name: tuple(each) for name, each in several.items()}} if several else declared
+
+    def _declaration(self, by: str, name: str, raw: bytes, path: str) -> tuple[Declaration, ...]:
+        known = self.types.get(raw)
+        if isinstance(known, Fault):
+            self.problems.append(Problem(known, path, value=name))
+            return ()
+        return () if known is None else (Declaration(by, known, flaw=self.flaws.get(raw, "")),)
+
+
+def _duplicate_function(record: FunctionRecord) -> Fault:
+    more = f" and the overload {record.overload!r}" if record.overload else ""
+    return DUPLICATE_FUNCTION.fault(
+        f'two functions of the domain "{record.domain}" have the name {record.name!r}{more}',
+        help="remove one of them, or give it another name",
+    )
+
+
+def _constant_faults(attributes: Mapping[str, Attribute | None]) -> Iterator[Fault]:
+    """The faults of tensors that are defaults of a function's attributes."""
+    for name, attribute in attributes.items():
+        if attribute is not None and isinstance(attribute.value, Constant):
+            yield from (fault.changed(attribute=name) for fault in attribute.value.faults)
+
+
+def _unnamed(graph: GraphRecord) -> str:
+    """The first input or output of a function without a name, "" where each has one."""
+    listed = [("input", graph.inputs), ("output", graph.outputs)]
+    nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
+    return next(nameless, "")
+
+
+def _lacking(flaw: str) -> Fault:
+    """The fault of an attribute whose type lacks something: ONNX Runtime loads most of them."""
+    return TYPE_MISSING.fault(
+        f"the type that an attribute states is declared {flaw}", help="state the type", severity=Severity.WARNING
+    )
+
+
+def _spelled_out(nodes: list[Node], path: str) -> Problem:
+    """The problem of nodes that give the domain ai.onnx by that name: ONNX Runtime takes it in the main graph."""
+    more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'has' if len(nodes) == 2 else 'have'} it"
+    fault = DOMAIN_SPELLED_OUT.fault(
+        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; a node of ONNX\'s own operators has the domain ""',
+        help="leave the domain empty",
+        severity=None if path else Severity.WARNING,
+    )
+    return Problem(fault, path, nodes[0])
+
+
+def _lacks_names(record: GraphRecord, path: str) -> bool:
+    """Whether a graph that is not a function's, or one of its inputs and outputs, has no name."""
+    if path.startswith("function:") and "/" not in path:
+        return False
+    named = (*record.inputs, *record.outputs)
+    return not record.name or not all(entry[0] for entry in named)
+
+
+def _outputs_of_constants(record: GraphRecord, outputs: Sequence[tuple[Value | None, ...]]) -> Iterator[Value | None]:
+    return (own[0] for node, own in zip(record.nodes, outputs) if node.op == "Constant" and own)
+
+
+class _Links:
+    """The names of one graph: those that it defines, uses of outer ones, and uses of what nothing defines."""
+
+    def __init__(self, declared: Mapping[str, tuple[Declaration, ...]], outer: tuple[Scope, ...]) -> None:
+        self.declared = declared
+        self.outer = outer
+        self.scope: Scope = {}
+        self.scopes = (self.scope, *outer)
+        self.undefined: dict[str, Value] = {}
+        self.captured: dict[Value, None] = {}
+
+    def input(self, name: str, declaration: tuple[Declaration, ...]) -> Value:
+        value = Value(name, declaration + self.declared.get(name, ()))
+        return self._first(value)
+
+    def constants(self, record: GraphRecord) -> dict[Value, Constant]:
+        """The initializers of a graph whose inputs are the only names so far, by value."""
+        inputs = dict(self.scope)
+        constants: dict[Value, Constant] = {}
+        for name, constant in record.constants:
+            value = inputs.get(name)
+            if value is None or value in constants:
+                value = self._first(Value(name, self.declared.get(name, ())))
+            constants[value] = constant
+        return constants
+
+    def prefer_last(self, constants: Iterable[Value | None]) -> None:
+        """Lets uses of a name that several constants have refer to the last of them, as ONNX Runtime does."""
+        seen: set[Value] = set()
+        for value in constants:
+            if value is None:
+                continue
+            seen.add(value)
+            if self.scope.get(value.name) in seen:
+                self.scope[value.name] = value
+
+    def defined(self, names: Iterable[str]) -> tuple[Value | None, ...]:
+        """New values for the outputs of a node."""
+        declared, scope = self.declared, self.scope
+        values: list[Value | None] = []
+        for port, name in enumerate(names):
+            if not name:
+                values.append(None)
+                continue
+            value = Value(name, declared.get(name, ()), port)
+            scope.setdefault(name, value)
+            values.append(value)
+        return tuple(values)
+
+    def all_used(self, names: Iterable[str]) -> tuple[Value | None, ...]:
+        values = tuple(map(self.scope.get, names))
+        return values if all(values) else tuple(map(self.used, names))
+
+    def used(self, name: str) -> Value | None:
+        """The value that a name stands for, None for the empty name."""
+        if not name:
+            return None
+        for scope in self.scopes:
+            if value := scope.get(name):
+                if scope is not self.scope:
+                    self.captured[value] = None
+                return value
+        if name not in self.undefined:
+            self.undefined[name] = Value(name, self.declared.get(name, ()))
+        return self.undefined[name]
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name stands for a value of this graph or one around it, or is used without being defined."""
+        return not name or name in self.undefined or any(name in scope for scope in self.scopes)
+
+    def body(self, graph: Graph) -> Graph:
+        """The same graph, after noting what it captures from further out."""
+        for value in graph.captured:
+            if self.scope.get(value.name) is not value:
+                self.captured[value] = None
+        return graph
+
+    def _first(self, value: Value) -> Value:
+        if value.name:
+            self.scope.setdefault(value.name, value)
+        return value

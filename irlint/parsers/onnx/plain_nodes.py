@@ -1,0 +1,139 @@
+"""Nodes whose bytes are laid out as every writer lays them out, read at once; of their attributes, only those read before."""
+
+from __future__ import annotations
+
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import IGNORE, Attribute
+from irlint.parsers.onnx.graph_records import STANDARD, NodeRecord, standard
+from irlint.parsers.onnx.protobuf import DELIMITED
+from irlint.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Nodes of more bytes are not tried.
+PLAIN_BYTES = 1 << 14
+
+#: Attributes of at most so many bytes are decoded once for all nodes that have them.
+SHARED_BYTES = 128
+
+#: So many different ends are kept.
+_MOST_ENDS = 10_000
+
+_INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METADATA = (
+    number << 3 | DELIMITED for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)
+)
+
+#: The key of metadata that irlint looks for.
+_IGNORE = IGNORE.encode()
+
+
+@record
+class End:
+    """What stands in a NodeProto behind its inputs, outputs and name."""
+
+    op: str
+    domain: str
+    overload: str
+    attributes: dict[str, Attribute]
+
+
+class PlainNodes:
+    """Reads plain nodes; ``attributes`` are those that were read before, with their names, by their bytes."""
+
+    def __init__(self) -> None:
+        self.attributes: dict[bytes, tuple[str, Attribute]] = {}
+        #: Attributes of nodes by the operator and the bytes of all of them.
+        self._lists: dict[tuple[str, bytes], dict[str, Attribute]] = {}
+        self._ends: dict[bytes, End] = {}
+
+    def keep(self, op: str, raws: Sequence[bytes], attributes: dict[str, Attribute]) -> None:
+        """Keeps the attributes of a node for others of its operator with the same bytes, where each is one of ``attributes``."""
+        if all(raw in self.attributes for raw in raws):
+            self._lists[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
+
+    def node(self, raw: bytes) -> NodeRecord | None:
+        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None for any other."""
+        texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
+        at = 0
+        try:
+            for key in (_INPUT, _OUTPUT, _NAME):
+                while raw[at] == key:
+                    begin = at + 2
+                    at = begin + raw[at + 1]
+                    if at - begin > 127:
+                        if raw[begin] > 127:
+                            return None
+                        at += (raw[begin] - 1) * 128 + 1
+                        begin += 1
+                    texts[key].append(raw[begin:at].decode())
+            end = self._ends.get(raw[at:]) if len(raw) - at <= SHARED_BYTES else None
+            end = end or self._end(raw, at)
+        except (IndexError, UnicodeDecodeError):
+            return None
+        if end is None:
+            return None
+        return NodeRecord(
+            texts[_NAME][-1] if texts[_NAME] else "",
+            end.op,
+            standard(end.domain),
+            end.overload,
+            texts[_INPUT],
+            texts[_OUTPUT],
+            end.attributes,
+            False,
+            [],
+            {},
+            end.domain == STANDARD,
+        )
+
+    def _end(self, raw: bytes, start: int) -> End | None:
+        """What stands in ``raw`` from ``start`` on, where that is an operator, texts, and attributes in one run that were read before;
+        None for anything else. Raises IndexError and UnicodeDecodeError."""
+        texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
+        at = start
+        first = last = 0
+        while at < len(raw):
+            key, begin = raw[at], at + 2
+            stop = begin + raw[at + 1]
+            if raw[at + 1] > 127:
+                if raw[begin] > 127:
+                    return None
+                stop += (raw[begin] - 1) * 128 + 1
+                begin += 1
+            if key in texts:
+                texts[key] = raw[begin:stop].decode()
+            elif key == _ATTRIBUTE and last in (0, at):
+                first, last = first if last else at, stop
+            elif key != _DOC_STRING and not (key == _METADATA and _is_passed_over(raw, begin, stop)):
+                return None
+            at = stop
+        attributes = self._lists.get((texts[_OP], raw[first:last]))
+        if attributes is None or at != len(raw):
+            return None
+        end = End(texts[_OP], texts[_DOMAIN], texts[_OVERLOAD], attributes)
+        if at - start <= SHARED_BYTES and len(self._ends) < _MOST_ENDS:
+            self._ends[raw[start:]] = end
+        return end
+
+
+def _size(raw: bytes) -> bytes:
+    """The size of at most SHARED_BYTES, as a varint."""
+    size = len(raw)
+    return bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
+
+
+def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
+    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
+    Raises IndexError."""
+    at = start + 2 + raw[start + 1]
+    size = end - at - 2
+    if size > 127:
+        size -= 1
+        if raw[at + 1] != size & 127 | 128 or raw[at + 2] != size >> 7:
+            return False
+    elif raw[at + 1] != size:
+        return False
+    if raw[start] != 10 or raw[at] != 18 or at > start + 129:
+        return False
+    return at != start + 2 + len(_IGNORE) or raw[start + 2 : at] != _IGNORE

@@ -1,0 +1,90 @@
+"""Layers of an IR with the id of another layer: those that say the same again, and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.faults import Severity
+from irlint.model import Place
+from irlint.parsers.openvino.edge_rules import DUPLICATE_LAYER_ID
+from irlint.parsers.openvino.layers import Layer, LayerReader
+from irlint.parsers.openvino.wiring import PLAIN, Wiring
+
+
+def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]:
+    """The layers without those that say of one id what an earlier layer says of it; complains of each."""
+    known: dict[int | None, Layer] = {}
+    kept = []
+    for layer in layers:
+        first = known.setdefault(layer.key, layer)
+        if first is layer or not _says_the_same(first, layer):
+            kept.append(layer)
+            continue
+        fault = DUPLICATE_LAYER_ID.fault(
+            f'{layer.type} "{layer.name}" with the id {layer.key} stands in the graph twice',
+            help="remove one of the two",
+            severity=Severity.WARNING,
+        )
+        reader.complain(fault, Place(layer.place.element, "id"), first)
+    return kept
+
+
+def _says_the_same(one: Layer, other: Layer) -> bool:
+    """Whether two layers of one id, neither with a body, are of one type, with the same attributes and ports."""
+    if one.key is None or not (one.children.keys() | other.children.keys()) <= PLAIN:
+        return False
+    return _sayings(one) == _sayings(other)
+
+
+def _sayings(layer: Layer) -> list[object]:
+    ports = [[(port.id, port.type, port.names) for port in side] for side in (layer.inputs, layer.outputs)]
+    texts = {name: attribute.value for name, attribute in layer.attributes.items()}
+    return [layer.name, layer.type, layer.version, texts, ports]
+
+
+def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
+    """Complains of each layer with the id of an earlier one; one of them has no id of its own, as far as edges are concerned."""
+    used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
+    missing = sorted(wiring.unknown)
+    for key, layers in wiring.by_key.items():
+        wiring.nameless += (len(layers) - 1) * (key in used)
+        for again in layers[1:]:
+            fault = DUPLICATE_LAYER_ID.fault(
+                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
+                help=_other_id(missing, layers, wiring),
+                severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
+                loses=1,
+            )
+            reader.complain(fault, Place(again.place.element, "id"), again)
+
+
+def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
+    """What to do about ``layers`` of one id; ``missing`` are the ids that edges name and no layer has."""
+    if len(missing) != 1:
+        return "give one of the two another id, and change the edges that mean it"
+    fitting = (
+        [one for one, other in (layers, layers[::-1]) if _fit(one, other, missing[0], wiring)]
+        if len(layers) == 2
+        else []
+    )
+    if len(fitting) != 1:
+        return f"give one of the two the id {missing[0]}, which edges mean and no layer has"
+    traces = (("input", "into"), ("output", "from"))
+    named = [(kind, way, sorted(wiring.edges_at(kind, missing[0]))) for kind, way in traces]
+    leads = [f"{way} {kind} port{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}" for kind, way, ids in named if ids]
+    return (
+        f'give {fitting[0].type} "{fitting[0].name}" the id {missing[0]}, which edges mean and no layer has: '
+        f"they lead {' and '.join(leads)}, which fits its ports and not those of the other"
+    )
+
+
+def _fit(layer: Layer, other: Layer, missing: int, wiring: Wiring) -> bool:
+    """Whether the edges that name the missing id fit a layer, and those that name the id of both fit the other one."""
+    return _has_named_ports(layer, missing, wiring) and _has_named_ports(other, other.key, wiring)
+
+
+def _has_named_ports(layer: Layer, key: int | None, wiring: Wiring) -> bool:
+    """Whether a layer has the ports that edges name of an id, with one edge for each input."""
+    ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
+    given = {port.id for port in layer.inputs}
+    return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}

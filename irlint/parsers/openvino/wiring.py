@@ -1,0 +1,197 @@
+"""The layers and edges of a graph of an IR, by their ids, and which of the layers OpenVINO creates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from irlint.findings.faults import Severity
+from irlint.lazy_typing import Literal
+from irlint.model import Place, Value
+from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader
+from irlint.records import record
+
+#: The layers from which OpenVINO follows the edges back.
+SOURCES = frozenset({"Result", "Assign"})
+
+#: The children of a layer without bodies.
+PLAIN = frozenset({"data", "input", "output", "rt_info"})
+
+#: The attributes of an edge.
+_NUMBERS = ("from-layer", "from-port", "to-layer", "to-port")
+
+Side = Literal["from", "to"]
+
+
+@record
+class Edge:
+    """An ``<edge>``: layers and ports by their ids."""
+
+    from_layer: int
+    from_port: int
+    to_layer: int
+    to_port: int
+    element: int
+
+    @property
+    def place(self) -> Place:
+        """Its start tag."""
+        return Place(self.element)
+
+    def end(self, side: Side) -> tuple[int, int]:
+        """The ids of the layer and of the port at one end."""
+        return (self.from_layer, self.from_port) if side == "from" else (self.to_layer, self.to_port)
+
+
+@record(frozen=False, eq=False)
+class Wiring:
+    """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
+
+    ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge that
+    leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer and port, the last
+    layer with that input port, and the last with that output port beside the value there. ``searches`` counts the faults
+    whose help was looked for in the graph.
+    """
+
+    layers: Sequence[Layer]
+    edges: list[Edge]
+    by_key: dict[int, list[Layer]]
+    reported: set[tuple[str, int, int]]
+    targets: dict[tuple[int, int], Layer]
+    sources: dict[tuple[int, int], tuple[Layer, Value]]
+    ids: dict[tuple[str, int], list[int]]
+    incomplete: bool = False
+    nameless: int = 0
+    lost: Sequence[int] = ()
+    named: dict[str, dict[int, dict[int, int]]] | None = None
+    awaited: set[int] | None = None
+    live: set[int] | None = None
+    first: dict[tuple[int, int], Edge] | None = None
+    users: dict[int, list[int]] | None = None
+    searches: int = 0
+
+    def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
+        """How many edges name each ``input`` or ``output`` port of a layer."""
+        if self.named is None:
+            self.named = {"input": {}, "output": {}}
+            for edge in self.edges:
+                ends = ("input", edge.to_layer, edge.to_port), ("output", edge.from_layer, edge.from_port)
+                for side, layer, port in ends:
+                    counts = self.named[side].setdefault(layer, {})
+                    counts[port] = counts.get(port, 0) + 1
+        return {} if key is None else self.named[kind].get(key, {})
+
+    def is_awaited(self, key: int) -> bool:
+        """Whether a layer that OpenVINO creates is to take a value of one of this id."""
+        if self.awaited is None:
+            self.awaited = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
+        return key in self.awaited
+
+    @property
+    def unknown(self) -> set[int]:
+        """The ids that edges name and no layer has."""
+        named = {edge.from_layer for edge in self.edges} | {edge.to_layer for edge in self.edges}
+        return named - self.by_key.keys()
+
+    def is_live(self, key: int) -> bool:
+        """Whether OpenVINO creates a layer of this id."""
+        if self.live is None:
+            self.live = {layer.key for layer in self.layers if layer.live and layer.key is not None}
+        return key in self.live
+
+    def first_into(self, end: tuple[int, int]) -> Edge:
+        """The first edge into a port, by the ids of its layer and of the port."""
+        if self.first is None:
+            self.first = {(edge.to_layer, edge.to_port): edge for edge in reversed(self.edges)}
+        return self.first[end]
+
+    def users_of(self, key: int) -> Sequence[int]:
+        """The ids of the layers to which edges lead from a layer."""
+        if self.users is None:
+            self.users = {}
+            for edge in self.edges:
+                self.users.setdefault(edge.from_layer, []).append(edge.to_layer)
+        return self.users.get(key, ())
+
+    def ids_at(self, side: Side, key: int) -> list[int]:
+        """The ids of the output ports (``from``) or input ports (``to``) of the layers of an id; only a -1 where they are ambiguous."""
+        if (side, key) not in self.ids:
+            layers = self.by_key.get(key, ())
+            ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
+            self.ids[side, key] = [-1] if min(ids, default=0) < 0 or len(set(ids)) < len(ids) else ids
+        return self.ids[side, key]
+
+    def is_ambiguous(self, layer: Layer) -> bool:
+        """Whether edges may mean another layer: it has no id, or one that another layer has."""
+        return layer.key is None or len(self.by_key[layer.key]) > 1
+
+
+@record
+class OpenPorts:
+    """Input ports of a layer into which no edge leads, by their places in it; ``refused`` says that OpenVINO wants one there."""
+
+    layer: Layer
+    ports: tuple[int, ...]
+    refused: bool
+
+
+def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
+    """The wiring of a graph, with a complaint for each edge that cannot be read."""
+    wiring = _without_edges(layers)
+    unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
+    for element in elements:
+        edge = element if isinstance(element, Edge) else _edge(element, unreadable, reader)
+        if edge is None:
+            wiring.incomplete = True
+        else:
+            wiring.edges.append(edge)
+    return wiring
+
+
+def _without_edges(layers: Sequence[Layer]) -> Wiring:
+    by_key: dict[int, list[Layer]] = {}
+    targets: dict[tuple[int, int], Layer] = {}
+    sources: dict[tuple[int, int], tuple[Layer, Value]] = {}
+    for layer in layers:
+        if layer.key is None:
+            continue
+        by_key.setdefault(layer.key, []).append(layer)
+        for port in layer.inputs:
+            targets[layer.key, port.id] = layer
+        for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
+            sources[layer.key, port.id] = layer, value
+    nameless = sum(layer.key is None for layer in layers)
+    return Wiring(layers, [], by_key, set(), targets, sources, {}, nameless=nameless)
+
+
+def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
+    """The edge of an ``<edge>``; None where it names a layer of an ``unreadable`` id, or lacks a number, of which there is a complaint."""
+    if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
+        return None
+    absent = [name for name in _NUMBERS if element.get(name) is None]
+    if absent:
+        if not reader.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(reader.ordinals[element])):
+            reader.missing(element, absent, None)
+        return None
+    from_layer = reader.number(element, "from-layer")
+    from_port = reader.number(element, "from-port")
+    to_layer = reader.number(element, "to-layer")
+    to_port = reader.number(element, "to-port")
+    if from_layer is None or from_port is None or to_layer is None or to_port is None:
+        return None
+    return Edge(from_layer, from_port, to_layer, to_port, reader.ordinals[element])
+
+
+def mark_live(wiring: Wiring) -> None:
+    """Marks the layers that OpenVINO creates."""
+    sources: dict[int, list[int]] = {}
+    for edge in wiring.edges:
+        sources.setdefault(edge.to_layer, []).append(edge.from_layer)
+    waiting = [layer.key for layer in wiring.layers if layer.type in SOURCES and layer.key is not None]
+    seen = set(waiting)
+    while waiting:
+        for source in sources.get(waiting.pop(), ()):
+            if source not in seen:
+                seen.add(source)
+                waiting.append(source)
+    for layer in wiring.layers:
+        layer.live = layer.key in seen or layer.type == "Parameter" or layer.key is None

@@ -1,0 +1,49 @@
+"""The problems of a file that are listed: of very many that break one rule the first, and how many more there are."""
+
+from __future__ import annotations
+
+from irlint.model import Problem
+from irlint.records import replaced
+
+#: What is counted together: the code of a rule, a severity, and whether the problems follow from another.
+Key = tuple[str, str, bool]
+
+
+def limited(problems: list[Problem], most: int) -> list[Problem]:
+    """The problems; one that stands for those of a rule and severity past ``most``, at the place of the first of them, has their number."""
+    counts: dict[Key, int] = {}
+    kept: list[Problem] = []
+    left_out: dict[Key, list[Problem]] = {}
+    for problem in problems:
+        key = _key(problem)
+        counts[key] = count = counts.get(key, 0) + problem.count
+        (kept if count <= most and problem.count == 1 else left_out.setdefault(key, [])).append(problem)
+    stand_ins: dict[int, Problem] = {}
+    for each in sorted(left_out.values(), key=lambda every: every[0].because is not None):
+        stand_in = _stand_in(each, counts[_key(each[0])], stand_ins)
+        stand_ins.update(dict.fromkeys(map(id, each), stand_in))
+        kept.append(stand_in)
+    return [_with_root(problem, stand_ins) for problem in kept]
+
+
+def _key(problem: Problem) -> Key:
+    return problem.fault.rule.code, problem.fault.severity.value, problem.because is not None
+
+
+def _stand_in(left_out: list[Problem], count: int, stand_ins: dict[int, Problem]) -> Problem:
+    """The problem that stands for those which are not listed, of ``count`` in all."""
+    first, rule = left_out[0], left_out[0].fault.rule
+    severity, number = first.fault.severity, sum(each.count for each in left_out)
+    fault = rule.fault(
+        f"{count:,} {severity.value}s of this file are of this rule, and {number:,} of them are not listed: this one and those after it",
+        help="fix what is listed, and check again",
+        severity=severity,
+        role="",
+    )
+    return _with_root(Problem(fault, first.graph, place=first.place, because=first.because), stand_ins)
+
+
+def _with_root(problem: Problem, stand_ins: dict[int, Problem]) -> Problem:
+    """A problem that follows from the stand-in of what it follows from, where that is not listed."""
+    root = stand_ins.get(id(problem.because)) if problem.because is not None else None
+    return problem if root is None else replaced(problem, because=root)
