@@ -4,7 +4,8 @@ A module of one of the subjects (``math``, ``layout`` …) registers its rules w
 rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
 positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
 receives a ``Context``, one with the name ``fold`` what the decorator says under that name, one that is annotated with a record
-of ``signatures.group`` the attributes that the record's fields are.
+of ``signatures.group`` the attributes that the record's fields are. Where the schemas of ONNX Runtime name the inputs, ``*others``
+stands for the last ones that a rule does not look at.
 
 Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
 and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in

@@ -169,3 +169,11 @@ def test_rules_take_what_the_schemas_of_onnxruntime_name(domain: str) -> None:
         known = signature(operator.function)
         assert known.variadic or len(known.inputs) == len(schema.inputs), name
         assert set(schema.attributes) <= set(known.attributes), name
+
+
+def test_inputs_without_a_name_are_those_of_a_schema() -> None:
+    for (domain, name), versions in tables()[0].items():
+        for known in (signature(operator.function) for operator in versions):
+            if known.variadic == "others":
+                schema = of_runtime(name, domain)
+                assert schema is not None and len(schema.inputs) > len(known.inputs), name
