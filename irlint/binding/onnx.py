@@ -19,9 +19,9 @@ from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
 from irlint.findings.faults import Fault, Severity
 from irlint.model import Attribute, Model, Node
-from irlint.ops import instead_of, onnx_operator, onnx_versions
+from irlint.ops import Operator, instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
-from irlint.records import replaced
+from irlint.records import record, replaced
 from irlint.schemas import (
     MICROSOFT,
     NCHWC,
@@ -129,47 +129,94 @@ def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[F
     return Call(node.op, call.version, operator, signature=known, attributes=arguments), faults
 
 
+@record
+class _Found:
+    """What there is for a node: the opset ``version`` that counts, irlint's rule, and the schema of the standard.
+
+    ``runtime`` is the schema of an operator that only ONNX Runtime has, and ``begins`` the opset with which the standard
+    begins where ONNX Runtime has the operator before.
+    """
+
+    version: int
+    operator: Operator | None
+    schema: OfficialSchema | None = None
+    runtime: OfficialSchema | None = None
+    begins: int | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is nothing for it at this version."""
+        removed = self.schema is None or self.schema.deprecated
+        return removed and self.operator is None and self.runtime is None and self.begins is None
+
+
+def _found(node: Node, imported: int) -> _Found:
+    operator = onnx_operator(node.domain, node.op, imported)
+    schema = official(node.op, imported, node.domain) if node.domain in OFFICIAL_DOMAINS else None
+    if schema is not None:
+        return _Found(imported, operator, schema)
+    begins = _standard_begin(node, imported)
+    if begins is None:
+        return _Found(imported, operator, runtime=of_runtime(node.op, node.domain))
+    if operator is not None:
+        return _Found(imported, operator, begins=begins)
+    return _Found(begins, onnx_operator(node.domain, node.op, begins), begins=begins)
+
+
 def _call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    faults: list[Fault] = []
-    who = "function" if within_function else "model"
-    version = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
-    if not isinstance(node.version, int):
-        faults.append(_no_import(node, model, within_function))
-    schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
-    begins = _standard_begin(node, version) if schema is None else None
-    if begins is not None:
-        faults.append(_early(version, begins, who))
-        version = begins if onnx_operator(node.domain, node.op, version) is None else version
-    runtime = of_runtime(node.op, node.domain) if schema is None and begins is None else None
-    operator = onnx_operator(node.domain, node.op, version)
-    if begins is None and (schema is None or (schema.deprecated and operator is None)):
-        missing = _missing_operator(node, version, schema, model=model, who=who)
-        faults += [missing] if missing is not None else []
-        if (operator is None and runtime is None) or (missing is not None and missing.severity is Severity.ERROR):
-            return Call(node.op, version, broken=True), faults
+    imported = node.version if isinstance(node.version, int) else latest_opset(node.domain) or 1
+    faults = [] if isinstance(node.version, int) else [_no_import(node, model, within_function)]
+    found = _found(node, imported)
+    operator, schema = found.operator, found.schema
+    fault = _name_fault(node, found, imported, model=model, who="function" if within_function else "model")
+    faults += [fault] if fault is not None else []
+    if found.is_unknown or _is_error(fault):
+        return Call(node.op, imported, broken=True), faults
     moved = of_other_versions(node, schema) if schema is not None else ()
-    faults += arity_faults(node, runtime or schema, operator, moved)
-    stated = schema or (runtime if operator is None else None)
+    faults += arity_faults(node, found.runtime or schema, operator, moved)
+    stated = schema or (found.runtime if operator is None else None)
     attributes, attribute_faults = onnx_attributes(node, stated, operator, scope, moved)
     faults += attribute_faults
-    if begins is not None and operator is not None and not operator.unchecked:
-        # ONNX Runtime has it for the element types with which the standard begins.
-        schema = official(node.op, begins, node.domain)
-    if node.domain in OFFICIAL_DOMAINS and begins is None and version > latest_opset(node.domain):
+    if _is_newer(node, found):
         faults = [fault.lowered(Severity.WARNING) for fault in faults]
-        schema = None
     call = Call(
         node.op,
-        version,
+        found.version,
         operator=operator,
-        schema=runtime or schema,
+        schema=_schema_of_types(node, found),
         signature=signature(operator.function) if operator is not None else None,
         attributes=attributes,
-        broken=any(fault.severity is Severity.ERROR for fault in faults),
+        broken=any(map(_is_error, faults)),
     )
     return call, faults
+
+
+def _name_fault(node: Node, found: _Found, imported: int, *, model: Model, who: str) -> Fault | None:
+    """The fault of an operator that the standard does not have at the opset that is imported."""
+    if found.begins is not None:
+        return _early(imported, found.begins, who)
+    if found.schema is None or (found.schema.deprecated and found.operator is None):
+        return _missing_operator(node, imported, found.schema, model=model, who=who)
+    return None
+
+
+def _is_error(fault: Fault | None) -> bool:
+    return fault is not None and fault.severity is Severity.ERROR
+
+
+def _is_newer(node: Node, found: _Found) -> bool:
+    """Whether the model imports an opset after the newest that irlint knows."""
+    return node.domain in OFFICIAL_DOMAINS and found.begins is None and found.version > latest_opset(node.domain)
+
+
+def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
+    """The schema whose element types count; before the standard begins ONNX Runtime takes those with which it begins."""
+    if found.begins is not None:
+        checked = found.operator is not None and not found.operator.unchecked
+        return official(node.op, found.begins, node.domain) if checked else None
+    return found.runtime or (None if _is_newer(node, found) else found.schema)
 
 
 def _standard_begin(node: Node, version: int) -> int | None:
@@ -235,13 +282,19 @@ def _missing_operator(
     rules = onnx_versions(node.domain, node.op)
     if any(rule.since <= version and (rule.until is None or version <= rule.until) for rule in rules):
         return None
-    if rules:
-        last = max(rule.until or version for rule in rules)
-        return OPSET_LACKS_OPERATOR.fault(
-            f"it is an experimental operator that ONNX Runtime has up to opset {last}; the {who} imports opset "
-            f"{version}",
-            help=f"import opset {last} or below, or use operators of the standard",
-        )
+    return _experimental(rules, version, who) if rules else _of_no_opset(node, version)
+
+
+def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
+    last = max(rule.until or version for rule in rules)
+    return OPSET_LACKS_OPERATOR.fault(
+        f"it is an experimental operator that ONNX Runtime has up to opset {last}; the {who} imports opset {version}",
+        help=f"import opset {last} or below, or use operators of the standard",
+    )
+
+
+def _of_no_opset(node: Node, version: int) -> Fault:
+    """The fault of an operator of ONNX's domains that no opset has; one of an opset that irlint does not know may have it."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)

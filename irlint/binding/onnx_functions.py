@@ -107,31 +107,41 @@ def unknown_function(node: Node, model: Model) -> Fault | None:
     be a custom operator."""
     if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
-    where = f'the domain "{node.domain}"'
-    named = [key for key in model.functions if key[:2] == (node.domain, node.op)]
-    if named:
-        overload = f"the overload {node.overload!r}" if node.overload else "no overload"
-        listed = ", ".join(repr(key[2]) if key[2] else "none" for key in named)
-        return UNKNOWN_OPERATOR.fault(
-            f"the node names {overload} of the function {node.op}; the model has it with {listed}",
-            help=f"write the overload {named[0][2]!r}" if named[0][2] else "remove the overload",
-        )
+    overloads = [overload for domain, name, overload in model.functions if (domain, name) == (node.domain, node.op)]
+    if overloads:
+        return _of_other_overload(node, overloads)
     names = sorted({name for domain, name, _ in model.functions if domain == node.domain})
     if names:
-        meant = closest(node.op, names)
-        return UNKNOWN_OPERATOR.fault(
-            f"the model has no function of this name in {where}; it has {', '.join(name or 'one without a name' for name in names[:5])}"
-            + (f" and {len(names) - 5} more" if len(names) > 5 else ""),
-            help=f"did you mean `{meant}`?" if meant else "add the function, or correct the name",
-        )
+        return _of_other_name(node, names)
     other = next((key for key in model.functions if key[1] == node.op and not _is_called(key, model)), None)
-    if other is None:
-        return None
-    their = f'in "{other[0]}"' if other[0] else "without a domain"
+    return None if other is None else _of_other_domain(node, other[0])
+
+
+def _of_other_overload(node: Node, overloads: list[str]) -> Fault:
+    named = f"the overload {node.overload!r}" if node.overload else "no overload"
+    listed = ", ".join(repr(overload) if overload else "none" for overload in overloads)
     return UNKNOWN_OPERATOR.fault(
-        f"the model has no function of this name in {where}, and one {their} that no node calls",
-        help=(f'write the domain "{other[0]}" at the node, or ' if other[0] else "write the domain ")
-        + f'"{node.domain}" at the function',
+        f"the node names {named} of the function {node.op}; the model has it with {listed}",
+        help=f"write the overload {overloads[0]!r}" if overloads[0] else "remove the overload",
+    )
+
+
+def _of_other_name(node: Node, names: list[str]) -> Fault:
+    intended = closest(node.op, names)
+    listed = ", ".join(name or "one without a name" for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return UNKNOWN_OPERATOR.fault(
+        f'the model has no function of this name in the domain "{node.domain}"; it has {listed}{more}',
+        help=f"did you mean `{intended}`?" if intended else "add the function, or correct the name",
+    )
+
+
+def _of_other_domain(node: Node, domain: str) -> Fault:
+    where = f'in "{domain}"' if domain else "without a domain"
+    help = f'write the domain "{domain}" at the node, or ' if domain else "write the domain "
+    return UNKNOWN_OPERATOR.fault(
+        f'the model has no function of this name in the domain "{node.domain}", and one {where} that no node calls',
+        help=f'{help}"{node.domain}" at the function',
     )
 
 

@@ -110,12 +110,12 @@ def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
 
 
 def _arguments(call: Call) -> dict[str, object]:
-    """The attributes by the parameters of the rule, those that are not written with their defaults."""
+    """The attributes by their names, those that are not written with their defaults, and each group of them as its record."""
     if call.signature is None:
         return {}
-    written = call.signature.bound(call.attributes or {})
+    written = call.attributes or {}
     defaults = {name: default for name, (_, default) in call.signature.attributes.items() if default is not REQUIRED}
-    return {**defaults, **written}
+    return {**defaults, **written, **call.signature.bound(written)}
 
 
 # --- constants --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ A module of one of the subjects (``math``, ``layout`` …) registers its rules w
 rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
 positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
 receives a ``Context``, one with the name ``fold`` what the decorator says under that name, one that is annotated with a record
-of ``signatures.group`` the attributes that the record's fields are.
+of ``signatures.group`` the attributes that the record's fields are. Where the schemas of ONNX Runtime name the inputs, ``*others``
+stands for the last ones that a rule does not look at.
 
 Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
 and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in
@@ -41,46 +42,83 @@ Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 @record
 class Operator:
-    """The rule of an operator from one opset version on, and what else is known of it there.
+    """The rule of an operator from one opset version on, and every fact about it there that its signature does not hold.
 
-    ``until`` is the last opset that has the operator in this form, None for no end; ``missing`` are opsets in between that
-    lack it. ``fold`` goes to the parameter of that name, of a rule that several operators share: how each of them works out
-    contents. The other fields are the keywords of ``onnx`` and ``openvino``.
+    ``onnx`` and ``openvino`` take these fields as keywords, beside those that have a default of their own there.
     """
 
     name: str
     since: int
     function: Callable[..., Any]
+    #: The last opset that has the operator in this form, None for no end, and opsets in between that lack it.
     until: int | None = None
     missing: tuple[int, ...] = ()
+    #: What the parameter of that name receives, of a rule that several operators share: how each computes contents.
     fold: Any = None
+
+    # Where ONNX Runtime takes more than the standard does.
+    #: It has the operator in every opset, also before the standard has it.
     early: bool = False
+    #: It does not compare the sizes of the inputs before it runs the node.
     late: bool = False
+    #: It passes over attributes that the operator does not have.
     unchecked: bool = False
+    #: Attributes of which it takes any text that it does not know for the default.
     lenient: tuple[str, ...] = ()
+    #: Attributes whose texts it takes in capital and in small letters.
     any_case: tuple[str, ...] = ()
+    #: Attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
     read_if: Mapping[str, tuple[str, str]] = NOTHING
+    #: Attributes of which it takes an empty text for the default.
     empty: tuple[str, ...] = ()
+    #: Another kind that it takes an attribute as.
     kinds: Mapping[str, str] = NOTHING
+    #: The attributes that it uses where a node breaks the schema, and the fault where the schema alone has none; None where
+    #: it refuses the node.
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
+    #: Inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external data. By
+    #: their names, with a function of the node's inputs and attributes that tells whether that is so, None for always.
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
+
+    # Of the attributes of an OpenVINO operation, by parameter.
+    #: The name of the attribute where that is no identifier.
     spelled: Mapping[str, str] = NOTHING
+    #: What the library takes where an attribute is not written that the specification requires.
     absent: Mapping[str, object] = NOTHING
+    #: The default of the specification, which the library does not take: it takes ``absent``.
     documented: Mapping[str, object] = NOTHING
+    #: The default of the specification where the library refuses the layer without the attribute.
     refused_without: Mapping[str, object] = NOTHING
+    #: Whether the library refuses to compile such a layer for want of an attribute that is ``absent``.
     needed: Callable[[Node], bool] | None = None
+    #: Attributes that older writers put on the operation, which has not got them.
     legacy: tuple[str, ...] = ()
+    #: Numbers that have to be at least 0, and texts that the library compares letter for letter.
     strict: tuple[str, ...] = ()
-    labels: Mapping[str, int] = NOTHING
-    fills_in: bool = False
-    spellings: tuple[str, ...] = ()
-    of_shape: bool = False
-    kept: bool = False
-    lists: tuple[int, ...] = ()
-    spare_inputs: bool = False
+    #: Texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.
     unheeded: tuple[str, ...] = ()
+
+    # Of an OpenVINO operation.
+    #: Its result tells the shape of its input, and nothing of the elements.
+    of_shape: bool = False
+    #: The library does not compute it where all inputs are constants.
+    kept: bool = False
+    #: Inputs whose elements the library asks for when it reads the layer, even where they are none.
+    lists: tuple[int, ...] = ()
+    #: In a file of the format's lax version the library passes over inputs behind the last.
+    spare_inputs: bool = False
+    #: The fault of a layer (``kernels.compiling.Layer``) that the library reads and refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
+    #: Types that are written for it by mistake, and that it is written for, with the same ports and attributes.
     kin: tuple[str, ...] = ()
+
+    # Of an OpenVINO operation in all its versions, wherever one of them states it.
+    #: The opset that is meant where a layer of this type has another label as its ``version``.
+    labels: Mapping[str, int] = NOTHING
+    #: The library fills in last inputs that no edge leads to.
+    fills_in: bool = False
+    #: Other types that the library takes for it.
+    spellings: tuple[str, ...] = ()
 
     @property
     def moves_data(self) -> bool:
@@ -165,118 +203,20 @@ _without_rule: dict[str, str] = {}
 _openvino_modules = {name.lower(): module for name, module in index.OPENVINO.items()}
 
 
-def onnx(
-    *names: str,
-    since: int = 1,
-    until: int | None = None,
-    domain: str = "",
-    fold: Any = None,
-    early: bool = False,
-    late: bool = False,
-    unchecked: bool = False,
-    lenient: tuple[str, ...] = (),
-    any_case: tuple[str, ...] = (),
-    read_if: Mapping[str, tuple[str, str]] = NOTHING,
-    empty: tuple[str, ...] = (),
-    kinds: Mapping[str, str] = NOTHING,
-    taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None,
-    unread: Mapping[str, Callable[..., bool] | None] = NOTHING,
-) -> Callable[[Rule], Rule]:
-    """Registers a rule for ONNX operators from opset version ``since`` of ``domain`` to ``until``.
-
-    The others say where ONNX Runtime takes more than the standard does:
-
-    * ``early``: it has the operator in every opset, also before the standard has it.
-    * ``late``: it does not compare the sizes of the inputs before it runs the node.
-    * ``unchecked``: it passes over attributes that the operator does not have.
-    * ``lenient``: attributes of which it takes any text that it does not know for the default.
-    * ``any_case``: attributes whose texts it takes in capital and in small letters.
-    * ``read_if``: attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
-    * ``empty``: attributes of which it takes an empty text for the default.
-    * ``kinds``: another kind that it takes an attribute as.
-    * ``taken_as(node)``: the attributes that it goes on with where a node breaks the schema, and the fault if the schema
-      alone does not tell it; None where it refuses the node.
-    * ``unread``: inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external
-      data; by their names, with what tells of the node's inputs and attributes whether that is so, None for always.
-    """
+def onnx(*names: str, since: int = 1, domain: str = "", **facts: Any) -> Callable[[Rule], Rule]:
+    """Registers a rule for ONNX operators of ``domain`` from opset version ``since`` on; ``facts`` are fields of ``Operator``."""
 
     def register(function: Rule) -> Rule:
         for name in names:
-            operator = Operator(
-                name,
-                since,
-                function,
-                until,
-                fold=fold,
-                early=early,
-                late=late,
-                unchecked=unchecked,
-                lenient=lenient,
-                any_case=any_case,
-                read_if=read_if,
-                empty=empty,
-                kinds=kinds,
-                taken_as=taken_as,
-                unread=unread,
-            )
+            operator = Operator(name, since, function, **facts)
             _onnx.setdefault((domain, name), []).append(operator)
         return function
 
     return register
 
 
-def openvino(
-    *names: str,
-    since: int = 1,
-    until: int = 16,
-    missing: tuple[int, ...] = (),
-    fold: Any = None,
-    spelled: Mapping[str, str] = NOTHING,
-    absent: Mapping[str, object] = NOTHING,
-    documented: Mapping[str, object] = NOTHING,
-    refused_without: Mapping[str, object] = NOTHING,
-    needed: Callable[[Node], bool] | None = None,
-    legacy: tuple[str, ...] = (),
-    strict: tuple[str, ...] = (),
-    unheeded: tuple[str, ...] = (),
-    labels: Mapping[str, int] = NOTHING,
-    fills_in: bool = False,
-    spellings: tuple[str, ...] = (),
-    of_shape: bool = False,
-    kept: bool = False,
-    lists: tuple[int, ...] = (),
-    spare_inputs: bool = False,
-    compiles: Callable[..., Fault | None] | None = None,
-    kin: tuple[str, ...] = (),
-) -> Callable[[Rule], Rule]:
-    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until`` without those that are ``missing``.
-
-    Of attributes, by parameter:
-
-    * ``spelled``: the name of the attribute where that is no identifier.
-    * ``absent``: what the library takes where an attribute is not written that the specification requires.
-    * ``documented``: the default of the specification, which the library does not take: it takes ``absent``.
-    * ``refused_without``: the default of the specification where the library refuses the layer without the attribute.
-    * ``needed(node)``: whether the library refuses to compile such a layer for want of an attribute that is ``absent``.
-    * ``legacy``: attributes that older writers put on the operation, which has not got them.
-    * ``strict``: numbers that have to be at least 0, and texts that the library compares letter for letter.
-    * ``unheeded``: texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.
-
-    Of the operation:
-
-    * ``of_shape``: its result tells the shape of its input, and nothing of the elements.
-    * ``kept``: the library does not work it out where all inputs are constants.
-    * ``lists``: inputs whose elements the library asks for when it reads the layer, even where they are none.
-    * ``spare_inputs``: in a file of the format's lax version the library passes over inputs behind the last.
-    * ``kin``: types that are written for it by mistake, and that it is written for, with the same ports and attributes.
-    * ``compiles(layer)``: the fault of a layer that the library reads and refuses to compile for the CPU, None where it
-      compiles it; the layer is a ``kernels.compiling.Layer``.
-
-    Of the operation, in all its versions, wherever one of them states it:
-
-    * ``labels``: the opset that is meant where a layer of this type has another label as its ``version``.
-    * ``fills_in``: the library fills in last inputs that no edge leads to.
-    * ``spellings``: other types that the library takes for it.
+def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Callable[[Rule], Rule]:
+    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of ``Operator``.
 
     Raises ValueError where ``until`` is before ``since``.
     """
@@ -287,31 +227,7 @@ def openvino(
 
     def register(function: Rule) -> Rule:
         for name in names:
-            operator = Operator(
-                name,
-                since,
-                function,
-                until,
-                missing,
-                fold=fold,
-                spelled=spelled,
-                absent=absent,
-                documented=documented,
-                refused_without=refused_without,
-                needed=needed,
-                legacy=legacy,
-                strict=strict,
-                labels=labels,
-                fills_in=fills_in,
-                spellings=spellings,
-                of_shape=of_shape,
-                kept=kept,
-                lists=lists,
-                spare_inputs=spare_inputs,
-                unheeded=unheeded,
-                compiles=compiles,
-                kin=kin,
-            )
+            operator = Operator(name, since, function, until, **facts)
             _openvino.setdefault(name.lower(), []).append(operator)
         return function
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -87,6 +87,54 @@ def test_annotations_of_attributes_are_read(format: str, table: dict[object, lis
     assert not wrong, "nothing reads these; the texts of a Literal have a name in the module, as Mode = Literal[...]"
 
 
+def is_of(value: object, hint: Any) -> bool:
+    """Whether a value has an annotated type; of a function only that it can be called."""
+    if hint is Any:
+        return True
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(is_of(each, inner[0]) for each in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(is_of(each, inner[1]) for each in value.values())
+    if origin is Callable:
+        return callable(value)
+    return any(is_of(value, each) for each in inner) if inner else isinstance(value, hint)
+
+
+@pytest.mark.parametrize(("format", "table"), list(zip(ANNOTATIONS, tables())), ids=ANNOTATIONS)
+def test_facts_of_operators_have_their_types(format: str, table: dict[object, list[Operator]]) -> None:
+    hints = get_type_hints(Operator, vars(irlint.ops) | {"Callable": Callable})
+    wrong = {
+        f"{operator.name}: {name}"
+        for operator in (operator for versions in table.values() for operator in versions)
+        for name, hint in hints.items()
+        if not is_of(getattr(operator, name), hint)
+    }
+    assert not wrong
+
+
+def facts(table: dict[object, list[Operator]]) -> set[str]:
+    """The facts that some operator of a format states."""
+    operators = [operator for versions in table.values() for operator in versions]
+    defaults = Operator("", 1, facts)
+    return {
+        name
+        for name in Operator.__match_args__[3:]
+        if any(getattr(operator, name) != getattr(defaults, name) for operator in operators)
+    }
+
+
+def test_every_fact_is_of_one_format() -> None:
+    of_onnx, of_openvino = map(facts, tables())
+    assert of_onnx & of_openvino == {"until", "fold"}
+    assert of_onnx | of_openvino == set(Operator.__match_args__[3:])
+
+
+def test_an_unknown_fact_is_refused() -> None:
+    with pytest.raises(TypeError, match="erly"):
+        irlint.ops.onnx("Unknown", erly=True)(first)
+
+
 def is_rule(function: ast.FunctionDef) -> bool:
     names = {ast.unparse(each.func) for each in function.decorator_list if isinstance(each, ast.Call)}
     return bool(names & {"onnx", "openvino"})
@@ -121,3 +169,11 @@ def test_rules_take_what_the_schemas_of_onnxruntime_name(domain: str) -> None:
         known = signature(operator.function)
         assert known.variadic or len(known.inputs) == len(schema.inputs), name
         assert set(schema.attributes) <= set(known.attributes), name
+
+
+def test_inputs_without_a_name_are_those_of_a_schema() -> None:
+    for (domain, name), versions in tables()[0].items():
+        for known in (signature(operator.function) for operator in versions):
+            if known.variadic == "others":
+                schema = of_runtime(name, domain)
+                assert schema is not None and len(schema.inputs) > len(known.inputs), name

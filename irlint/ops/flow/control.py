@@ -10,7 +10,7 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model import Graph, Value
 from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text
-from irlint.ops import Context, onnx
+from irlint.ops import Context, Runs, onnx
 from irlint.ops.kernels.bodies import (
     BODY_ARITY,
     BODY_TYPES,
@@ -146,15 +146,51 @@ def loop(
     m: Tensor | None = None, cond: Tensor | None = None, *v_initial: Type | None, body: Graph, context: Context
 ) -> tuple[Type | None, ...]:
     """ONNX Loop: the final carried values, then the scan outputs, stacked on a new first axis."""
-    scans = context.outputs - len(v_initial)
-    if scans < 0:
+    _check_loop(m, cond, len(v_initial), body=body, context=context)
+    number = Tensor("int64", _declared_scalar(body, 0))
+    start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
+    initial = (start, *v_initial)
+    check_input_types(body, "body", (number, *initial))
+    check_input_shapes(body, "body", (None, cond))
+    never = truth(cond) is False or _count(m) == 0
+    searched = nesting(body) <= DEEPEST_SEARCH
+
+    def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
+        return context.run(body, (number, *state), "tried")[: len(initial)]
+
+    state = carried(step, initial, context, search=searched)
+    exact = None
+    if not never and state != initial and _ends(m):
+        exact = unrolled(body, initial, number, count=_count(m), context=context)
+    if searched and (never or states_sizes(body, (number, *state))):
+        context.run(body, as_declared(body, (number, *state)), "as declared")
+    trips = _known_count(m, body, number, initial=initial, state=state, context=context)
+    outputs = context.run(body, (number, *state), "never" if never else _runs(start, m))
+    _check_carried(initial, outputs[: len(initial)])
+    check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
+    added: Sequence[Sequence[Type | None]] = ()
+    if exact is not None:
+        trips, (_, *finals), added = exact
+    else:
+        trips = _trips(m, state[0], outputs[0], never=never) if trips is None else trips
+        finals = [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
+    check_all_tensors(outputs[len(initial) :], len(initial))
+    _check_stacked(added, len(v_initial))
+    stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
+    own = passing(state, initial)
+    return tuple(outside(known, own) for known in (*finals, *stacks))
+
+
+def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
+    """Makes sure that a Loop of so many carried ``values`` fits its body. Raises faults of arity and of types."""
+    if context.outputs < values:
         raise BODY_ARITY.fault(
-            f"the node carries {counted(len(v_initial), 'value')} and has {counted(context.outputs, 'output')}; expected is one "
+            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected is one "
             "for each",
             help="name an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"
-    check_arity(body, "body", 2 + len(v_initial), outputs=1 + context.outputs, context=context, why=why)
+    check_arity(body, "body", 2 + values, outputs=1 + context.outputs, context=context, why=why)
     for fault in (single(m, "the trip count", ("int64",), input=0), single(cond, "the condition", ("bool",), input=1)):
         if fault is not None:
             raise fault
@@ -163,40 +199,29 @@ def loop(
             "input 1 of `body`, the condition, states no type, and the node gives no condition to take one from",
             help="state the type, bool",
         )
-    number = Tensor("int64", _declared_scalar(body, 0))
-    start = Tensor("bool", _declared_scalar(body, 1), (True if cond is None else truth(cond),))
-    initial = (start, *v_initial)
-    check_input_types(body, "body", (number, *initial))
-    check_input_shapes(body, "body", (None, cond))
-    never = truth(cond) is False or _count(m) == 0
 
-    def step(state: Sequence[Type | None]) -> tuple[Type | None, ...]:
-        return context.run(body, (number, *state), "tried")[: len(initial)]
 
-    state = carried(step, initial, context, search=nesting(body) <= DEEPEST_SEARCH)
-    exact = (
-        None
-        if never or state == initial or not _ends(m)
-        else unrolled(body, initial, number, count=_count(m), context=context)
-    )
-    if nesting(body) <= DEEPEST_SEARCH and (never or states_sizes(body, (number, *state))):
-        context.run(body, as_declared(body, (number, *state)), "as declared")
-    surely = truth(start) and (m is None or _at_least_once(m))
-    lasts = False
-    if truth(start) and truth(state[0]) is None and isinstance(_count(m), Expr):
-        from irlint.ops.kernels.trips import lasts_for
+def _known_count(
+    m: Tensor | None,
+    body: Graph,
+    number: Tensor,
+    *,
+    initial: Sequence[Type | None],
+    state: Sequence[Type | None],
+    context: Context,
+) -> MaybeDim:
+    """The trip count of a loop that is an expression and that the condition, which changes, never cuts short; None otherwise."""
+    count = _count(m)
+    if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
+        return None
+    from irlint.ops.kernels.trips import lasts_for
 
-        lasts = lasts_for(body, number, initial, state=state, count=_count(m), context=context)
-    outputs = context.run(body, (number, *state), "never" if never else "always" if surely else "maybe")
-    _check_carried(initial, outputs[: len(initial)])
-    check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
-    trips = exact[0] if exact else _count(m) if lasts else _trips(m, state[0], outputs[0], never=never)
-    own = passing(state, initial)
-    finals = exact[1][1:] if exact else [_final(a, b, trips) for a, b in zip(v_initial, outputs[1:])]
-    check_all_tensors(outputs[len(initial) :], len(initial))
-    _check_stacked(exact[2] if exact else (), len(v_initial))
-    stacks = [stacked(known, trips, 0) for known in outputs[len(initial) :]]
-    return tuple(outside(known, own) for known in (*finals, *stacks))
+    return count if lasts_for(body, number, initial, state=state, count=count, context=context) else None
+
+
+def _runs(start: Tensor, m: Tensor | None) -> Runs:
+    """Whether a body that may run does so at least once."""
+    return "always" if truth(start) and (m is None or _at_least_once(m)) else "maybe"
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:

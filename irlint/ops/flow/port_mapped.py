@@ -208,8 +208,8 @@ def _uncounted(entry: PortMapEntry) -> int | None:
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
-def _opened(x: Tensor, place: int, context: Context) -> Tensor:
-    if x.shape is None or 0 not in x.shape:
+def _opened(x: Type | None, place: int, context: Context) -> Type | None:
+    if not isinstance(x, Tensor) or x.shape is None or 0 not in x.shape:
         return x
     dims = (context.unknown(("empty", place, axis)) if dim == 0 else dim for axis, dim in enumerate(x.shape))
     return Tensor(x.dtype, tuple(dims))
@@ -241,19 +241,11 @@ def _iterated(
     """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
-    arguments: list[Type | None] = [None] * len(body.inputs)
-    counts: list[tuple[int, MaybeDim]] = []
-    cuts: list[tuple[PortMapEntry, Tensor, int]] = []
-    for entry in ordered(entries, "input"):
-        index, x = given(entry, inputs)
-        place = ties.parameter(entry, entries)
-        if entry.axis is not None:
-            whole = x
-            x, count = sliced(x, entry, index, counted=not opens)
-            counts.append((index, count))
-            cuts.append((entry, whole, place))
-        arguments[place] = _opened(x, place, context) if opens and place in merged else x
-    if not opens:
+    arguments, counts, cuts = _arguments(body, inputs, entries, ties=ties, counted=not opens)
+    if opens:
+        for place in (ties.parameter(entry, entries) for entry in ordered(entries, "input")):
+            arguments[place] = _opened(arguments[place], place, context) if place in merged else arguments[place]
+    else:
         arguments = of_stated_types(body, arguments)
     check_as_stated(body, arguments, context)
     places = [place for place in merged if arguments[place] is not None]
@@ -279,12 +271,27 @@ def _iterated(
     own = passing(state, initial)
     outputs = tuple(outside(known, own) for known in run(state, "always"))
     used = read_values(body)
-    return _Run(
-        outputs,
-        counts,
-        [Cut(entry, whole, arguments[place]) for entry, whole, place in cuts if body.inputs[place] in used],
-        Iteration(arguments, firsts[0] if firsts else ()),
-    )
+    kept = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
+    return _Run(outputs, counts, kept, Iteration(arguments, firsts[0] if firsts else ()))
+
+
+def _arguments(
+    body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
+) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
+    """What the Parameters get in the first iteration; the inputs that are cut, with the number of their slices where they are
+    ``counted``; and each of them with its entry of the port map and the position of its Parameter."""
+    arguments: list[Type | None] = [None] * len(body.inputs)
+    counts: list[tuple[int, MaybeDim]] = []
+    cuts: list[tuple[PortMapEntry, Tensor, int]] = []
+    for entry in ordered(entries, "input"):
+        index, x = given(entry, inputs)
+        place = ties.parameter(entry, entries)
+        arguments[place] = x
+        if entry.axis is not None:
+            arguments[place], count = sliced(x, entry, index, counted=counted)
+            counts.append((index, count))
+            cuts.append((entry, x, place))
+    return arguments, counts, cuts
 
 
 @openvino("Loop", since=5)

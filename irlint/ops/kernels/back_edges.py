@@ -43,19 +43,19 @@ def check_back_edges(
     outward = {
         each.internal_layer_id for each in entries if each.kind == "output" and (each.external_port_id or 0) >= 0
     }
-    whole = {each.internal_layer_id for each in entries if each.kind == "input" and each.axis is None}
-    for edge in back_edges if first.outputs else ():
-        if edge.to_layer not in whole or edge.to_layer not in ties.parameters or edge.from_layer not in ties.results:
+    uncut = {each.internal_layer_id for each in entries if each.kind == "input" and each.axis is None}
+    tied = [each for each in back_edges if each.to_layer in uncut]
+    for edge in tied if first.outputs else ():
+        pair = _handed_on(edge, ties, first)
+        if pair is None:
             continue
-        place, position = ties.parameters[edge.to_layer], ties.results[edge.from_layer]
-        given, left = first.arguments[place], first.outputs[position]
-        if not isinstance(given, Tensor) or not isinstance(left, Tensor) or given.shape is None or left.shape is None:
+        given, left = pair
+        at_once = widens and edge.from_layer in outward and given.rank != left.rank
+        widened = edge.from_layer in outward and (widens or _has_open_sizes(given, left))
+        later = _clash(given, left) and not widened and not (isinstance(trips, int) and trips < 2)
+        if not at_once and not later:
             continue
-        at_once = widens and edge.from_layer in outward and len(given.shape) != len(left.shape)
-        later = _clash(given, left) and not (edge.from_layer in outward and (widens or _has_open_sizes(given, left)))
-        if not at_once and (not later or (isinstance(trips, int) and trips < 2)):
-            continue
-        needed = _is_needed(body.inputs[place], body, entries, back_edges=back_edges, ties=ties)
+        needed = _is_needed(ties.parameters[str(edge.to_layer)], body, entries, back_edges=back_edges, ties=ties)
         when = "OpenVINO does not compile it" if at_once else "the second iteration cannot take it"
         fault = CARRIED_TYPE.fault(
             f"the back edge from Result {edge.from_layer} leaves {type_text(left)} behind for Parameter {edge.to_layer}, which "
@@ -66,6 +66,16 @@ def check_back_edges(
         if needed and (at_once or isinstance(trips, int)):
             raise fault
         warn(fault.lowered(Severity.WARNING))
+
+
+def _handed_on(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Tensor] | None:
+    """What a Parameter is given first, and what a back edge leaves for it; None unless both are tensors of known rank."""
+    if edge.to_layer not in ties.parameters or edge.from_layer not in ties.results:
+        return None
+    given, left = first.arguments[ties.parameters[edge.to_layer]], first.outputs[ties.results[edge.from_layer]]
+    if not isinstance(given, Tensor) or not isinstance(left, Tensor) or given.shape is None or left.shape is None:
+        return None
+    return given, left
 
 
 def _clash(given: Tensor, left: Tensor) -> bool:
@@ -80,14 +90,14 @@ def _has_open_sizes(*values: Tensor) -> bool:
     return any(not isinstance(dim, int) for each in values for dim in each.shape or ())
 
 
-def _is_needed(parameter: Value, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
+def _is_needed(place: int, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
     """Whether the condition of the loop, or each of its outputs, is computed from a Parameter, if only in later iterations: OpenVINO
     drops what leads to outputs that nothing uses."""
     ids = {position: id for id, position in ties.parameters.items()}
     names = {value: ids[position] for position, value in enumerate(body.inputs) if position in ids}
     ends = [(each.purpose, each.internal_layer_id) for each in entries if each.kind == "output"]
     read = [(purpose, _read(body, ties, id, names=names, back_edges=back_edges)) for purpose, id in ends]
-    wanted = names.get(parameter)
+    wanted = names.get(body.inputs[place])
     if any(purpose and wanted in found for purpose, found in read):
         return True
     outward = [found for purpose, found in read if not purpose]

@@ -57,8 +57,8 @@ class Surroundings:
 
 @record
 class Layer:
-    """A layer that is to be compiled: the types of what it gets and gives, its attributes by the parameters of its rule, and its
-    surroundings, which are asked for only where the answer depends on them.
+    """A layer that is to be compiled: the types of what it gets and gives, its attributes by their names, and
+    their groups by the parameters of its rule, and its surroundings, which are asked for only where the answer depends on them.
     """
 
     inputs: tuple[Type | None, ...]
@@ -275,13 +275,13 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
     """
 
     def refused(layer: Layer) -> Fault | None:
-        window, data = layer.attributes["window"], layer.inputs[0]
+        data = layer.inputs[0]
         shape = data.shape if isinstance(data, Tensor) else None
         if known_from is not None and not (shape and all(isinstance(dim, int) for dim in shape[known_from:])):
             return None
         for name in names:
-            entries = getattr(window, name) if hasattr(window, name) else layer.attributes[name]
-            if name.startswith("pads") and window.auto_pad != "explicit":
+            entries = layer.attributes[name]
+            if name.startswith("pads") and layer.attributes["auto_pad"] != "explicit":
                 continue
             negative = [entry for entry in entries or () if entry < 0]
             if negative:
@@ -300,12 +300,12 @@ def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | No
     """What is wrong with a window of a convolution: lists ``names`` have no numbers below 0 for axes whose sizes are known."""
 
     def refused(layer: Layer) -> Fault | None:
-        window, data = layer.attributes["window"], layer.inputs[0]
+        data = layer.inputs[0]
         sizes = data.shape[2:] if isinstance(data, Tensor) and data.shape is not None else ()
         for name in names:
-            if name.startswith("pads") and window.auto_pad != "explicit":
+            if name.startswith("pads") and layer.attributes["auto_pad"] != "explicit":
                 continue
-            entries = getattr(window, name) if hasattr(window, name) else layer.attributes[name]
+            entries = layer.attributes[name]
             for axis, (size, entry) in enumerate(zip(sizes, entries or ()), 2):
                 if isinstance(size, int) and entry < 0:
                     return not_compiled(

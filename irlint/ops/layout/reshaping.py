@@ -58,31 +58,26 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
     Source: ONNX Reshape-5 to 25, OpenVINO Reshape-1.
     """
     _expect_meaning(data, target, copies)
-    result: list[MaybeDim] = []
-    ours: list[MaybeDim] = []
-    theirs = list(data or ())
-    for axis, entry in enumerate(target):
-        if entry == 0 and copies:
-            result.append(data[axis] if data is not None else None)
-            if data is not None:
-                theirs[axis] = 1
-            continue
-        open_ = entry == -1 or (isinstance(entry, Expr) and at_least(entry, 0) is False)
-        result.append(None if open_ else entry)
-        ours.append(result[-1])
-    if data is None:
-        return tuple(result)
     copied = {axis for axis, entry in enumerate(target) if entry == 0 and copies}
-    holes = [axis for axis, dim in enumerate(result) if dim is None and axis not in copied]
+    stated = {axis: _stated(entry) for axis, entry in enumerate(target) if axis not in copied}
+    if data is None:
+        return tuple(stated.get(axis) for axis in range(len(target)))
+    ours, theirs = list(stated.values()), [1 if axis in copied else dim for axis, dim in enumerate(data)]
+    holes = [axis for axis, dim in stated.items() if dim is None]
     if not holes:
         _expect_count(data, target, theirs, ours=ours, copies=copies)
-        loose = [axis for axis, dim in enumerate(result) if isinstance(dim, Expr) and axis not in copied]
+        loose = [axis for axis, dim in stated.items() if isinstance(dim, Expr)]
         if len(loose) == 1 and 0 not in ours and product(theirs) == 0:
-            result[loose[0]] = 0
+            stated[loose[0]] = 0
     if len(holes) == 1:
         rest = [dim for dim in ours if dim is not None]
-        result[holes[0]] = _following(data, target, theirs, rest=rest)
-    return tuple(result)
+        stated[holes[0]] = _following(data, target, theirs, rest=rest)
+    return tuple(data[axis] if axis in copied else stated[axis] for axis in range(len(target)))
+
+
+def _stated(entry: MaybeDim) -> MaybeDim:
+    """The size that an entry of a target states, None for -1 and for what may be -1."""
+    return None if entry == -1 or (isinstance(entry, Expr) and at_least(entry, 0) is False) else entry
 
 
 def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool) -> None:

@@ -158,16 +158,11 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
     listed = whole(axes)
     if data.shape is None:
         return Tensor(data.dtype)
-    if not data.shape and any(axis not in (-1, 0) for axis in listed or ()):
-        raise AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(listed or ())} and input 0 is a scalar: allowed is -1 to 0",
-            help="remove the axes",
-            input=1,
-        )
-    if not data.shape or (listed is None and all(same(dim, 1) is False for dim in data.shape)):
+    if not data.shape:
+        _expect_axes_of_scalar(listed or ())
         return data
     if listed is None:
-        return Tensor(data.dtype, (None,) * (len(data.shape) - 1) if one_removed and length(axes) == 1 else None)
+        return _squeezed_somewhere(data, rank=len(data.shape) - 1 if one_removed and length(axes) == 1 else None)
     removed = []
     for axis in axes_of(listed, len(data.shape), repeats=True):
         one = same(data.shape[axis], 1)
@@ -178,6 +173,23 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
         elif not skip:
             warn(_not_one(data.shape, axis, Severity.WARNING))
     return rearranged(data, squeezed(data.shape, removed))
+
+
+def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
+    """Makes sure that axes fit a scalar. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    if any(axis not in (-1, 0) for axis in listed):
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"axes is {list(listed)} and input 0 is a scalar: allowed is -1 to 0",
+            help="remove the axes",
+            input=1,
+        )
+
+
+def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
+    """``data`` without axes that are not known, of ``rank`` if it has an axis to remove."""
+    if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
+        return data
+    return Tensor(data.dtype, None if rank is None else (None,) * rank)
 
 
 def _named_axes(layer: Layer) -> Fault | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from irlint.dims import MaybeDim
+from irlint.dims import MaybeDim, Shape
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import reckon
 from irlint.findings.wording import counted
@@ -167,14 +167,7 @@ def strided_slice(
     steps = (1,) * count if stride is None else entries(stride, count)
     refuse_zero_steps([steps[position] for kind, _, position in plan if kind == "range"], 3)
     rows = list(zip(entries(begin, count), entries(end, count), steps))
-    ranges: list[Range | None] = [None] * len(data.shape)
-    removed: dict[int, MaybeDim] = {}
-    for kind, axis, position in plan:
-        if kind == "range":
-            ranges[axis] = masked_range(*rows[position], masks=masks, position=position)
-        if kind == "shrink":
-            removed[axis] = 0 if position in masks.begin else rows[position][0]
-            _expect_within(removed[axis], data.shape[axis], axis)
+    ranges, removed = _cut(data.shape, plan, rows, masks=masks)
     kept = bounded(sliced(Tensor(data.dtype, data.shape), ranges), data, context)
     assert kept.shape is not None
     rest = [(kind, axis) for kind, axis, _ in plan if kind != "shrink"]
@@ -193,6 +186,21 @@ def strided_slice(
     ]
     kept_axes = [None if kind == "new" else axis for kind, axis in rest]
     return Tensor(data.dtype, shape, value, bounds.arranged(bounds.taken(data, places), kept_axes))
+
+
+def _cut(
+    shape: Shape, plan: Plan, rows: Sequence[tuple[MaybeDim, MaybeDim, MaybeDim]], *, masks: Masks
+) -> tuple[list[Range | None], dict[int, MaybeDim]]:
+    """The range of each axis, and the index of each axis that is removed. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    ranges: list[Range | None] = [None] * len(shape)
+    removed: dict[int, MaybeDim] = {}
+    for kind, axis, position in plan:
+        if kind == "range":
+            ranges[axis] = masked_range(*rows[position], masks=masks, position=position)
+        if kind == "shrink":
+            removed[axis] = 0 if position in masks.begin else rows[position][0]
+            _expect_within(removed[axis], shape[axis], axis)
+    return ranges, removed
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:

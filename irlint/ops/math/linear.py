@@ -12,6 +12,8 @@ from irlint.ops import onnx, openvino
 from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
 from irlint.ops.kernels.compiling import never, with_elements
 from irlint.ops.kernels.element_types import REAL, common_type, expect_type
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT
 
 MATMUL_MISMATCH = Rule(
@@ -244,6 +246,34 @@ def general_product(
     return rows, columns
 
 
+@group
+@record
+class OnnxProduct:
+    """Which operands of a product are transposed, and its factor."""
+
+    alpha: float = 1.0
+    transA: int = 0
+    transB: int = 0
+
+    def of(self, a: Shape | None, b: Shape | None) -> Shape | None:
+        """The shape of the product of two tensors. Raises a ``MATMUL_MISMATCH`` fault."""
+        return multiplied(a, b, bool(self.transA), transpose_b=bool(self.transB))
+
+    def of_matrices(self, a: Tensor, b: Tensor, inputs: tuple[int, int] = (0, 1)) -> tuple[MaybeDim, MaybeDim]:
+        """The shape of the product of two matrices. Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault."""
+        return general_product(a, b, bool(self.transA), transpose_b=bool(self.transB), inputs=inputs)
+
+
+@group
+@record
+class GemmNumbers:
+    """The numbers of the activation behind a product."""
+
+    activation_alpha: float | None = None
+    activation_beta: float | None = None
+    activation_gamma: float | None = None
+
+
 @onnx("Gemm", since=13)
 @onnx("Gemm", since=7, until=12, late=True)
 def gemm(
@@ -251,13 +281,11 @@ def gemm(
     b: Tensor,
     c: Tensor | None = None,
     *,
-    alpha: float = 1.0,
+    product: OnnxProduct,
     beta: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
 ) -> Tensor:
     """ONNX Gemm-7 and later: C is stretched onto the product; from 11 on it may be left out."""
-    shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
+    shape = product.of_matrices(a, b)
     if c is not None:
         stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
     return Tensor(a.dtype or b.dtype, shape)
@@ -269,14 +297,12 @@ def gemm_with_broadcast(
     b: Tensor,
     c: Tensor,
     *,
-    alpha: float = 1.0,
+    product: OnnxProduct,
     beta: float = 1.0,
     broadcast: int = 0,
-    transA: int = 0,
-    transB: int = 0,
 ) -> Tensor:
     """ONNX Gemm-1 and 6: C is stretched only with ``broadcast``, else it has the shape of the product."""
-    shape = general_product(a, b, bool(transA), transpose_b=bool(transB))
+    shape = product.of_matrices(a, b)
     if broadcast:
         return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
     merged((shape, None, c.shape), why="before opset 7 Gemm stretches its input 2 (C) only with broadcast=1")
@@ -291,16 +317,14 @@ def fused_matmul(
     a: Tensor,
     b: Tensor,
     *,
-    alpha: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
+    product: OnnxProduct,
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
     """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A behind its batch axes."""
     left = _batch_moved(a.shape) if transBatchA else a.shape
     right = _batch_moved(b.shape) if transBatchB else b.shape
-    return Tensor(a.dtype or b.dtype, multiplied(left, right, bool(transA), transpose_b=bool(transB)))
+    return Tensor(a.dtype or b.dtype, product.of(left, right))
 
 
 def _batch_moved(shape: Shape | None) -> Shape | None:
@@ -312,33 +336,37 @@ def fused_matmul_activation(
     a: Tensor,
     b: Tensor,
     *,
+    product: OnnxProduct,
+    numbers: GemmNumbers,
     activation: str,
-    activation_alpha: float | None = None,
     activation_axis: int | None = None,
-    activation_beta: float | None = None,
-    activation_gamma: float | None = None,
-    alpha: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
     """ONNX Runtime's FusedMatMul with an activation behind it."""
-    return fused_matmul(a, b, transA=transA, transB=transB, transBatchA=transBatchA, transBatchB=transBatchB)
+    return fused_matmul(a, b, product=product, transBatchA=transBatchA, transBatchB=transBatchB)
 
 
 @onnx("TransposeMatMul", domain=MICROSOFT)
-def transpose_matmul(a: Tensor, b: Tensor, *, alpha: float = 1.0, transA: int = 0, transB: int = 0) -> Tensor:
+def transpose_matmul(
+    a: Tensor,
+    b: Tensor,
+    *,
+    product: OnnxProduct,
+) -> Tensor:
     """ONNX Runtime's TransposeMatMul, the elder FusedMatMul."""
-    return fused_matmul(a, b, transA=transA, transB=transB)
+    return fused_matmul(a, b, product=product)
 
 
 @onnx("SparseToDenseMatMul", domain=MICROSOFT)
 def sparse_to_dense_matmul(
-    a: SparseTensor, b: Tensor, *, alpha: float = 1.0, transA: int = 0, transB: int = 0
+    a: SparseTensor,
+    b: Tensor,
+    *,
+    product: OnnxProduct,
 ) -> Tensor:
     """ONNX Runtime's SparseToDenseMatMul: a sparse matrix times a dense one."""
-    return Tensor(b.dtype, multiplied(a.shape, b.shape, bool(transA), transpose_b=bool(transB)))
+    return Tensor(b.dtype, product.of(a.shape, b.shape))
 
 
 @onnx("GemmFastGelu", domain=MICROSOFT)
@@ -366,14 +394,10 @@ def fused_gemm(
     b: Tensor,
     c: Tensor | None = None,
     *,
+    product: OnnxProduct,
+    numbers: GemmNumbers,
     activation: GemmActivation,
-    activation_alpha: float | None = None,
-    activation_beta: float | None = None,
-    activation_gamma: float | None = None,
-    alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
 ) -> Tensor:
     """ONNX Runtime's Gemm with an activation behind it."""
-    return gemm(a, b, c, transA=transA, transB=transB)
+    return gemm(a, b, c, product=product)

@@ -26,6 +26,8 @@ from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.ops.kernels.sizes import narrower
+from irlint.ops.signatures import group
+from irlint.records import record
 
 ML = "ai.onnx.ml"
 
@@ -186,23 +188,40 @@ def label_encoder_of_classes(
     return Tensor(dtype, x.shape)
 
 
+@group
+@record
+class LabelLists:
+    """The keys and the values of a label encoder, each of one type, and the values for other keys."""
+
+    default_float: float = -0.0
+    default_int64: int = -1
+    default_string: str = "_Unused"
+    keys_floats: Floats | None = None
+    keys_int64s: Ints | None = None
+    keys_strings: Strings | None = None
+    values_floats: Floats | None = None
+    values_int64s: Ints | None = None
+    values_strings: Strings | None = None
+
+    def keys(self) -> Table:
+        return {"keys_floats": self.keys_floats, "keys_int64s": self.keys_int64s, "keys_strings": self.keys_strings}
+
+    def values(self) -> Table:
+        return {
+            "values_floats": self.values_floats,
+            "values_int64s": self.values_int64s,
+            "values_strings": self.values_strings,
+        }
+
+
 @onnx("LabelEncoder", since=2, domain=ML)
 def label_encoder(
     x: Tensor,
     *,
-    default_float: float = -0.0,
-    default_int64: int = -1,
-    default_string: str = "_Unused",
-    keys_floats: Floats | None = None,
-    keys_int64s: Ints | None = None,
-    keys_strings: Strings | None = None,
-    values_floats: Floats | None = None,
-    values_int64s: Ints | None = None,
-    values_strings: Strings | None = None,
+    lists: LabelLists,
 ) -> Tensor:
     """ai.onnx.ml LabelEncoder-2: keys of one type to values of one type."""
-    keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
-    values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
+    keys, values = lists.keys(), lists.values()
     return _encoded(x, keys, values, names=(_given(keys), _given(values)))
 
 
@@ -210,24 +229,15 @@ def label_encoder(
 def label_encoder_of_tensors(
     x: Tensor,
     *,
-    default_float: float = -0.0,
-    default_int64: int = -1,
-    default_string: str = "_Unused",
+    lists: LabelLists,
     default_tensor: Tensor | None = None,
-    keys_floats: Floats | None = None,
-    keys_int64s: Ints | None = None,
-    keys_strings: Strings | None = None,
     keys_tensor: Tensor | None = None,
-    values_floats: Floats | None = None,
-    values_int64s: Ints | None = None,
-    values_strings: Strings | None = None,
     values_tensor: Tensor | None = None,
 ) -> Tensor:
     """ai.onnx.ml LabelEncoder-4: as 2, with keys and values as tensors too."""
-    keys = {"keys_floats": keys_floats, "keys_int64s": keys_int64s, "keys_strings": keys_strings}
-    values = {"values_floats": values_floats, "values_int64s": values_int64s, "values_strings": values_strings}
     expect_lists(keys_tensor=keys_tensor, values_tensor=values_tensor)
-    keys_or_tensor, values_or_tensor = {**keys, "keys_tensor": keys_tensor}, {**values, "values_tensor": values_tensor}
+    keys_or_tensor = {**lists.keys(), "keys_tensor": keys_tensor}
+    values_or_tensor = {**lists.values(), "values_tensor": values_tensor}
     _given(keys_or_tensor)
     names = (the_one_of(**keys_or_tensor), the_one_of(**values_or_tensor))
     result = _encoded(x, keys_or_tensor, values_or_tensor, names=names)

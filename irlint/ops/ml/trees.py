@@ -23,145 +23,178 @@ from irlint.ops.ml.tree_lists import (
     check_walks,
     list_or_tensor,
 )
+from irlint.ops.signatures import group
+from irlint.records import record
 
 Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
+
+
+@group
+@record
+class TreeClasses:
+    """The votes of leaves for classes, and the labels of these."""
+
+    class_ids: Ints | None = None
+    class_nodeids: Ints | None = None
+    class_treeids: Ints | None = None
+    class_weights: Floats | None = None
+    classlabels_int64s: Ints | None = None
+    classlabels_strings: Strings | None = None
+
+    def lists(self, weights: Entries) -> Lists:
+        """The lists of votes, ``weights`` among them."""
+        return {
+            "class_ids": self.class_ids,
+            "class_treeids": self.class_treeids,
+            "class_nodeids": self.class_nodeids,
+            "class_weights": weights,
+        }
+
+
+@group
+@record
+class TreeTargets:
+    """The votes of leaves for targets, and how those of all trees are put together."""
+
+    n_targets: int
+    aggregate_function: Aggregate = "SUM"
+    target_ids: Ints | None = None
+    target_nodeids: Ints | None = None
+    target_treeids: Ints | None = None
+    target_weights: Floats | None = None
+
+    def lists(self, weights: Entries) -> Lists:
+        """The lists of votes, ``weights`` among them."""
+        return {
+            "target_ids": self.target_ids,
+            "target_treeids": self.target_treeids,
+            "target_nodeids": self.target_nodeids,
+            "target_weights": weights,
+        }
+
+
+@group
+@record
+class TreeTensors:
+    """The numbers of trees and their results as tensors."""
+
+    base_values_as_tensor: Tensor | None = None
+    nodes_hitrates_as_tensor: Tensor | None = None
+    nodes_values_as_tensor: Tensor | None = None
 
 
 @onnx("TreeEnsembleClassifier", since=1, domain=ML)
 def tree_ensemble_classifier_of_lists(
     x: Tensor,
     *,
+    classes: TreeClasses,
     base_values: Floats | None = None,
-    class_ids: Ints | None = None,
-    class_nodeids: Ints | None = None,
-    class_treeids: Ints | None = None,
-    class_weights: Floats | None = None,
-    classlabels_int64s: Ints | None = None,
-    classlabels_strings: Strings | None = None,
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-1: a label for each row, and a score for each class."""
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
-    votes: Lists = {
-        "class_ids": class_ids,
-        "class_treeids": class_treeids,
-        "class_nodeids": class_nodeids,
-        "class_weights": class_weights,
-    }
-    check_leaves(nodes, votes, "class")
-    return _classified(x, class_ids, base_values, numbers=classlabels_int64s, strings=classlabels_strings)
+    check_leaves(nodes, classes.lists(classes.class_weights), "class")
+    return _classified(x, classes, base_values)
 
 
 @onnx("TreeEnsembleClassifier", since=3, until=4, domain=ML)
 def tree_ensemble_classifier(
     x: Tensor,
     *,
+    classes: TreeClasses,
+    tensors: TreeTensors,
     base_values: Floats | None = None,
-    base_values_as_tensor: Tensor | None = None,
-    class_ids: Ints | None = None,
-    class_nodeids: Ints | None = None,
-    class_treeids: Ints | None = None,
-    class_weights: Floats | None = None,
     class_weights_as_tensor: Tensor | None = None,
-    classlabels_int64s: Ints | None = None,
-    classlabels_strings: Strings | None = None,
     nodes: TreeNodes,
-    nodes_hitrates_as_tensor: Tensor | None = None,
-    nodes_values_as_tensor: Tensor | None = None,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
     """ai.onnx.ml TreeEnsembleClassifier-3: as 1, with numbers in tensors too; the input is a table."""
     expect_rank(x, 0, 2)
-    check_nodes(x, nodes, values=nodes_values_as_tensor, hitrates=nodes_hitrates_as_tensor)
-    votes: Lists = {
-        "class_ids": class_ids,
-        "class_treeids": class_treeids,
-        "class_nodeids": class_nodeids,
-        "class_weights": list_or_tensor("class_weights", class_weights, class_weights_as_tensor),
-    }
-    check_leaves(nodes, votes, "class")
-    base = list_or_tensor("base_values", base_values, base_values_as_tensor)
-    return _classified(x, class_ids, base, numbers=classlabels_int64s, strings=classlabels_strings)
+    check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
+    weights = list_or_tensor("class_weights", classes.class_weights, class_weights_as_tensor)
+    check_leaves(nodes, classes.lists(weights), "class")
+    return _classified(x, classes, list_or_tensor("base_values", base_values, tensors.base_values_as_tensor))
 
 
-def _classified(
-    x: Tensor, ids: Ints | None, base_values: Entries, *, numbers: Ints | None, strings: Strings | None
-) -> tuple[Tensor, Tensor]:
+def _classified(x: Tensor, classes: TreeClasses, base_values: Entries) -> tuple[Tensor, Tensor]:
+    numbers, strings = classes.classlabels_int64s, classes.classlabels_strings
     if not numbers and not strings:
         the_one_of(classlabels_int64s=numbers, classlabels_strings=strings)
-    classes = len(strings or numbers or ())
-    check_votes("class_ids", ids or (), classes, things="classes")
-    check_base_values(base_values, classes, thing="class", things="classes", fewest=3)
+    count = len(strings or numbers or ())
+    check_votes("class_ids", classes.class_ids or (), count, things="classes")
+    check_base_values(base_values, count, thing="class", things="classes", fewest=3)
     rows = rows_and_features(x.shape)[0]
-    return Tensor(label_type(strings), (rows,)), Tensor("float32", (rows, classes))
+    return Tensor(label_type(strings), (rows,)), Tensor("float32", (rows, count))
 
 
 @onnx("TreeEnsembleRegressor", since=1, domain=ML)
 def tree_ensemble_regressor_of_lists(
     x: Tensor,
     *,
-    aggregate_function: Aggregate = "SUM",
+    targets: TreeTargets,
     base_values: Floats | None = None,
-    n_targets: int,
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
-    target_ids: Ints | None = None,
-    target_nodeids: Ints | None = None,
-    target_treeids: Ints | None = None,
-    target_weights: Floats | None = None,
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-1: a number for each target and row."""
     expect_rank(x, 0, 1, 2)
     check_nodes(x, nodes)
-    votes: Lists = {
-        "target_ids": target_ids,
-        "target_treeids": target_treeids,
-        "target_nodeids": target_nodeids,
-        "target_weights": target_weights,
-    }
-    check_leaves(nodes, votes, "target")
-    return _regressed(x, target_ids, base_values, n_targets=n_targets)
+    check_leaves(nodes, targets.lists(targets.target_weights), "target")
+    return _regressed(x, targets, base_values)
 
 
 @onnx("TreeEnsembleRegressor", since=3, until=4, domain=ML)
 def tree_ensemble_regressor(
     x: Tensor,
     *,
-    aggregate_function: Aggregate = "SUM",
+    targets: TreeTargets,
+    tensors: TreeTensors,
     base_values: Floats | None = None,
-    base_values_as_tensor: Tensor | None = None,
-    n_targets: int,
     nodes: TreeNodes,
-    nodes_hitrates_as_tensor: Tensor | None = None,
-    nodes_values_as_tensor: Tensor | None = None,
     post_transform: PostTransform = "NONE",
-    target_ids: Ints | None = None,
-    target_nodeids: Ints | None = None,
-    target_treeids: Ints | None = None,
-    target_weights: Floats | None = None,
     target_weights_as_tensor: Tensor | None = None,
 ) -> Tensor:
     """ai.onnx.ml TreeEnsembleRegressor-3: as 1, with numbers in tensors too; the input is a table."""
     expect_rank(x, 0, 2)
-    check_nodes(x, nodes, values=nodes_values_as_tensor, hitrates=nodes_hitrates_as_tensor)
-    votes: Lists = {
-        "target_ids": target_ids,
-        "target_treeids": target_treeids,
-        "target_nodeids": target_nodeids,
-        "target_weights": list_or_tensor("target_weights", target_weights, target_weights_as_tensor),
-    }
-    check_leaves(nodes, votes, "target")
-    base = list_or_tensor("base_values", base_values, base_values_as_tensor)
-    return _regressed(x, target_ids, base, n_targets=n_targets)
+    check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
+    weights = list_or_tensor("target_weights", targets.target_weights, target_weights_as_tensor)
+    check_leaves(nodes, targets.lists(weights), "target")
+    return _regressed(x, targets, list_or_tensor("base_values", base_values, tensors.base_values_as_tensor))
 
 
-def _regressed(x: Tensor, ids: Ints | None, base_values: Entries, *, n_targets: int) -> Tensor:
+def _regressed(x: Tensor, targets: TreeTargets, base_values: Entries) -> Tensor:
+    n_targets = targets.n_targets
     expect_count("n_targets", n_targets)
-    check_votes("target_ids", ids or (), n_targets, things="targets")
+    check_votes("target_ids", targets.target_ids or (), n_targets, things="targets")
     check_base_values(base_values, n_targets, thing="target", things="targets", fewest=0)
     return predicted(x, n_targets)
+
+
+@group
+@record
+class Branches:
+    """The lists of the branches of ai.onnx.ml's TreeEnsemble-5."""
+
+    nodes_falseleafs: Ints
+    nodes_falsenodeids: Ints
+    nodes_featureids: Ints
+    nodes_modes: Tensor
+    nodes_splits: Tensor
+    nodes_trueleafs: Ints
+    nodes_truenodeids: Ints
+    nodes_hitrates: Tensor | None = None
+    nodes_missing_value_tracks_true: Ints | None = None
+
+    def check_lengths(self) -> None:
+        """Makes sure that all lists are equally long. Raises a ``LISTS_INCONSISTENT`` fault."""
+        names = ("featureids", "splits", "modes", "truenodeids", "trueleafs", "falsenodeids", "falseleafs")
+        optional = ("hitrates", "missing_value_tracks_true")
+        expect_parallel(self._counts(names), optional=self._counts(optional))
+
+    def _counts(self, names: tuple[str, ...]) -> dict[str, int | None]:
+        return {f"nodes_{name}": entry_count(getattr(self, f"nodes_{name}")) for name in names}
 
 
 @onnx("TreeEnsemble", since=5, domain=ML)
@@ -173,57 +206,42 @@ def tree_ensemble(
     leaf_weights: Tensor,
     membership_values: Tensor | None = None,
     n_targets: int,
-    nodes_falseleafs: Ints,
-    nodes_falsenodeids: Ints,
-    nodes_featureids: Ints,
-    nodes_hitrates: Tensor | None = None,
-    nodes_missing_value_tracks_true: Ints | None = None,
-    nodes_modes: Tensor,
-    nodes_splits: Tensor,
-    nodes_trueleafs: Ints,
-    nodes_truenodeids: Ints,
+    branches: Branches,
     post_transform: int = 0,
     tree_roots: Ints,
 ) -> Tensor:
     """ai.onnx.ml TreeEnsemble-5: branches and leaves in lists of their own; a number for each target and row."""
     expect_rank(x, 0, 2)
-    branches = {
-        "nodes_featureids": len(nodes_featureids),
-        "nodes_splits": entry_count(nodes_splits),
-        "nodes_modes": entry_count(nodes_modes),
-        "nodes_truenodeids": len(nodes_truenodeids),
-        "nodes_trueleafs": len(nodes_trueleafs),
-        "nodes_falsenodeids": len(nodes_falsenodeids),
-        "nodes_falseleafs": len(nodes_falseleafs),
-    }
-    extra = {
-        "nodes_hitrates": entry_count(nodes_hitrates),
-        "nodes_missing_value_tracks_true": entry_count(nodes_missing_value_tracks_true),
-    }
+    modes, features = branches.nodes_modes, branches.nodes_featureids
+    trues = branches.nodes_truenodeids, branches.nodes_trueleafs
+    falses = branches.nodes_falsenodeids, branches.nodes_falseleafs
     expect_lists(
-        nodes_splits=nodes_splits, nodes_modes=nodes_modes, nodes_hitrates=nodes_hitrates, leaf_weights=leaf_weights
+        nodes_splits=branches.nodes_splits,
+        nodes_modes=modes,
+        nodes_hitrates=branches.nodes_hitrates,
+        leaf_weights=leaf_weights,
     )
-    expect_parallel(branches, optional=extra)
-    if nodes_modes.dtype not in (None, "uint8"):
+    branches.check_lengths()
+    if modes.dtype not in (None, "uint8"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `nodes_modes` is {nodes_modes.dtype}; expected is uint8, a number for each mode",
+            f"attribute `nodes_modes` is {modes.dtype}; expected is uint8, a number for each mode",
             help="write the modes as uint8",
             attribute="nodes_modes",
         )
     expect_parallel({"leaf_targetids": len(leaf_targetids), "leaf_weights": entry_count(leaf_weights)})
-    for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):
+    for name, tensor in (("nodes_splits", branches.nodes_splits), ("leaf_weights", leaf_weights)):
         check_number_type(x, name, tensor)
     for name, given, most in (("aggregate_function", aggregate_function, 3), ("post_transform", post_transform, 4)):
         if not 0 <= given <= most:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"attribute `{name}` is {given}; allowed is 0 to {most}", help=f"use 0 to {most}", attribute=name
             )
-    counts = (len(nodes_featureids), len(leaf_targetids))
+    counts = (len(features), len(leaf_targetids))
     check_places("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)
-    check_places("nodes_truenodeids", nodes_truenodeids, nodes_trueleafs, counts=counts)
-    check_places("nodes_falsenodeids", nodes_falsenodeids, nodes_falseleafs, counts=counts)
-    check_walks(tree_roots, (nodes_truenodeids, nodes_trueleafs), (nodes_falsenodeids, nodes_falseleafs))
-    check_features(x, nodes_featureids, [True] * len(nodes_featureids))
+    check_places("nodes_truenodeids", *trues, counts=counts)
+    check_places("nodes_falsenodeids", *falses, counts=counts)
+    check_walks(tree_roots, trues, falses)
+    check_features(x, features, [True] * len(features))
     expect_count("n_targets", n_targets)
     check_votes("leaf_targetids", leaf_targetids, n_targets, things="targets")
     return predicted(x, n_targets, x.dtype)

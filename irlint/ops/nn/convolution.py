@@ -30,6 +30,8 @@ from irlint.ops.kernels.filters import (
 from irlint.ops.kernels.operands import expect_axes, expect_shape
 from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 BinaryMode = Literal["xnor-popcount"]
@@ -60,15 +62,24 @@ FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardS
 _PARAMS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
 
 
-def _expect_params(activation: str | None, params: Floats | None) -> None:
-    wanted = _PARAMS.get(activation or "")
-    if wanted is None or len(params or ()) == wanted:
-        return
-    raise ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `activation_params` has {counted(len(params or ()), 'entry', 'entries')}; {activation} takes {wanted}",
-        help=f"write {counted(wanted, 'number')}",
-        attribute="activation_params",
-    )
+@group
+@record
+class Activated:
+    """The activation behind a convolution of ONNX Runtime."""
+
+    activation: FusedActivation | None = None
+    activation_params: Floats | None = None
+
+    def check(self) -> None:
+        """Makes sure that the activation has its numbers. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+        wanted, found = _PARAMS.get(self.activation or ""), len(self.activation_params or ())
+        if wanted is None or found == wanted:
+            return
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `activation_params` has {counted(found, 'entry', 'entries')}; {self.activation} takes {wanted}",
+            help=f"write {counted(wanted, 'number')}",
+            attribute="activation_params",
+        )
 
 
 @onnx("FusedConv", domain=MICROSOFT)
@@ -79,15 +90,14 @@ def fused_conv(
     B: Tensor | None = None,
     Z: Tensor | None = None,
     *,
+    activated: Activated,
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: FusedActivation | None = None,
-    activation_params: Floats | None = None,
     context: Context,
 ) -> Tensor:
     """com.microsoft FusedConv and NhwcFusedConv: Z, of the output's shape, is added before the activation."""
-    _expect_params(activation, activation_params)
+    activated.check()
     first = 1 if context.op == "NhwcFusedConv" else 2
     expect_bias(B, dim_of(W.shape, 0), 2)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, first=first)
@@ -103,11 +113,10 @@ def nhwc_conv(
     W: Tensor,
     B: Tensor | None = None,
     *,
+    activated: Activated,
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: FusedActivation | None = None,
-    activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft NhwcConv, com.ms.internal.nhwc Conv: the channels are the last axis of X and Y."""
     expect_bias(B, dim_of(W.shape, 0), 2)
@@ -122,14 +131,13 @@ def nchwc_conv(
     B: Tensor | None = None,
     Sum: Tensor | None = None,
     *,
+    activated: Activated,
     window: OnnxWindow,
     group: int = 1,
     kernel_shape: Ints | None = None,
-    activation: FusedActivation | None = None,
-    activation_params: Floats | None = None,
 ) -> Tensor:
     """com.microsoft.nchwc Conv: channels in blocks, so that their number is not judged."""
-    _expect_params(activation, activation_params)
+    activated.check()
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
 

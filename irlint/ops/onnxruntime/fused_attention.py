@@ -14,10 +14,22 @@ from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT
 
 HIDDEN = ("hidden_size", None)
 BATCH_OF_SEQUENCES = (("batch_size", None), ("sequence_length", None), HIDDEN)
+
+
+@group
+@record
+class MaskedHeads:
+    """How many heads there are, the factor of their scores, and the score of what a mask hides."""
+
+    num_heads: int
+    mask_filter_value: float = -10000.0
+    scale: float | None = None
 
 
 def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
@@ -85,18 +97,16 @@ def ms_attention(
     attention_bias: Tensor | None = None,
     past_sequence_length: Tensor | None = None,
     *,
+    heads: MaskedHeads,
     do_rotary: int = 0,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
     past_present_share_buffer: int = 0,
     qkv_hidden_sizes: Ints | None = None,
     rotary_embedding_dim: int = 0,
-    scale: float | None = None,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft Attention: the projection of the input to query, key and value, and their attention."""
-    hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads)
-    present = _present(input, past, 4, num_heads=num_heads, hidden=hidden, shared=past_present_share_buffer)
+    hidden, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=heads.num_heads)
+    present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=past_present_share_buffer)
     if past is None or not past_present_share_buffer:
         expect_mask(mask_index, 3, "mask_index", sizes=(size(input, 0, 3), size(input, 1, 3), present[3]), twice=True)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
@@ -158,20 +168,14 @@ def decoder_masked_self_attention(
     bias: Tensor,
     mask_index: Tensor | None = None,
     past: Tensor | None = None,
-    attention_bias: Tensor | None = None,
-    past_sequence_length: Tensor | None = None,
-    beam_width: Tensor | None = None,
-    cache_indirection: Tensor | None = None,
-    *,
+    *others: Tensor,
+    heads: MaskedHeads,
     do_rotary: int = 0,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
     past_present_share_buffer: int = 0,
-    scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft DecoderMaskedSelfAttention: one step of a decoder."""
-    hidden, value_hidden = _projected(input, weights, bias, sizes=None, num_heads=num_heads)
-    present = _present(input, past, 4, num_heads=num_heads, hidden=hidden, shared=1)
+    hidden, value_hidden = _projected(input, weights, bias, sizes=None, num_heads=heads.num_heads)
+    present = _present(input, past, 4, num_heads=heads.num_heads, hidden=hidden, shared=1)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
@@ -188,16 +192,14 @@ def q_attention(
     weight_zero_point: Tensor | None = None,
     past: Tensor | None = None,
     *,
+    heads: MaskedHeads,
     do_rotary: int = 0,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
     past_present_share_buffer: int = 0,
-    scale: float | None = None,
     unidirectional: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """com.microsoft QAttention: Attention with quantized input and weights."""
-    hidden, value_hidden = _projected(input, weight, bias, sizes=None, num_heads=num_heads)
-    present = _present(input, past, 8, num_heads=num_heads, hidden=hidden, shared=past_present_share_buffer)
+    hidden, value_hidden = _projected(input, weight, bias, sizes=None, num_heads=heads.num_heads)
+    present = _present(input, past, 8, num_heads=heads.num_heads, hidden=hidden, shared=past_present_share_buffer)
     y = (size(input, 0, 3), size(input, 1, 3), value_hidden)
     return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
 
@@ -207,10 +209,7 @@ def packed_attention(
     input: Tensor,
     weights: Tensor,
     bias: Tensor,
-    token_offset: Tensor,
-    cumulative_sequence_length: Tensor,
-    attention_bias: Tensor | None = None,
-    *,
+    *others: Tensor,
     num_heads: int,
     qkv_hidden_sizes: Ints | None = None,
     scale: float | None = None,
@@ -236,13 +235,7 @@ def q_ordered_attention(
     q_bias: Tensor,
     k_bias: Tensor,
     v_bias: Tensor,
-    scale_qkt_gemm: Tensor | None = None,
-    scale_qkt_softmax: Tensor | None = None,
-    scale_values_gemm: Tensor | None = None,
-    mask_index: Tensor | None = None,
-    past: Tensor | None = None,
-    attention_bias: Tensor | None = None,
-    *,
+    *others: Tensor,
     num_heads: int,
     order_input: int,
     order_output: int,
@@ -260,20 +253,7 @@ def q_ordered_attention(
 @onnx("QOrderedLongformerAttention", domain=MICROSOFT)
 def q_ordered_longformer_attention(
     input: Tensor,
-    scale_input: Tensor,
-    weight: Tensor,
-    scale_weight: Tensor,
-    bias: Tensor,
-    scale_bias: Tensor,
-    scale_qkv_gemm: Tensor,
-    mask: Tensor,
-    global_weight: Tensor,
-    scale_global_weight: Tensor,
-    global_bias: Tensor,
-    scale_global_gemm: Tensor,
-    global_: Tensor,
-    scale_output: Tensor,
-    *,
+    *others: Tensor,
     num_heads: int,
     order_global_weight: int,
     order_input: int,
@@ -290,13 +270,7 @@ def q_ordered_longformer_attention(
 @onnx("LongformerAttention", domain=MICROSOFT)
 def longformer_attention(
     input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    mask: Tensor,
-    global_weight: Tensor,
-    global_bias: Tensor,
-    global_: Tensor,
-    *,
+    *others: Tensor,
     num_heads: int,
     window: int,
 ) -> Tensor:

@@ -13,7 +13,35 @@ from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.rotary_embedding import expect_rows
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT
+
+CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
+
+
+@group
+@record
+class GroupedHeads:
+    """The heads of the queries and of the keys and values, and what is done to them."""
+
+    kv_num_heads: int
+    num_heads: int
+    do_rotary: int = 0
+    rotary_interleaved: int = 0
+    scale: float | None = None
+
+
+@group
+@record
+class CacheOptions:
+    """How far a token looks back, how its scores are limited, and how the caches are quantized."""
+
+    k_quant_type: CacheQuantization = "NONE"
+    local_window_size: int = -1
+    qk_norm_epsilon: float = 1e-6
+    softcap: float = 0.0
+    v_quant_type: CacheQuantization = "NONE"
 
 
 def _grouped(
@@ -21,14 +49,14 @@ def _grouped(
     key: Tensor | None,
     value: Tensor | None,
     *,
-    num_heads: int,
-    kv_num_heads: int,
+    heads: GroupedHeads,
     one_length: bool = False,
 ) -> tuple[Shape | None, MaybeDim]:
     """The shape of the output and the head size, after making sure that query, key and value fit.
 
     ``one_length`` tells that the key has to be as long as the query.
     """
+    num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
         raise HEADS_MISMATCH.fault(
             f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: the second has to divide the first",
@@ -71,9 +99,6 @@ def _cache_length(
     return length
 
 
-CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
-
-
 @onnx("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(
     query: Tensor,
@@ -94,28 +119,20 @@ def group_query_attention(
     k_norm_weight: Tensor | None = None,
     query_seqlens: Tensor | None = None,
     *,
+    heads: GroupedHeads,
+    options: CacheOptions,
     causal: int = 1,
-    do_rotary: int = 0,
     k_norm_epsilon: float | None = None,
-    k_quant_type: CacheQuantization = "NONE",
     kv_cache_bit_width: int = 0,
-    kv_num_heads: int,
-    local_window_size: int = -1,
-    num_heads: int,
     q_norm_epsilon: float | None = None,
-    qk_norm_epsilon: float = 1e-6,
     qk_output: int = 0,
-    rotary_interleaved: int = 0,
-    scale: float | None = None,
     sliding_window_cache: int = 0,
     smooth_softmax: int = -1,
-    softcap: float = 0.0,
-    v_quant_type: CacheQuantization = "NONE",
 ) -> tuple[Tensor, ...]:
     """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
     expect_attribute(causal, 0, "causal", most=1)
     alone = past_key is None and past_value is None
-    y, head = _grouped(query, key, value, num_heads=num_heads, kv_num_heads=kv_num_heads, one_length=alone)
+    y, head = _grouped(query, key, value, heads=heads, one_length=alone)
     if (past_key is None) != (past_value is None):
         raise CACHE_MISMATCH.fault(
             "past_key and past_value have to be given both or neither",
@@ -124,7 +141,7 @@ def group_query_attention(
         )
     batch = y[0] if y else None
     check(query_seqlens, Expected(16, "query_seqlens", (("batch_size", batch),), INPUTS_MISMATCH))
-    past = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
+    past = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)
     whole = number(total_sequence_length)
     if cos_cache is not None:
         expect_rows(size(cos_cache, 0, 2), whole, "all places of the past and the new tokens", cache=7)
@@ -133,9 +150,9 @@ def group_query_attention(
     else:
         present = None if whole is None or past is None else largest(past, whole)
     packed = size(past_key, 3, 4) if past_key is not None else head
-    cache = (batch, kv_num_heads, present, packed)
+    cache = (batch, heads.kv_num_heads, present, packed)
     dtype = past_key.dtype if past_key is not None else query.dtype
-    scores = (batch, num_heads, y[1] if y else None, whole)
+    scores = (batch, heads.num_heads, y[1] if y else None, whole)
     return (
         Tensor(query.dtype, y),
         Tensor(dtype, cache),
@@ -151,25 +168,15 @@ def sparse_attention(
     value: Tensor | None = None,
     past_key: Tensor | None = None,
     past_value: Tensor | None = None,
-    block_row_indices: Tensor | None = None,
-    block_col_indices: Tensor | None = None,
-    total_sequence_length: Tensor | None = None,
-    key_total_sequence_lengths: Tensor | None = None,
-    cos_cache: Tensor | None = None,
-    sin_cache: Tensor | None = None,
-    *,
-    do_rotary: int = 0,
-    kv_num_heads: int,
-    num_heads: int,
-    rotary_interleaved: int = 0,
-    scale: float | None = None,
+    *others: Tensor,
+    heads: GroupedHeads,
     sparse_block_size: int,
 ) -> tuple[Tensor, ...]:
     """com.microsoft SparseAttention: the caches keep their shape."""
-    y, head = _grouped(query, key, value, num_heads=num_heads, kv_num_heads=kv_num_heads)
+    y, head = _grouped(query, key, value, heads=heads)
     batch = y[0] if y else None
-    length = _cache_length(past_key, past_value, batch, kv_num_heads=kv_num_heads, head=head)
-    cache = Tensor(query.dtype, (batch, kv_num_heads, length, head))
+    length = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)
+    cache = Tensor(query.dtype, (batch, heads.kv_num_heads, length, head))
     return Tensor(query.dtype, y), cache, cache
 
 
@@ -180,47 +187,24 @@ def paged_attention(
     value: Tensor | None = None,
     key_cache: Tensor | None = None,
     value_cache: Tensor | None = None,
-    cumulative_sequence_length: Tensor | None = None,
-    past_seqlens: Tensor | None = None,
-    block_table: Tensor | None = None,
-    cos_cache: Tensor | None = None,
-    sin_cache: Tensor | None = None,
-    slot_mapping: Tensor | None = None,
-    head_sink: Tensor | None = None,
-    q_norm_weight: Tensor | None = None,
-    k_norm_weight: Tensor | None = None,
-    k_scale: Tensor | None = None,
-    v_scale: Tensor | None = None,
-    attention_metadata: Tensor | None = None,
-    *,
-    do_rotary: int = 0,
+    *others: Tensor,
+    heads: GroupedHeads,
+    options: CacheOptions,
     is_causal: int = 1,
     k_cache_dtype: str = "",
-    k_quant_type: CacheQuantization = "NONE",
     kv_cache_layout: str = "SEPARATE",
-    kv_num_heads: int,
-    local_window_size: int = -1,
-    num_heads: int,
-    qk_norm_epsilon: float = 1e-6,
-    rotary_interleaved: int = 0,
     rotary_offset: int = 0,
-    scale: float | None = None,
-    softcap: float = 0.0,
     v_cache_dtype: str = "",
     v_head_size: int = 0,
-    v_quant_type: CacheQuantization = "NONE",
 ) -> tuple[Tensor, ...]:
     """com.microsoft PagedAttention: [token_count, hidden_size]; the caches keep their shapes."""
     check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
     hidden = size(query, 1, 2)
     if key is None and hidden is not None:
-        hidden = product(
-            (
-                num_heads,
-                per_head(hidden, num_heads + 2 * kv_num_heads, "the packed query", index=0, attribute="all heads"),
-            )
-        )
+        packed = heads.num_heads + 2 * heads.kv_num_heads
+        head = per_head(hidden, packed, "the packed query", index=0, attribute="all heads")
+        hidden = product((heads.num_heads, head))
     if v_head_size:
-        hidden = num_heads * v_head_size
+        hidden = heads.num_heads * v_head_size
     caches = tuple(Tensor(x.dtype, x.shape) if x is not None else Tensor() for x in (key_cache, value_cache))
     return Tensor(query.dtype, (size(query, 0, 2), hidden)), *caches

@@ -8,7 +8,7 @@ from irlint.ops import onnx
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, INPUTS_MISMATCH, per_head
-from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN, expect_mask
+from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN, MaskedHeads, expect_mask
 from irlint.schemas import MICROSOFT
 
 
@@ -25,9 +25,7 @@ def multi_head_attention(
     past_sequence_length: Tensor | None = None,
     cache_indirection: Tensor | None = None,
     *,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
-    scale: float | None = None,
+    heads: MaskedHeads,
     unidirectional: int = 0,
 ) -> tuple[Tensor, ...]:
     """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the key."""
@@ -39,7 +37,7 @@ def multi_head_attention(
         past_key=past_key,
         past_value=past_value,
         past_index=6,
-        num_heads=num_heads,
+        num_heads=heads.num_heads,
         packed=1,
         shared=shared,
     )
@@ -60,16 +58,10 @@ def decoder_masked_multi_head_attention(
     attention_bias: Tensor | None = None,
     past_key: Tensor | None = None,
     past_value: Tensor | None = None,
-    past_sequence_length: Tensor | None = None,
-    beam_width: Tensor | None = None,
-    cache_indirection: Tensor | None = None,
-    bias: Tensor | None = None,
-    *,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
+    *others: Tensor,
+    heads: MaskedHeads,
     output_qk: int = 0,
     past_present_share_buffer: int = 0,
-    scale: float | None = None,
 ) -> tuple[Tensor, ...]:
     """com.microsoft DecoderMaskedMultiHeadAttention; without a key the query holds all three side by side."""
     packed = 3 if key is None and query.rank == 3 else 1
@@ -81,7 +73,7 @@ def decoder_masked_multi_head_attention(
         past_key=past_key,
         past_value=past_value,
         past_index=5,
-        num_heads=num_heads,
+        num_heads=heads.num_heads,
         packed=packed,
         shared=shared,
     )
@@ -188,21 +180,15 @@ def packed_multi_head_attention(
     query: Tensor,
     key: Tensor | None = None,
     value: Tensor | None = None,
-    bias: Tensor | None = None,
-    token_offset: Tensor | None = None,
-    cumulative_sequence_length: Tensor | None = None,
-    attention_bias: Tensor | None = None,
-    *,
-    mask_filter_value: float = -10000.0,
-    num_heads: int,
-    scale: float | None = None,
+    *others: Tensor,
+    heads: MaskedHeads,
 ) -> Tensor:
     """com.microsoft PackedMultiHeadAttention: [token_count, hidden_size], or [token_count, num_heads, 3, head_size]."""
     tokens = query.shape[0] if query.shape else None
     if query.rank == 4:
-        axes = (("token_count", None), ("num_heads", num_heads), ("3", 3), ("head_size", None))
+        axes = (("token_count", None), ("num_heads", heads.num_heads), ("3", 3), ("head_size", None))
         check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
-        return Tensor(query.dtype, (tokens, product((num_heads, size(query, 3, 4)))))
+        return Tensor(query.dtype, (tokens, product((heads.num_heads, size(query, 3, 4)))))
     check(query, Expected(0, "query", (("token_count", None), HIDDEN), INPUTS_MISMATCH))
     hidden = size(query, 1, 2) if value is None else size(value, 1, 2)
     return Tensor(query.dtype, (tokens, hidden))
@@ -212,17 +198,7 @@ def packed_multi_head_attention(
 def decoder_attention(
     query: Tensor,
     key: Tensor,
-    q_weight: Tensor,
-    kv_weight: Tensor,
-    bias: Tensor,
-    key_padding_mask: Tensor | None = None,
-    key_cache: Tensor | None = None,
-    value_cache: Tensor | None = None,
-    static_kv: Tensor | None = None,
-    use_past: Tensor | None = None,
-    has_layer_state: Tensor | None = None,
-    has_key_padding_mask: Tensor | None = None,
-    *,
+    *others: Tensor,
     mask_filter_value: float = -10000.0,
     num_heads: int,
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -16,6 +16,8 @@ from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMA
 from irlint.ops.nn.normalization import expect_epsilon
 from irlint.ops.nn.rotary_embedding import expect_rows, judge_cache, judge_positions
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.ops.signatures import group
+from irlint.records import record
 from irlint.schemas import MICROSOFT
 
 
@@ -148,18 +150,7 @@ def q_embed_layer_normalization(
     segment_embedding: Tensor | None = None,
     gamma_quant: Tensor | None = None,
     beta_quant: Tensor | None = None,
-    mask: Tensor | None = None,
-    word_embedding_scale: Tensor | None = None,
-    position_embedding_scale: Tensor | None = None,
-    segment_embedding_scale: Tensor | None = None,
-    gamma_scale: Tensor | None = None,
-    beta_scale: Tensor | None = None,
-    word_embedding_zero_point: Tensor | None = None,
-    position_embedding_zero_point: Tensor | None = None,
-    segment_embedding_zero_point: Tensor | None = None,
-    gamma_zero_point: Tensor | None = None,
-    beta_zero_point: Tensor | None = None,
-    *,
+    *others: Tensor,
     epsilon: float = 1e-12,
 ) -> tuple[Tensor, ...]:
     """com.microsoft QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables."""
@@ -197,30 +188,48 @@ def _embedded(
 ExpertActivation = Literal["relu", "gelu", "silu", "swiglu", "identity"]
 
 
+@group
+@record
+class Mixture:
+    """How the router chooses experts, and what stands between their layers."""
+
+    activation_alpha: float = 1.0
+    activation_beta: float = 0.0
+    activation_type: ExpertActivation = "relu"
+    k: int = 1
+    normalize_routing_weights: int = 0
+    swiglu_fusion: int = 0
+    swiglu_limit: float | None = None
+    swiglu_limit_after_activation: int = 0
+    use_sparse_mixer: int = 0
+
+
+@group
+@record
+class QuantizedExperts:
+    """How the weights of experts are quantized."""
+
+    accuracy_level: int = 0
+    block_size: int = 0
+    expert_weight_bits: int = 4
+    fc1_expert_weight_bits: int | None = None
+    fc2_expert_weight_bits: int | None = None
+    fc3_expert_weight_bits: int | None = None
+    quant_type: str = "int"
+    weights_prepacked: int = -1
+
+
 @onnx("MoE", domain=MICROSOFT)
 def mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,
     fc1_experts_weights: Tensor,
-    fc1_experts_bias: Tensor | None = None,
-    fc2_experts_weights: Tensor | None = None,
-    fc2_experts_bias: Tensor | None = None,
-    fc3_experts_weights: Tensor | None = None,
-    fc3_experts_bias: Tensor | None = None,
-    *,
-    activation_alpha: float = 1.0,
-    activation_beta: float = 0.0,
-    activation_type: ExpertActivation = "relu",
-    k: int = 1,
-    normalize_routing_weights: int = 0,
-    swiglu_fusion: int = 0,
-    swiglu_limit: float | None = None,
-    swiglu_limit_after_activation: int = 0,
-    use_sparse_mixer: int = 0,
+    *others: Tensor,
+    mixture: Mixture,
 ) -> Tensor:
     """com.microsoft MoE: the shape of the input."""
-    _check_clipping(swiglu_limit_after_activation)
-    _check_chosen(router_probs, k)
+    _check_clipping(mixture.swiglu_limit_after_activation)
+    _check_chosen(router_probs, mixture.k)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
 
@@ -230,45 +239,12 @@ def quantized_mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,
     fc1_experts_weights: Tensor,
-    fc1_scales: Tensor | None = None,
-    fc1_experts_bias: Tensor | None = None,
-    fc2_experts_weights: Tensor | None = None,
-    fc2_scales: Tensor | None = None,
-    fc2_experts_bias: Tensor | None = None,
-    fc3_experts_weights: Tensor | None = None,
-    fc3_scales: Tensor | None = None,
-    fc3_experts_bias: Tensor | None = None,
-    fc1_zero_points: Tensor | None = None,
-    fc2_zero_points: Tensor | None = None,
-    fc3_zero_points: Tensor | None = None,
-    router_weights: Tensor | None = None,
-    fc1_global_scale: Tensor | None = None,
-    fc2_global_scale: Tensor | None = None,
-    fc1_act_scale: Tensor | None = None,
-    fc2_act_scale: Tensor | None = None,
-    fc1_act_block_scale: Tensor | None = None,
-    fc2_act_block_scale: Tensor | None = None,
-    *,
-    accuracy_level: int = 0,
-    activation_alpha: float = 1.0,
-    activation_beta: float = 0.0,
-    activation_type: ExpertActivation = "relu",
-    block_size: int = 0,
-    expert_weight_bits: int = 4,
-    fc1_expert_weight_bits: int | None = None,
-    fc2_expert_weight_bits: int | None = None,
-    fc3_expert_weight_bits: int | None = None,
-    k: int = 1,
-    normalize_routing_weights: int = 0,
-    quant_type: str = "int",
-    swiglu_fusion: int = 0,
-    swiglu_limit: float | None = None,
-    swiglu_limit_after_activation: int = 0,
-    use_sparse_mixer: int = 0,
-    weights_prepacked: int = -1,
+    *others: Tensor,
+    mixture: Mixture,
+    quantized: QuantizedExperts,
 ) -> Tensor:
     """com.microsoft QMoE: the shape of the input."""
-    _check_clipping(swiglu_limit_after_activation)
+    _check_clipping(mixture.swiglu_limit_after_activation)
     _check_router(input, router_probs)
     return Tensor(input.dtype, input.shape)
 

@@ -12,7 +12,7 @@ from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribu
 from irlint.ops.kernels.broadcast import stretched
 from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.kernels.sizes import dim_of
-from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, biased, general_product, multiplied
+from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, OnnxProduct, biased, multiplied
 from irlint.ops.quantized.parameters import (
     expect_by_column,
     expect_by_row,
@@ -63,12 +63,10 @@ def gemm_float8(
     scale_b: Tensor | None = None,
     scale_y: Tensor | None = None,
     *,
+    product: OnnxProduct,
     activation: str | None = None,
-    alpha: float = 1.0,
     beta: float = 0.0,
     dtype: int = 1,
-    transA: int = 0,
-    transB: int = 0,
 ) -> Tensor:
     """ONNX Runtime's GemmFloat8; ``dtype`` numbers the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
@@ -77,7 +75,7 @@ def gemm_float8(
             help="use a number of TensorProto.DataType",
             attribute="dtype",
         )
-    return Tensor(NUMBERED_TYPES[dtype - 1], general_product(a, b, bool(transA), transpose_b=bool(transB)))
+    return Tensor(NUMBERED_TYPES[dtype - 1], product.of_matrices(a, b))
 
 
 @onnx("QGemm", domain=MICROSOFT, late=True)
@@ -92,14 +90,12 @@ def qgemm(
     y_scale: Tensor | None = None,
     y_zero_point: Tensor | None = None,
     *,
-    alpha: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
+    product: OnnxProduct,
 ) -> Tensor:
     """ONNX Runtime's quantized Gemm: float32 where no scale for the result is given."""
-    shape = general_product(a, b, bool(transA), transpose_b=bool(transB), inputs=(0, 3))
+    shape = product.of_matrices(a, b, inputs=(0, 3))
     expect_one_number((1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
-    columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if transB else 1]
+    columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if product.transB else 1]
     for parameter in ((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point)):
         expect_one_of(parameter, (), (1,), (columns,), what="one for all of B or each of its columns")
     expect_one_shape((4, "b_scale", b_scale), (5, "b_zero_point", b_zero_point))

@@ -10,7 +10,9 @@ from irlint.ops.kernels.axes import Ints
 from irlint.ops.kernels.element_types import REAL, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.signatures import group
 from irlint.ops.vision.priors import PRIORS_MISMATCH, Axes
+from irlint.records import record
 
 CODE_TYPES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE")
 
@@ -74,20 +76,38 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
     return found // each
 
 
+@group
+@record
+class Detection:
+    """How boxes are encoded, and which of them are kept."""
+
+    keep_top_k: Ints
+    nms_threshold: float
+    background_label_id: int = 0
+    top_k: int = -1
+    variance_encoded_in_target: bool = False
+    code_type: str = "caffe.PriorBoxParameter.CORNER"
+    share_location: bool = True
+    confidence_threshold: float = 0.0
+    clip_after_nms: bool = False
+    clip_before_nms: bool = False
+    decrease_label_id: bool = False
+    normalized: bool = False
+    objectness_score: float = 0.0
+    input_height: int = 1
+    input_width: int = 1
+
+
 def _detections(
-    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None],
-    classes: MaybeDim,
-    share_location: bool,
-    *,
-    normalized: bool,
-    variance_encoded_in_target: bool,
-    keep: tuple[Ints, int],
+    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None], classes: MaybeDim, detection: Detection
 ) -> Tensor:
-    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes; ``keep`` is (keep_top_k, top_k).
+    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or a ``PRIORS_MISMATCH`` fault.
     """
-    if not keep[0]:
+    _expect_code_type(detection.code_type)
+    _expect_pair(*tensors[3:])
+    if not detection.keep_top_k:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             "attribute `keep_top_k` is an empty list, of which OpenVINO reads the first number, and crashes",
             help="write how many boxes an image keeps, -1 for all",
@@ -100,12 +120,12 @@ def _detections(
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
-    located = 1 if share_location else classes
-    of_prior = 4 if normalized else 5
+    located = 1 if detection.share_location else classes
+    of_prior = 4 if detection.normalized else 5
     count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior=of_prior)
     if classes is None:
         classes = _classes(predictions, count)
-        located = 1 if share_location else classes
+        located = 1 if detection.share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
         count = narrower(_whole_part(1, predictions, classes, what="one score for each class"), count)
     elif isinstance(count, int) and located is None:
@@ -114,7 +134,7 @@ def _detections(
     offsets = product((count, located, 4))
     first = size(priors, 0, 3)
     own = images if first is None or same(first, 1) is False else None
-    rows = 1 if variance_encoded_in_target else 2
+    rows = 1 if detection.variance_encoded_in_target else 2
     axes: Axes = (*batch, ("4 for each prior box", offsets))
     check(logits, Expected(0, "box_logits", axes, PRIORS_MISMATCH))
     scores: Axes = (*batch, ("the number of prior boxes times that of classes", product((count, classes))))
@@ -128,7 +148,9 @@ def _detections(
     pairs: Axes = (*batch, ("2 for each prior box", product((count, 2))))
     check(more_predictions, Expected(3, "aux_class_preds", pairs, PRIORS_MISMATCH))
     check(more_logits, Expected(4, "aux_box_preds", axes, PRIORS_MISMATCH))
-    return Tensor(dtype, (1, 1, _detection_count(images, classes, count, kept=keep[0], top=keep[1]), 7))
+    return Tensor(
+        dtype, (1, 1, _detection_count(images, classes, count, kept=detection.keep_top_k, top=detection.top_k), 7)
+    )
 
 
 def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
@@ -185,38 +207,14 @@ def ov_detection_output_1(
     aux_box_preds: Tensor | None = None,
     *,
     num_classes: int,
-    background_label_id: int = 0,
-    top_k: int = -1,
-    variance_encoded_in_target: bool = False,
-    keep_top_k: Ints,
-    code_type: str = "caffe.PriorBoxParameter.CORNER",
-    share_location: bool = True,
-    nms_threshold: float,
-    confidence_threshold: float = 0.0,
-    clip_after_nms: bool = False,
-    clip_before_nms: bool = False,
-    decrease_label_id: bool = False,
-    normalized: bool = False,
-    objectness_score: float = 0.0,
-    input_height: int = 1,
-    input_width: int = 1,
+    detection: Detection,
     resize_mode: str = "",
     pad_mode: str = "",
 ) -> Tensor:
     """OpenVINO DetectionOutput-1, with the attributes that the Model Optimizer left on it."""
     expect_attribute(num_classes, 1, "num_classes")
-    _expect_code_type(code_type)
-    _expect_pair(aux_class_preds, aux_box_preds)
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
-    keep = (keep_top_k, top_k)
-    return _detections(
-        tensors,
-        num_classes,
-        share_location,
-        normalized=normalized,
-        variance_encoded_in_target=variance_encoded_in_target,
-        keep=keep,
-    )
+    return _detections(tensors, num_classes, detection)
 
 
 @openvino("DetectionOutput", since=8, absent=_DETECTION_ABSENT, fills_in=True)
@@ -227,32 +225,8 @@ def ov_detection_output_8(
     aux_class_preds: Tensor | None = None,
     aux_box_preds: Tensor | None = None,
     *,
-    background_label_id: int = 0,
-    top_k: int = -1,
-    variance_encoded_in_target: bool = False,
-    keep_top_k: Ints,
-    code_type: str = "caffe.PriorBoxParameter.CORNER",
-    share_location: bool = True,
-    nms_threshold: float,
-    confidence_threshold: float = 0.0,
-    clip_after_nms: bool = False,
-    clip_before_nms: bool = False,
-    decrease_label_id: bool = False,
-    normalized: bool = False,
-    objectness_score: float = 0.0,
-    input_height: int = 1,
-    input_width: int = 1,
+    detection: Detection,
 ) -> Tensor:
     """OpenVINO DetectionOutput-8: the number of classes follows from the inputs."""
-    _expect_code_type(code_type)
-    _expect_pair(aux_class_preds, aux_box_preds)
     tensors = (box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
-    keep = (keep_top_k, top_k)
-    return _detections(
-        tensors,
-        None,
-        share_location,
-        normalized=normalized,
-        variance_encoded_in_target=variance_encoded_in_target,
-        keep=keep,
-    )
+    return _detections(tensors, None, detection)

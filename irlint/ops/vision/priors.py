@@ -14,6 +14,8 @@ from irlint.ops.kernels.element_types import expect_type
 from irlint.ops.kernels.expectations import Expected, check, expect_rank
 from irlint.ops.kernels.prior_boxes import aspect_ratios, priors_of_cell
 from irlint.ops.kernels.shape_inputs import openvino_shape
+from irlint.ops.signatures import group
+from irlint.records import record
 
 _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/><output><port id="0" precision="{3}">{4}</port></output></layer>
 """
@@ -97,8 +99,9 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
     return Tensor("float32", (2, product((4, *listed, of_cell))))
 
 
-def _check_fixed_sizes(fixed_size: Floats, density: Floats, min_size: Floats) -> None:
+def _check_fixed_sizes(boxes: PriorBoxes) -> None:
     """Warns of fixed sizes that OpenVINO makes no boxes of, or of which it makes more boxes than the output has."""
+    fixed_size, density = boxes.fixed_size, boxes.density
     if fixed_size and len(density) < len(fixed_size):
         warn(
             PRIORS_MISMATCH.fault(
@@ -109,7 +112,7 @@ def _check_fixed_sizes(fixed_size: Floats, density: Floats, min_size: Floats) ->
                 severity=Severity.WARNING,
             )
         )
-    elif fixed_size and min_size:
+    elif fixed_size and boxes.min_size:
         warn(
             PRIORS_MISMATCH.fault(
                 "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check, and writes past its end",
@@ -147,30 +150,55 @@ def _compiled_variance(layer: Layer) -> Fault | None:
     )
 
 
+@group
+@record
+class PriorBoxes:
+    """The sizes and ratios of the boxes in each cell of the feature map."""
+
+    offset: float
+    min_size: Floats = ()
+    max_size: Floats = ()
+    aspect_ratio: Floats = ()
+    flip: bool = False
+    clip: bool = False
+    step: float = 0.0
+    variance: Floats = ()
+    scale_all_sizes: bool = True
+    fixed_ratio: Floats = ()
+    fixed_size: Floats = ()
+    density: Floats = ()
+
+    def ratios(self) -> int:
+        """The number of aspect ratios."""
+        return aspect_ratios(self.aspect_ratio, self.flip)
+
+    def of_cell(self) -> int:
+        """The number of boxes in a cell."""
+        return priors_of_cell(
+            self.ratios(),
+            len(self.min_size),
+            len(self.max_size),
+            scale_all_sizes=self.scale_all_sizes,
+            fixed=len(self.fixed_size),
+            density=self.density,
+            fixed_ratios=len(self.fixed_ratio),
+        )
+
+
 def _compiled_count(layer: Layer) -> Fault | None:
     """What is wrong with prior boxes that are made while the layer is compiled: OpenVINO writes past their end."""
     if not all(isinstance(each, Tensor) and each.value is not None for each in layer.inputs[:2]):
         return None
-    given = layer.attributes
-    ratios, fixed, density = aspect_ratios(given["aspect_ratio"], given["flip"]), given["fixed_size"], given["density"]
-    if fixed and not density and (given["fixed_ratio"] or ratios > 1):
+    boxes: PriorBoxes = layer.attributes["boxes"]
+    ratios, fixed = boxes.ratios(), boxes.fixed_size
+    if fixed and not boxes.density and (boxes.fixed_ratio or ratios > 1):
         return not_compiled(
             "there are `fixed_size` and ratios, and no `density`, of which OpenVINO reads an entry for each size",
             help="write `density` with an entry for each `fixed_size`",
             attribute="fixed_size",
             forbidden=True,
         )
-    least = len(given["min_size"])
-    room = priors_of_cell(
-        ratios,
-        least,
-        len(given["max_size"]),
-        scale_all_sizes=given["scale_all_sizes"],
-        fixed=len(fixed),
-        density=density,
-        fixed_ratios=len(given["fixed_ratio"]),
-    )
-    made = least * (ratios if given["scale_all_sizes"] else 1)
+    room, made = boxes.of_cell(), len(boxes.min_size) * (ratios if boxes.scale_all_sizes else 1)
     if fixed or room >= made:
         return None
     return not_compiled(
@@ -189,32 +217,11 @@ def ov_prior_box_1(
     output_size: Tensor,
     image_size: Tensor,
     *,
-    min_size: Floats = (),
-    max_size: Floats = (),
-    aspect_ratio: Floats = (),
-    flip: bool = False,
-    clip: bool = False,
-    step: float = 0.0,
-    offset: float,
-    variance: Floats = (),
-    scale_all_sizes: bool = True,
-    fixed_ratio: Floats = (),
-    fixed_size: Floats = (),
-    density: Floats = (),
+    boxes: PriorBoxes,
 ) -> Tensor:
     """OpenVINO PriorBox-1: boxes and variances, [2, 4 * priors]."""
-    _check_fixed_sizes(fixed_size, density, min_size)
-    ratios = aspect_ratios(aspect_ratio, flip)
-    of_cell = priors_of_cell(
-        ratios,
-        len(min_size),
-        len(max_size),
-        scale_all_sizes=scale_all_sizes,
-        fixed=len(fixed_size),
-        density=density,
-        fixed_ratios=len(fixed_ratio),
-    )
-    return _prior_boxes(output_size, image_size, of_cell)
+    _check_fixed_sizes(boxes)
+    return _prior_boxes(output_size, image_size, boxes.of_cell())
 
 
 @openvino("PriorBox", since=8, absent=_NO_OFFSET, compiles=_COMPILED_BOXES)
@@ -222,33 +229,12 @@ def ov_prior_box_8(
     output_size: Tensor,
     image_size: Tensor,
     *,
-    min_size: Floats = (),
-    max_size: Floats = (),
-    aspect_ratio: Floats = (),
-    flip: bool = False,
-    clip: bool = False,
-    step: float = 0.0,
-    offset: float,
-    variance: Floats = (),
-    scale_all_sizes: bool = True,
-    fixed_ratio: Floats = (),
-    fixed_size: Floats = (),
-    density: Floats = (),
+    boxes: PriorBoxes,
     min_max_aspect_ratios_order: bool = True,
 ) -> Tensor:
     """OpenVINO PriorBox-8: version 1 with an order of the boxes."""
-    _check_fixed_sizes(fixed_size, density, min_size)
-    ratios = aspect_ratios(aspect_ratio, flip)
-    of_cell = priors_of_cell(
-        ratios,
-        len(min_size),
-        len(max_size),
-        scale_all_sizes=scale_all_sizes,
-        fixed=len(fixed_size),
-        density=density,
-        fixed_ratios=len(fixed_ratio),
-    )
-    return _prior_boxes(output_size, image_size, of_cell)
+    _check_fixed_sizes(boxes)
+    return _prior_boxes(output_size, image_size, boxes.of_cell())
 
 
 @openvino(

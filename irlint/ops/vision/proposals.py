@@ -12,8 +12,10 @@ from irlint.ops.kernels.axes import Floats
 from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
 from irlint.ops.kernels.expectations import Expected, check
 from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.signatures import group
 from irlint.ops.vision.detection import selected
 from irlint.ops.vision.priors import Axes, advised, layer_document
+from irlint.records import record
 
 _PROPOSAL = (
     'type="Proposal" version="opset1"><data base_size="16" pre_nms_topn="6000" post_nms_topn="300" nms_thresh="0.7" '
@@ -54,9 +56,28 @@ def _limit(count: int) -> MaybeDim:
     return None if count == -1 else max(count, 0)
 
 
-def _proposed(
-    class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, post_nms_topn: int, anchors: int
-) -> MaybeDim:
+@group
+@record
+class Anchors:
+    """The anchors of each place, and which of their boxes are kept."""
+
+    base_size: int
+    pre_nms_topn: int
+    post_nms_topn: int
+    nms_thresh: float
+    feat_stride: int
+    min_size: int
+    ratio: Floats
+    scale: Floats
+    clip_before_nms: bool = True
+    clip_after_nms: bool = False
+    normalize: bool = False
+    box_size_scale: float = 1.0
+    box_coordinate_scale: float = 1.0
+    framework: Framework = ""
+
+
+def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, anchors: Anchors) -> MaybeDim:
     """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
         expect_type(tensor, index, REAL)
@@ -71,8 +92,9 @@ def _proposed(
     axes: Axes = (batch, ("4 for each anchor", deltas), *free)
     check(bbox_deltas, Expected(1, "bbox_deltas", axes, PROPOSALS_MISMATCH))
     advised(bbox_deltas, Expected(1, "bbox_deltas", (batch, axes[1], *grid), PROPOSALS_MISMATCH))
-    if anchors:
-        counted: Axes = (batch, ("2 for each of the anchors that `ratio` and `scale` give", 2 * anchors), *free)
+    count, post_nms_topn = len(anchors.ratio) * len(anchors.scale), anchors.post_nms_topn
+    if count:
+        counted: Axes = (batch, ("2 for each of the anchors that `ratio` and `scale` give", 2 * count), *free)
         advised(class_probs, Expected(0, "class_probs", counted, PROPOSALS_MISMATCH))
     _expect_image_shape(image_shape)
     if post_nms_topn < 0:
@@ -102,25 +124,10 @@ def ov_proposal_1(
     bbox_deltas: Tensor,
     image_shape: Tensor,
     *,
-    base_size: int,
-    pre_nms_topn: int,
-    post_nms_topn: int,
-    nms_thresh: float,
-    feat_stride: int,
-    min_size: int,
-    ratio: Floats,
-    scale: Floats,
-    clip_before_nms: bool = True,
-    clip_after_nms: bool = False,
-    normalize: bool = False,
-    box_size_scale: float = 1.0,
-    box_coordinate_scale: float = 1.0,
-    framework: Framework = "",
+    anchors: Anchors,
 ) -> Tensor:
     """OpenVINO Proposal-1: regions [images * post_nms_topn, 5]."""
-    count = _proposed(
-        class_probs, bbox_deltas, image_shape, post_nms_topn=post_nms_topn, anchors=len(ratio) * len(scale)
-    )
+    count = _proposed(class_probs, bbox_deltas, image_shape, anchors=anchors)
     return Tensor(class_probs.dtype, (count, 5))
 
 
@@ -136,25 +143,10 @@ def ov_proposal_4(
     bbox_deltas: Tensor,
     image_shape: Tensor,
     *,
-    base_size: int,
-    pre_nms_topn: int,
-    post_nms_topn: int,
-    nms_thresh: float,
-    feat_stride: int,
-    min_size: int,
-    ratio: Floats,
-    scale: Floats,
-    clip_before_nms: bool = True,
-    clip_after_nms: bool = False,
-    normalize: bool = False,
-    box_size_scale: float = 1.0,
-    box_coordinate_scale: float = 1.0,
-    framework: Framework = "",
+    anchors: Anchors,
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO Proposal-4: the regions and their probabilities."""
-    count = _proposed(
-        class_probs, bbox_deltas, image_shape, post_nms_topn=post_nms_topn, anchors=len(ratio) * len(scale)
-    )
+    count = _proposed(class_probs, bbox_deltas, image_shape, anchors=anchors)
     return Tensor(class_probs.dtype, (count, 5)), Tensor(class_probs.dtype, (count,))
 
 

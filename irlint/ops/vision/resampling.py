@@ -340,20 +340,11 @@ def _resized(
     factors: Sequence[Scalar] = ()
     without_scales, without_sizes = _absent(scales), _absent(sizes)
     if sizes is not None and (without_scales is True or without_sizes is False):
-        stated = _sizes(_entries(sizes, len(places), 3, what="sizes", has_axes=has_axes), dims)
-        targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
-        if reckoning():
-            from irlint.ops.kernels import formulas
-
-            formulas.listed(places, targets, stated, what="the sizes")
+        entries = _entries(sizes, len(places), 3, what="sizes", has_axes=has_axes)
+        targets = _sized(places, dims, entries, policy=policy)
     elif scales is not None and without_sizes is True:
         factors = _entries(scales, len(places), 2, what="scales", has_axes=has_axes)
-        _expect_scales(factors, 0, 2)
-        targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
-        if reckoning():
-            from irlint.ops.kernels import formulas
-
-            formulas.scaled(places, dims, factors=factors, dims=targets)
+        targets = _rescaled(places, dims, factors)
     if mode != "nearest":
         from irlint.ops.kernels.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
 
@@ -362,6 +353,30 @@ def _resized(
         changes = by_scales(factors) if factors else by_sizes(dims, targets, together=policy != "stretch")
         warn_of_mode(x, mode, changes, axes=places, antialias=antialias)
     return Tensor(x.dtype, replaced(x.shape, places, targets))
+
+
+def _sized(
+    places: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
+) -> Sequence[MaybeDim]:
+    """The sizes that axes get by a list of sizes."""
+    stated = _sizes(entries, dims)
+    targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
+    if reckoning():
+        from irlint.ops.kernels import formulas
+
+        formulas.listed(places, targets, stated, what="the sizes")
+    return targets
+
+
+def _rescaled(places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]) -> Sequence[MaybeDim]:
+    """The sizes that axes get by a list of scales."""
+    _expect_scales(factors, 0, 2)
+    targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
+    if reckoning():
+        from irlint.ops.kernels import formulas
+
+        formulas.scaled(places, dims, factors=factors, dims=targets)
+    return targets
 
 
 def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str) -> None:

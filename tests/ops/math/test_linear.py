@@ -15,7 +15,7 @@ from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
 from irlint.ops.math.einsum import einsum
-from irlint.ops.math.linear import gemm, gemm_with_broadcast, matmul, multiplied, ov_matmul
+from irlint.ops.math.linear import OnnxProduct, gemm, gemm_with_broadcast, matmul, multiplied, ov_matmul
 from irlint.ops.quantized.quantized_linear import dynamic_quantize_matmul, qlinear_matmul
 
 F = "float32"
@@ -48,7 +48,9 @@ def test_einsum_warns_where_the_ellipsis_is_summed() -> None:
 @pytest.mark.parametrize("c", [(2, 4), (4,), (5,), ()])
 def test_gemm_before_opset_7(c: tuple[int, ...], broadcast: int) -> None:
     fits = c == (2, 4) or (broadcast and c != (5,))
-    assert (code(gemm_with_broadcast, f32(2, 3), f32(3, 4), f32(*c), broadcast=broadcast) == "") == bool(fits)
+    assert (
+        code(gemm_with_broadcast, f32(2, 3), f32(3, 4), f32(*c), broadcast=broadcast, product=OnnxProduct()) == ""
+    ) == bool(fits)
 
 
 def test_quantized_products() -> None:
@@ -67,7 +69,7 @@ def test_quantized_products() -> None:
 def test_symbols_pass_through() -> None:
     assert matmul(f32(N, 3), f32(3, K)).shape == (N, K)
     assert matmul(f32(N, 1, 2, 3), f32(5, 3, K)).shape == (N, 5, 2, K)
-    assert gemm(f32(N, 3), f32(4, 3), f32(4), transB=1).shape == (N, 4)
+    assert gemm(f32(N, 3), f32(4, 3), f32(4), product=OnnxProduct(transB=1)).shape == (N, 4)
     assert einsum(f32(N, 3), f32(3, K), equation="bi,ij->bj").shape == (N, K)
 
 
@@ -84,7 +86,7 @@ def test_what_is_not_proven_is_required() -> None:
     with stated() as statements:
         assert matmul(f32(2, N), f32(K, 4)).shape == (2, 4)
         matmul(f32(2, N), f32(768, 4))
-        gemm(f32(N, 3), f32(3, 4), f32(8, 4))
+        gemm(f32(N, 3), f32(3, 4), f32(8, 4), product=OnnxProduct())
     conditions = [requirement.condition for requirement in statements.requirements]
     assert conditions == ["N == K", "N == 768", "8 == N"]
 

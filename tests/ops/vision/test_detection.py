@@ -19,8 +19,8 @@ from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.kernels.prior_boxes import aspect_ratios
 from irlint.ops.vision.detection import candidates, selected
-from irlint.ops.vision.detection_output import ov_detection_output_8
-from irlint.ops.vision.priors import ov_prior_box_8
+from irlint.ops.vision.detection_output import Detection, ov_detection_output_8
+from irlint.ops.vision.priors import PriorBoxes, ov_prior_box_8
 from irlint.ops.vision.regions import aligned, ov_region_yolo
 from irlint.parsers import openvino as parser
 
@@ -116,7 +116,7 @@ def test_symbolic_results() -> None:
     found = candidates(Tensor("float32", (N, W, 4)), Tensor("float32", (N, 80, W)))
     assert (found.images, found.classes, found.boxes) == (N, 80, W)
     grid = Tensor("int64", (2,), (H, W))
-    assert ov_prior_box_8(grid, Tensor("int64", (2,)), min_size=(4.0,), offset=0.5).shape == (2, 4 * H * W)
+    assert ov_prior_box_8(grid, Tensor("int64", (2,)), boxes=PriorBoxes(0.5, (4.0,))).shape == (2, 4 * H * W)
     x = Tensor("float32", (N, 255, H, W))
     yolo = {"axis": 1, "end_axis": 3, "coords": 4, "classes": 80, "num": 3}
     assert ov_region_yolo(x, **yolo, do_softmax=True).shape == (N, 255 * H * W)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_symbolic_results() -> None:
 def test_detections_of_symbolic_priors() -> None:
     tensors = (Tensor("float32", (N, 4 * H)), Tensor("float32", (N, 21 * H)), Tensor("float32", (1, 2, 4 * H)))
     with stated() as statements:
-        kept = ov_detection_output_8(*tensors, keep_top_k=(200,), nms_threshold=0.5, normalized=True)
+        kept = ov_detection_output_8(*tensors, detection=Detection((200,), 0.5, normalized=True))
     assert kept.shape == (1, 1, 200 * N, 7)
     assert not statements.requirements
 
