@@ -29,12 +29,9 @@ _Users = tuple[Graph, Node, int]
 
 def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
     """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it does."""
-    constants = {
-        value
-        for graph in graphs(known.model)
-        for value in graph.constants
-        if not replaceable(value, graph, known.model)
-    }
+    constants: set[Value] = set()
+    for graph in graphs(known.model):
+        constants |= graph.constants.keys() - replaceable(graph, known.model)
     constants |= {
         value
         for graph in graphs(known.model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
@@ -89,19 +89,20 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
         yield Problem(fault, graph.path, value=first.name)
 
 
-def replaceable(value: Value, graph: Graph, model: Model) -> bool:
-    """Whether what is fed to a graph input takes the place of that initializer."""
-    return value in graph.inputs and model.inputs_have_defaults
+def replaceable(graph: Graph, model: Model) -> Set[Value]:
+    """The initializers of which what is fed to the graph input takes the place, and inputs without one."""
+    return frozenset(graph.inputs) if model.inputs_have_defaults else frozenset()
 
 
 def _outside(known: Known) -> dict[Value, Constant]:
     """Initializers and Constants in external data, without those that a graph input may replace."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
+        fed = replaceable(graph, known.model)
         for value, constant in graph.constants.items():
             if constant.stored is None or constant.stored.file is None:
                 continue
-            if not replaceable(value, graph, known.model):
+            if value not in fed:
                 found[value] = constant
         for node in [each for each in graph.nodes if each.op == "Constant"]:
             attribute = node.attributes.get("value")
@@ -151,14 +152,18 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
     """Initializers that hold something else than is declared of them: ONNX Runtime refuses those that a graph input declares, and up to
     IR version 3 any, and passes over other declarations, as over a name of two sizes."""
     refuses = not known.model.inputs_have_defaults and not graph.path
+    inputs = frozenset(graph.inputs)
+    kinds: dict[str | None, int] = {}
+    for constant in graph.constants.values():
+        kinds[constant.tensor.dtype] = kinds.get(constant.tensor.dtype, 0) + 1
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
-        milder = None if value in graph.inputs or refuses else Severity.WARNING
+        milder = None if value in inputs or refuses else Severity.WARNING
         if disagree(declared, stored):
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
-                help=_way_out(declared, stored.dtype, graph) or f"declare {given}",
+                help=_way_out(declared, stored.dtype, kinds) or f"declare {given}",
                 severity=milder,
             )
             yield Problem(fault, graph.path, value=value.name)
@@ -179,10 +184,11 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=value.name)
 
 
-def _way_out(declared: Type | None, stored: str | None, graph: Graph) -> str:
-    """What to do about an initializer of another type than it is declared with, which more of the others have; else nothing."""
+def _way_out(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
+    """What to do about an initializer of another type than it is declared with, which more of the others have; else nothing. ``kinds`` has
+    how many initializers are of each type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
-    counts = {name: sum(each.tensor.dtype == name for each in graph.constants.values()) for name in (stated, stored)}
-    if stated is None or stored not in FLOATS or stated not in FLOATS or counts[stated] <= counts[stored]:
+    count = kinds.get(stated, 0)
+    if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):
         return ""
-    return f"convert the initializer to {stated}, which {counts[stated]} others are of, or declare {stored}"
+    return f"convert the initializer to {stated}, which {count} others are of, or declare {stored}"

@@ -161,8 +161,7 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 def _definitions(graph: Graph) -> Iterator[Value]:
     yield from graph.inputs
-    for value in graph.constants:
-        if value not in graph.inputs:
-            yield value
+    inputs = frozenset(graph.inputs)
+    yield from (value for value in graph.constants if value not in inputs)
     for node in graph.nodes:
         yield from (value for value in node.outputs if value is not None)

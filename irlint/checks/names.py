@@ -94,7 +94,7 @@ def problems(known: Known) -> list[Problem]:
     assert model.graph is not None
     found: list[Problem] = list(_untyped(model.graph))
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
-        found += _bodies(graph, frozenset())
+        found += _bodies(graph, set())
     for graph in graphs(model):
         doubled = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
         if len(doubled) >= SEVERAL:
@@ -306,17 +306,20 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=value.name)
 
 
-def _bodies(graph: Graph, outer: frozenset[str]) -> Iterator[Problem]:
-    """What bodies may not do with the values around them: ``outer`` are the names that ``graph`` sees."""
-    if not any(node.bodies for node in graph.nodes):
+def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
+    """What bodies may not do with the values around them: ``visible`` are the names that ``graph`` sees, and in the end again."""
+    if not graph.bodies:
         return
-    visible = set(outer) | {value.name for value in (*graph.inputs, *graph.constants)}
+    own = {value.name for value in (*graph.inputs, *graph.constants)} - visible
+    visible |= own
     for node in graph.nodes:
         for _, body in node.bodies:
             yield from _returned(body)
             yield from _shadowed(body, visible)
-            yield from _bodies(body, frozenset(visible))
-        visible.update(value.name for value in node.outputs if value is not None)
+            yield from _bodies(body, visible)
+        own |= (made := {value.name for value in node.outputs if value is not None} - visible)
+        visible |= made
+    visible -= own
 
 
 def _returned(body: Graph) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
@@ -80,15 +80,15 @@ def problems(known: Known) -> list[Problem]:
     return found
 
 
-def counts(declaration: Declaration, value: Value, graph: Graph) -> bool:
-    """Whether ONNX Runtime looks at a declaration of a value.
+def counts(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
+    """Whether ONNX Runtime looks at a declaration of a value; ``given`` are the inputs and initializers of the graph, if it may be one.
 
     An input is what the input says, an initializer what it holds; any other value is what the output says, else its last
     ``value_info``. What a function declares counts nowhere.
     """
     if is_function_body(graph):
         return False
-    if value in graph.constants or value in graph.inputs:
+    if value in given:
         return declaration.by == "input"
     first, last = value.declared[0], value.declared[-1]
     return declaration is (last if declaration.by == "value_info" and first.by == "value_info" else first)
@@ -150,15 +150,16 @@ def _flawed(graph: Graph) -> Iterator[Problem]:
     if not any(flaws.values()):
         return
     makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    given = {*graph.inputs, *graph.constants}
     for value, flawed in flaws.items():
         if not flawed:
             continue
-        declaration = next((each for each in flawed if counts(each, value, graph)), flawed[0])
+        declaration = next((each for each in flawed if counts(each, value, graph, given)), flawed[0])
         stored = value in makers and makers[value].op == "Constant"
         fault = TYPE_MISSING.fault(
             f"{value.name!r} is declared, by {declaration.by}, {declaration.flaw}",
             help="declare its element type",
-            severity=None if counts(declaration, value, graph) and not stored else Severity.WARNING,
+            severity=None if counts(declaration, value, graph, given) and not stored else Severity.WARNING,
         )
         yield Problem(fault, graph.path, value=value.name)
 

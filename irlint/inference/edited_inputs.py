@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.inference.known import Known
-from irlint.model import Node, Port, Problem, Value
+from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import replaced
 
@@ -15,39 +15,45 @@ def at_the_break(
 ) -> tuple[Sequence[Problem], Mapping[int, int]]:
     """The problems and the roots of those that follow from others: of ports that contradict an input of the model, the first error of
     an operator that follows stands for itself, and they follow from it."""
-    ports = {
-        at: port for at in dict.fromkeys(roots.values()) if (port := _port_of_an_input(problems[at], known)) is not None
-    }
+    following: dict[int, list[int]] = {}
+    for at, root in roots.items():
+        following.setdefault(root, []).append(at)
+    makers = _makers_of_inputs(known.model.graph)
+    ports = {at: port for at in following if (port := _port_of_an_input(problems[at], makers)) is not None}
+    alike: dict[Value, list[int]] = {}
+    for at, (_, value, _) in ports.items():
+        alike.setdefault(value, []).append(at)
     told, moved = list(problems), dict(roots)
     for at, (_, value, _) in ports.items():
         if at in moved:
             continue
-        same = [other for other, (_, given, _) in ports.items() if given is value]
-        error = next((each for each, root in roots.items() if root in same and _breaks(problems[each])), None)
+        same = alike[value]
+        every = [each for root in same for each in following[root]]
+        error = min((each for each in every if _breaks(problems[each])), default=None)
         if error is None:
             continue
-        moved.update({each: error for each, root in roots.items() if root in same})
+        moved.update(dict.fromkeys(every, error))
         moved.update(dict.fromkeys(same, error))
         del moved[error]
         told[error] = _with_note(problems[error], *ports[at], known)
     return told, moved
 
 
-def _port_of_an_input(problem: Problem, known: Known) -> tuple[Port, Value, Node] | None:
+def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
+    """The nodes that are inputs of a graph, by their values."""
+    inputs = frozenset(() if graph is None else graph.inputs)
+    nodes = () if graph is None else graph.nodes
+    return {value: node for node in nodes for value in node.outputs if value in inputs}
+
+
+def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[Port, Value, Node] | None:
     """The input port that a problem is about, the value of an input of the model that it gets, and the node that is this input."""
-    node, graph = problem.node, known.model.graph
-    if (
-        node is None
-        or graph is None
-        or problem.graph
-        or problem.value is not None
-        or problem.fault.role != "declaration"
-    ):
+    node = problem.node
+    if node is None or problem.graph or problem.value is not None or problem.fault.role != "declaration":
         return None
     for port, value in zip(node.input_ports, node.inputs):
-        if value is not None and value in graph.inputs and problem.place == node.located(port.place):
-            maker = next((each for each in graph.nodes if value in each.outputs), None)
-            return None if maker is None else (port, value, maker)
+        if value is not None and value in makers and problem.place == node.located(port.place):
+            return port, value, makers[value]
     return None
 
 

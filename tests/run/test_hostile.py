@@ -251,6 +251,13 @@ def chain_of_errors(count: int) -> bytes:
     return made.SerializeToString()
 
 
+def defaults(count: int) -> bytes:
+    """Nodes each of whose inputs has an initializer of another shape."""
+    names = [f"a{at}" for at in range(count)]
+    nodes = [helper.make_node("Relu", [name], [f"y{name}"]) for name in names]
+    return model(nodes, tuple(value(name, [7]) for name in names), tuple(ints(name, [1]) for name in names))
+
+
 def same_node_names(count: int) -> bytes:
     nodes = [helper.make_node("Relu", ["x"], [f"y{at}"], name=f"n{at // 2}") for at in range(count)]
     return model([*nodes, RELU])
@@ -417,7 +424,8 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
     "variables.xml": (variables, 250),
     "unused-initializers.onnx": (unused_initializers, 2500),
     "stale-declarations.onnx": (stale_declarations, 750),
-    "chain-of-errors.onnx": (chain_of_errors, 750),
+    "chain-of-errors.onnx": (chain_of_errors, 400),
+    "defaults.onnx": (defaults, 1000),
     "same-node-names.onnx": (same_node_names, 1000),
     "repeated-imports.onnx": (repeated_imports, 1000),
     "nested.xml": (lambda n: document("<a>" * n + "</a>" * n), 5000),
