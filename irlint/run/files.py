@@ -364,8 +364,7 @@ def _raised_at(error: Exception) -> str:
     """The innermost place in irlint that an exception came through."""
     found, trace = "", error.__traceback__
     while trace is not None:
-        # Of what is compiled the path begins with the package.
-        file = f"/{trace.tb_frame.f_code.co_filename}".replace(os.sep, "/")
+        file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
         if "/irlint/" in file:
             found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
         trace = trace.tb_next
