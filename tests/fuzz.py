@@ -243,7 +243,7 @@ def inputs(seed: int) -> Iterator[tuple[Path, bytes]]:
 
 
 SHOWN = {"color": False, "every": False, "quiet": False, "columns": 80, "encoding": "utf-8"}
-SETTINGS = Settings({}, draw=True, timeout=SECONDS)
+SETTINGS = Settings({}, drawn=True, timeout=SECONDS)
 
 
 def fault(file: Path, data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What .github/CONTRIBUTING.md adds is added as it says, to a copy of the project, and works."""
+"""What .github/ADDING.md adds is added as it says, to a copy of the project, and works; what the other guides name is there."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / ".github" / "CONTRIBUTING.md"
+GUIDE = ROOT / ".github" / "ADDING.md"
 TEXT = GUIDE.read_text("utf-8")
+
+#: The first guide: the start and the map, and the three together.
+START = (GUIDE.parent / "CONTRIBUTING.md").read_text("utf-8")
+ALL = "\n".join([START, TEXT, (GUIDE.parent / "RELEASING.md").read_text("utf-8")])
 
 #: Set, what the commands of the consoles print is written into the guide instead of compared.
 REWRITE = "IRLINT_REWRITE_GOLDEN"
@@ -99,7 +103,7 @@ def applied(text: str, block: Block) -> str:
         before, after = ("".join(line[1:] for line in lines if line[0] in kinds) for kinds in (" -", " +"))
         if before:
             assert text.count(before) == 1, (
-                f"a block of .github/CONTRIBUTING.md changes lines that {block.file} has {text.count(before)} times; "
+                f"a block of .github/ADDING.md changes lines that {block.file} has {text.count(before)} times; "
                 f"bring the block up to date:\n{before}"
             )
         text = text.replace(before, after) if before else text + after
@@ -125,7 +129,7 @@ class Copy:
             path.relative_to(self.folder).as_posix(): self.contents(path)
             for name in COPIED
             for path in ([self.folder / name] if (self.folder / name).is_file() else (self.folder / name).rglob("*"))
-            if path.suffix != ".pyc" and path.name != "CONTRIBUTING.md" and path.is_file()
+            if path.suffix != ".pyc" and path.name != "ADDING.md" and path.is_file()
         }
 
     def contents(self, path: Path) -> bytes:
@@ -239,7 +243,7 @@ def test_rules_have_codes_that_are_free() -> None:
 
 
 def test_paths_exist() -> None:
-    named = re.findall(r"`((?:irlint|tests|fixtures|\.github)/[\w./*-]+|[A-Z]+\.md)`", TEXT)
+    named = re.findall(r"`((?:irlint|tests|fixtures|\.github)/[\w./*-]+|[A-Z]+\.md)`", ALL)
     assert len(named) > 15
     for path in named:
         assert list(ROOT.glob(path.replace("SUBJECT", "math").rstrip("/"))), path
@@ -248,7 +252,7 @@ def test_paths_exist() -> None:
 def test_layers_are_those_of_the_package() -> None:
     import test_layers
 
-    shown = re.findall(r"`(\w+)`", TEXT.partition("imports only from the folders before it: ")[2].partition(".\n")[0])
+    shown = re.findall(r"`(\w+)`", START.partition("imports only from the folders before it: ")[2].partition(".\n")[0])
     assert [name for name in test_layers.LAYERS if name in shown] == shown
     assert len(shown) > 10
     assert {name for name in shown if not (ROOT / "tests" / name).is_dir()} == {"model", "binding"}
@@ -258,4 +262,14 @@ def test_commands_of_the_pull_request_template_are_told() -> None:
     template = (ROOT / ".github" / "pull_request_template.md").read_text("utf-8")
     commands = re.findall(r"`((?:ruff|mypy|pytest)[^`]*)`", template)
     assert len(commands) >= 3
-    assert all(part in TEXT for command in commands for part in command.split(" && "))
+    assert all(part in START for command in commands for part in command.split(" && "))
+
+
+def test_the_start_is_short() -> None:
+    assert len(START.splitlines()) <= 120
+
+
+def test_links_between_the_guides_lead_somewhere() -> None:
+    links = re.findall(r"\]\((\w+\.md)\)", ALL)
+    assert set(links) == {"ADDING.md", "RELEASING.md"}
+    assert all((GUIDE.parent / link).is_file() for link in links)

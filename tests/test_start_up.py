@@ -67,8 +67,7 @@ def imported(path: Path) -> list[str]:
     """The modules of irlint that are imported by checking a file, and those of others that take long."""
     command = [sys.executable, "-c", CODE.format(path=str(path))]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
-    # What the compiled modules share is one more.
-    return [name for name in result.stdout.rpartition("modules: ")[2].split() if not name.endswith("__mypyc")]
+    return result.stdout.rpartition("modules: ")[2].split()
 
 
 def of_operators(modules: list[str]) -> set[str]:

@@ -1,20 +1,26 @@
-"""What the words of a command ask for; a plain check starts without the machinery that reads options."""
+"""The arguments of the command: a check starts without click, from the table of options that click's commands are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.command import check as session
-from irlint.command.options import CHECK, COMMANDS, DEFAULTS
+from irlint.command.options import CHECK, COMMANDS, DEFAULTS, KINDS
 from irlint.command.streams import complain
 from irlint.lazy_typing import Any, NoReturn
+from irlint.policy.keys import Option
 
-#: Options that a plain check may have: those without a value, those that choose from a few, and those that name a target.
-FLAGS = {flag: option.name for option in CHECK if option.kind == "flag" for flag in option.spellings}
-SWITCHES = {option.flag: (option.name, True) for option in CHECK if option.kind == "switch"}
-SWITCHES |= {option.twin: (option.name, False) for option in CHECK if option.kind == "switch"}
-CHOICES = {option.flag: option for option in CHECK if option.kind == "choice"}
-NAMED = {option.flag: option.name for option in CHECK if option.kind == "targets"}
+
+def _spelled() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
+    for option in CHECK:
+        position = True if option.kind in ("flag", "switch") else None
+        yield from ((spelling, (option, position)) for spelling in option.spellings)
+        if option.kind == "switch":
+            yield option.twin, (option, False)
+
+
+#: The options of a check by their spellings, with the value that a spelling sets; None where the next word is the value.
+SPELLED = dict(_spelled())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 
@@ -52,28 +58,34 @@ def _tell(error: Any) -> None:
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check that has no options but choices, flags and targets, None for anything else."""
+    """The paths and options of a check; None for another command, and for numbers, wrong options and joined words, which click reads."""
+    rest = list(arguments)
+    if rest[:1] == ["check"]:
+        del rest[0]
+    elif rest and rest[0] in OTHER_COMMANDS:
+        return None
     options = dict(DEFAULTS)
     paths: list[str] = []
-    rest = list(arguments[1:] if arguments[:1] == ["check"] else arguments)
-    if arguments[:1] != ["check"] and rest[:1] and rest[0] in OTHER_COMMANDS:
-        return None
     while rest:
-        argument = rest.pop(0)
-        if argument == "--":
+        word = rest.pop(0)
+        if word == "--":
             paths += rest
             break
-        if argument in FLAGS:
-            options[FLAGS[argument]] = True
-        elif argument in SWITCHES:
-            name, position = SWITCHES[argument]
-            options[name] = position
-        elif argument in CHOICES and rest and rest[0] in CHOICES[argument].values:
-            options[CHOICES[argument].name] = rest.pop(0)
-        elif argument in NAMED and rest:
-            options[NAMED[argument]] = (*options[NAMED[argument]], rest.pop(0))
-        elif argument.startswith("-"):
+        if not word.startswith("-"):
+            paths.append(word)
+            continue
+        if word not in SPELLED:
             return None
-        else:
-            paths.append(argument)
+        option, position = SPELLED[word]
+        value: Any = position
+        if value is None:
+            if not rest or not _is_text(option, rest[0]):
+                return None
+            value = rest.pop(0)
+        options[option.name] = (*options[option.name], value) if KINDS[option.kind] == () else value
     return (tuple(paths), options) if paths else None
+
+
+def _is_text(option: Option, word: str) -> bool:
+    """Whether a word is a value of an option as it is, without being converted or refused."""
+    return word in option.values if option.kind == "choice" else option.kind not in ("number", "axis")

@@ -55,7 +55,7 @@ METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "
 OWN = (
     Option(
         "--output",
-        "Also write the report to a file, whose name may tell the form.",
+        "Also write the report to a file; FORMAT defaults to the form of the file's suffix.",
         "texts",
         metavar="[FORMAT=]FILE",
         after="--format",
@@ -63,15 +63,15 @@ OWN = (
     ),
     Option(
         "--resume",
-        "Write to this journal, as --format jsonl, and go on where an earlier run of it was cut off.",
+        "Write results to this journal (form: jsonl) and continue an interrupted run.",
         "file",
         after="--format",
         section="Report",
     ),
-    Option("--jobs", "Processes; else as many as are worth it.", "number", after="--fail-on", section="Outcome"),
+    Option("--jobs", "Worker processes (default: automatic).", "number", after="--fail-on", section="Outcome"),
     Option(
         "--executor",
-        "Who checks: processes, dask (a cluster on this machine), or dask://HOST:PORT.",
+        "Run checks in processes, in dask (a cluster on this machine), or in dask://HOST:PORT.",
         "text",
         metavar="EXECUTOR",
         default="processes",
@@ -80,7 +80,7 @@ OWN = (
     ),
     Option(
         "--cache",
-        "Keep outcomes in this folder, and take from it those of models that are as they were.",
+        "Cache results in this folder and reuse those of unchanged models.",
         "file",
         metavar="FOLDER",
         after="--fail-on",
@@ -88,7 +88,7 @@ OWN = (
     ),
     Option(
         "--timeout",
-        f"Seconds that the check of one file may take; else {USUAL}.",
+        f"Time limit for each file, in seconds (default: {USUAL}).",
         "number",
         metavar="SECONDS",
         after="--fail-on",
@@ -96,51 +96,51 @@ OWN = (
     ),
     Option(
         "--update-baseline",
-        "Write the baseline: new findings in, stale entries out.",
+        "Update the baseline: add new findings and remove obsolete entries.",
         "flag",
         after="--baseline",
         section="Rules",
     ),
     Option(
         "--weights",
-        "Read the large constants too: NaN, infinity, scales of 0, numbers lost in casts.",
+        "Also read large constants: NaN, infinity, scales of 0, numbers lost in casts.",
         "flag",
         section="Models",
     ),
-    Option("--no-ignores", "Report what models list under irlint.ignore as well.", "flag", section="Rules"),
+    Option("--no-ignores", "Report findings that models list under irlint.ignore.", "flag", section="Rules"),
     Option(
         "--changed-since",
-        "Only models that differ from a git revision, or whose weights do.",
+        "Check only models that differ from a git revision, or whose weights do.",
         "text",
         metavar="REF",
         section="Files",
     ),
-    Option("--force-exclude", "Apply `exclude` to files that are named, too.", "flag", section="Files"),
-    Option("--allow-empty", "Status 0 where there is nothing to check.", "flag", section="Outcome"),
+    Option("--force-exclude", "Apply `exclude` to named files as well.", "flag", section="Files"),
+    Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "Name of the model that comes on standard input (PATH is -).",
+        "Name of the model on standard input (PATH is -).",
         "text",
         metavar="NAME",
         section="Files",
     ),
-    Option("--config", "The configuration, in place of the one that is found.", "file", section="Configuration"),
-    Option("--isolated", "No configuration.", "flag", section="Configuration"),
-    Option("--show-files", "Only list the models that would be checked.", "flag", section="Files"),
+    Option("--config", "Use this configuration file instead of searching for one.", "file", section="Configuration"),
+    Option("--isolated", "Ignore every configuration file.", "flag", section="Configuration"),
+    Option("--show-files", "List the models that would be checked, and check none.", "flag", section="Files"),
     Option(
         "--color",
-        "Colour in the text report.",
+        "Color the text report (default: auto).",
         "choice",
         values=("auto", "always", "never"),
         default="auto",
         section="Report",
     ),
-    Option("--no-progress", "No progress bar.", "flag", section="Report"),
-    Option("--statistics", "Count by rule, by operator and by exporter.", "flag", section="Report"),
-    Option("--quiet", "No summary, and no notices.", "flag", short="-q", section="Report"),
+    Option("--no-progress", "Show no progress bar.", "flag", section="Report"),
+    Option("--statistics", "Add counts by rule, by operator and by exporter.", "flag", section="Report"),
+    Option("--quiet", "Print no summary and no notices.", "flag", short="-q", section="Report"),
     Option(
         "--verbose",
-        "Show every finding in full, and name each file that is checked.",
+        "Show every finding in full and list each checked file.",
         "flag",
         short="-v",
         section="Report",
@@ -176,7 +176,7 @@ def _as_in_check(*flags: str) -> tuple[Option, ...]:
     return tuple(option for option in CHECK if option.flag in flags)
 
 
-FORM = Option("--format", "Form of the answer.", "choice", values=("text", "json"), default="text")
+FORM = Option("--format", "Output form (default: text).", "choice", values=("text", "json"), default="text")
 
 #: The options of every command that answers a question about one model.
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
@@ -197,52 +197,58 @@ FIX = (
         "--isolated",
         "--stdin-filename",
     ),
-    Option("--unsafe-fixes", "Also make the one edit that fixes an error, where only one was found.", "flag"),
+    Option("--unsafe-fixes", "Also fix an error for which exactly one fix was found.", "flag"),
     Option("--freeze", "Write the sizes of --shape into the file.", "flag"),
-    Option("--annotate", "Write value_info for the values that have none (ONNX).", "flag"),
-    Option("--diff", "Change nothing; print what would change, with status 1 where anything would.", "flag"),
-    Option("--output", "Write the one fixed model here, and leave its file as it is.", "file", metavar="FILE"),
+    Option("--annotate", "Write missing value_info (ONNX).", "flag"),
+    Option("--diff", "Change no file; print the changes, and exit with status 1 if there are any.", "flag"),
+    Option(
+        "--output", "Write the fixed model here and leave its file unchanged (one model only).", "file", metavar="FILE"
+    ),
     FORM,
 )
 
-RULES = (replaced(FORM, help="Form of the list; json has the whole pages."),)
+RULES = (replaced(FORM, help="Output form; json has the full pages (default: text)."),)
 
 SHAPES = (
     *ANSWER,
-    Option("--node", "Only values whose name, or whose node's, fits.", "globs"),
-    Option("--around", "Only values near this node or value.", "text", metavar="NAME"),
-    Option("--depth", "With --around: at most so many nodes away; else 1.", "number"),
-    Option("--inputs-outputs", "Only what the model is given and returns.", "flag"),
-    Option("--verbose", "Constants as well.", "flag", short="-v"),
+    Option("--node", "Show only values whose name, or whose node's name, matches.", "globs"),
+    Option("--around", "Show only values near this node or value.", "text", metavar="NAME"),
+    Option("--depth", "With --around: maximum distance in nodes (default: 1).", "number"),
+    Option("--inputs-outputs", "Show only the inputs and outputs of the model.", "flag"),
+    Option("--verbose", "Show constants as well.", "flag", short="-v"),
 )
 
 WHY = (
-    Option("--axis", "Only this axis; below 0 counted from the last one.", "axis"),
+    Option("--axis", "Explain only this axis; negative numbers count from the last axis.", "axis"),
     *ANSWER,
-    Option("--verbose", "Name every node that kept a size.", "flag", short="-v"),
+    Option("--verbose", "List every node that kept a size.", "flag", short="-v"),
 )
 
 CONTRACT = (
     *ANSWER,
     Option(
         "--as",
-        "Code or options for a tool, ready to be pasted, in place of the card.",
+        "Print code or options for this tool, ready to paste.",
         "choice",
         values=("torch", "onnxruntime", "openvino", "trtexec"),
     ),
-    Option("--assume", "With --as: what the sizes fulfil as well, such as 'H <= 1280'.", "texts", metavar="CONDITION"),
+    Option(
+        "--assume", "With --as: an extra condition on the sizes, such as 'H <= 1280'.", "texts", metavar="CONDITION"
+    ),
 )
 
 DIFF = (
-    Option("--format", "Form of the comparison.", "choice", values=("text", "json", "markdown"), default="text"),
-    Option("--textconv", "Print one MODEL as text, line by line, for `git diff` to compare.", "flag"),
+    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
+    Option("--textconv", "Print one MODEL as lines of text, for `git diff`.", "flag"),
 )
 
-SUMMARY = (Option("--format", "Form of the counts.", "choice", values=("text", "json", "html"), default="text"),)
+SUMMARY = (
+    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "html"), default="text"),
+)
 
 BROADCAST = (
-    Option("--rule", "Only this rule; the exit status then says whether it holds.", "text", metavar="NAME"),
-    Option("--axis", "Where the second shape begins: rules legacy, pdpd and broadcast-explicit.", "axis"),
+    Option("--rule", "Apply only this rule; exit with status 1 if the shapes break it.", "text", metavar="NAME"),
+    Option("--axis", "First axis of the second shape (rules legacy, pdpd and broadcast-explicit).", "axis"),
     FORM,
 )
 

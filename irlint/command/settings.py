@@ -224,24 +224,25 @@ def of_files(
     """How files are checked, so that what is found carries what ``forms`` show of it."""
     from irlint.run.files import Settings
 
-    shapes = _shapes(options)
-    more: dict[str, Any] = {
-        "weights": options["weights"],
-        "targets": _targets(options["target"]),
-        "skip_strangers": True,
-    }
-    more |= {"timeout": float(options["timeout"] or USUAL), "ignores": not options["no_ignores"]}
-    more |= {"silenced": any(form.silenced for form in forms), "page": any(form.facts for form in forms)}
-    more |= {"operands": any(form.whole or form.mends for form in forms)}
-    more |= {
-        "cache": ""
-        if more["page"] or options["weights"]
-        else os.path.abspath(options["cache"] or "") * bool(options["cache"])
-    }
-    draw = any(form.drawn for form in forms)
-    if config is None:
-        return Settings(shapes, draw, options["verbose"], policy, **more)
-    return Settings(shapes, draw, options["verbose"], policy, config.models, config.skips_pointers, **more)
+    drawn, silenced, facts = (any(getattr(form, name) for form in forms) for name in ("drawn", "silenced", "facts"))
+    lasting = options["cache"] and not (facts or options["weights"])
+    return Settings(
+        _shapes(options),
+        models=config.models if config is not None else None,
+        policy=policy,
+        skip_pointers=config is not None and config.skips_pointers,
+        skip_strangers=True,
+        weights=options["weights"],
+        targets=_targets(options["target"]),
+        timeout=float(options["timeout"] or USUAL),
+        ignores=not options["no_ignores"],
+        cache=os.path.abspath(options["cache"]) if lasting else "",
+        drawn=drawn,
+        silenced=silenced,
+        facts=facts,
+        operands=any(form.whole or form.mends for form in forms),
+        every=options["verbose"],
+    )
 
 
 def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:

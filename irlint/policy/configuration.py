@@ -99,13 +99,11 @@ def loaded(file: str) -> Config | None:
 
 def line_of(file: str, key: str, index: int) -> int:
     """The line of an entry of a key's list in a configuration file that was loaded."""
-    from irlint.policy.toml_places import places
+    from irlint.policy.toml_places import Places
 
     text = whole(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
-    found = places(text)
-    path = (*prefix, key)
-    start, _ = found.values.get((*path, index)) or found.keys.get(path) or (0, 0)
+    start, _ = Places(text).span((*prefix, key, index), key=False)
     return text.count("\n", 0, start) + 1
 
 

@@ -76,14 +76,14 @@ KEYS = (
         '"text"',
         values=tuple(FORMS),
         default="text",
-        option=Option("--format", "Form of the report on standard output; else text.", section="Report"),
+        option=Option("--format", "Form of the report on standard output (default: text).", section="Report"),
     ),
     Key(
         "select",
         "rules",
         "Only these rules; without this key, all of them. Of two entries the more specific one counts.",
         '["IRL1", "IRL2", "IRL3"]',
-        option=Option("--select", "Only these rules: codes, prefixes of codes, or names.", section="Rules"),
+        option=Option("--select", "Report only these rules: codes, prefixes of codes, or names.", section="Rules"),
         filled=True,
     ),
     Key(
@@ -91,14 +91,14 @@ KEYS = (
         "rules",
         "Not these rules.",
         '["nodes-not-sorted"]',
-        option=Option("--ignore", "Not these rules.", section="Rules"),
+        option=Option("--ignore", "Do not report these rules.", section="Rules"),
     ),
     Key(
         "extend-select",
         "rules",
         "These rules as well.",
         '["IRL201"]',
-        option=Option("--extend-select", "These rules as well as the selected ones.", section="Rules"),
+        option=Option("--extend-select", "Report these rules in addition to the selected ones.", section="Rules"),
     ),
     Key(
         "severity",
@@ -106,7 +106,7 @@ KEYS = (
         "Another severity for some rules",
         'nodes-not-sorted = "error"',
         values=LEVELS,
-        option=Option("--severity", "error, warning or note for a rule.", section="Rules"),
+        option=Option("--severity", "Set the severity of a rule: error, warning or note.", section="Rules"),
     ),
     Key(
         "per-file-ignores",
@@ -120,7 +120,7 @@ KEYS = (
         "The shapes that the inputs of some models have: whole numbers, names, or ? for unknown.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
         option=Option(
-            "--shape", "What if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
+            "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
         parts=(
             Key("file", "glob", "The models.", needed=True),
@@ -139,7 +139,7 @@ KEYS = (
         '["onnxruntime@1.17", "openvino@2024.0"]',
         option=Option(
             "--target",
-            "A release that has to load the models, such as onnxruntime@1.17.",
+            "Require that this release loads the models, such as onnxruntime@1.17.",
             metavar="NAME[@RELEASE]",
             section="Models",
         ),
@@ -168,7 +168,7 @@ KEYS = (
         '"error"',
         values=(*LEVELS, "never"),
         default="error",
-        option=Option("--fail-on", "Least severity for status 1; else error.", section="Outcome"),
+        option=Option("--fail-on", "Lowest severity that gives exit status 1 (default: error).", section="Outcome"),
     ),
     Key(
         "lfs-pointers",
@@ -183,14 +183,14 @@ KEYS = (
         "file",
         "Findings that are known already, in a file below the folder of the configuration; `irlint --update-baseline PATH...` writes it.",
         '"irlint-baseline.json"',
-        option=Option("--baseline", "Hide the findings that this file knows.", section="Rules"),
+        option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
     ),
     Key(
         "exclude",
         "globs",
         "Files and folders not to check; those that are named on the command line only with `--force-exclude`.",
         '["third_party", "models/old/**"]',
-        option=Option("--exclude", "Files and folders not to check.", section="Files"),
+        option=Option("--exclude", "Skip these files and folders.", section="Files"),
     ),
     Key(
         "respect-gitignore",
@@ -198,9 +198,7 @@ KEYS = (
         "Whether folders are searched without what `.gitignore` names; a file that is named is always checked.",
         "false",
         default=True,
-        option=Option(
-            "--respect-gitignore", "Search folders without what .gitignore names, or with it.", section="Files"
-        ),
+        option=Option("--respect-gitignore", "Skip files that .gitignore lists (default: yes).", section="Files"),
     ),
 )
 

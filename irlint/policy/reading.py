@@ -73,14 +73,10 @@ class Reader:
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
         """Where a key or a value stands in the text; of one that cannot be found, the innermost table around it."""
-        from irlint.policy.toml_places import places
+        from irlint.policy.toml_places import Places
 
-        self._places = found = self._places or places(self.text)
-        first, second = (found.keys, found.values) if key else (found.values, found.keys)
-        full = (*self.prefix, *path)
-        while full and full not in first and full not in second:
-            full = full[:-1]
-        return first.get(full) or second.get(full) or (0, 1)
+        self._places = self._places or Places(self.text)
+        return self._places.span((*self.prefix, *path), key=key)
 
     # --- kinds of values ----------------------------------------------------------------------------------------------
 

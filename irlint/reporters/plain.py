@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irlint.findings.faults import SEVERITIES
-from irlint.findings.report import POINTER_SKIPPED, Finding, Report
+from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
@@ -116,28 +116,38 @@ def place(finding: Finding) -> str:
 def summary(report: Report) -> str:
     """The closing lines: what was found, and what was checked."""
     checked = [file for file in report.files if file.status != "skipped"]
-    skipped = [file for file in report.files if file.status == "skipped"]
+    return f"{_found(report, len(checked))}\n{_checked(report, checked)}.\n"
+
+
+def _found(report: Report, models: int) -> str:
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
+    if not counts:
+        return "No new findings." if report.hidden else "No findings."
     hit = len({finding.path for finding in report.findings})
-    if counts:
-        more = report.following
+    found = f"Found {_joined(counts)} in {hit} of {counted(models, 'model')}"
+    if report.following:
         root = "it" if sum(map(report.count, SEVERITIES)) == 1 else "them"
-        follow = f"; {more} more {'follows' if more == 1 else 'follow'} from {root}"
-        found = f"Found {_joined(counts)} in {hit} of {counted(len(checked), 'model')}{follow * bool(more)}.{_fixable(report)}"
-    else:
-        found = "No new findings." if report.hidden else "No findings."
+        found += f"; {report.following} more {'follows' if report.following == 1 else 'follow'} from {root}"
+    return f"{found}.{_fixable(report)}"
+
+
+def _checked(report: Report, checked: list[CheckedFile]) -> str:
+    """How many models of each format were checked, and the files and findings that are not reported."""
     known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
-    result = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
-    result += f"; {unreadable} could not be read" if unreadable else ""
-    pointers = sum(file.reason == POINTER_SKIPPED for file in skipped)
-    result += f"; {no_models(len(skipped) - pointers)}" if len(skipped) > pointers else ""
-    result += f"; skipped {counted(pointers, 'Git LFS pointer')}" if pointers else ""
-    result += f"; {counted(report.suppressed, 'finding')} suppressed" if report.suppressed else ""
-    result += f"; {errors_hidden(report.errors_hidden, report.configuration)}" if report.errors_hidden else ""
-    result += f"; {counted(report.hidden, 'finding')} in the baseline" if report.hidden else ""
-    return f"{found}\n{result}.\n"
+    skipped = len(report.files) - len(checked)
+    pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
+    rest = (
+        (unreadable, f"{unreadable} could not be read"),
+        (skipped - pointers, no_models(skipped - pointers)),
+        (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),
+        (report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
+        (report.errors_hidden, errors_hidden(report.errors_hidden, report.configuration)),
+        (report.hidden, f"{counted(report.hidden, 'finding')} in the baseline"),
+    )
+    models = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
+    return "; ".join([models, *(text for count, text in rest if count)])
 
 
 def _fixable(report: Report) -> str:

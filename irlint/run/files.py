@@ -13,7 +13,7 @@ from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers import opening
 from irlint.parsers.opening import NO_HANDLES, is_url
-from irlint.records import record, replaced
+from irlint.records import NOTHING, record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
@@ -34,31 +34,37 @@ PROCESSES = "processes"
 class Settings:
     """How files are checked: plain data that every process gets.
 
-    ``models`` have shapes of their own; ``shapes`` count before theirs. With
-    ``skip_pointers`` Git LFS pointers are no models, with ``skip_strangers`` files that are known to be no models are passed over,
-    with ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the models.
-    With ``silenced`` the entries of files hold what is not reported, with ``stamped`` their size and what changes when they are
-    written, with ``page`` what is known of the models; findings have their ``operands`` unless nobody asks for them. A file may take
-    ``timeout`` seconds, None for any number. Without ``ignores`` it does not count what models list as not to be reported.
-    ``cache`` is a folder in which outcomes are kept, "" for none.
+    ``models`` are globs with shapes of their own; ``shapes`` override these. ``policy`` says what is reported, None for everything.
+    With ``skip_pointers`` Git LFS pointers are skipped, with ``skip_strangers`` files that are known to be no models.
+    With ``weights`` large constants are read; ``targets`` are releases of runtimes that have to load the models.
+    ``timeout`` is in seconds for each file, None for no limit. Without ``ignores`` the rules that models list under
+    ``irlint.ignore`` are reported as well. ``cache`` is a folder for results, "" for none. With ``stamped`` the entries of
+    files hold their size and time of modification.
+
+    The last five say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``,
+    ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule.
     """
 
-    shapes: Mapping[str, Shape]
-    draw: bool = False
-    every: bool = False
-    policy: Policy | None = None
+    shapes: Mapping[str, Shape] = NOTHING
     models: ByGlob[ModelShapes] | None = None
+    policy: Policy | None = None
     skip_pointers: bool = False
     skip_strangers: bool = False
     weights: bool = False
     targets: tuple[str, ...] = ()
     timeout: float | None = None
     ignores: bool = True
-    silenced: bool = False
-    stamped: bool = False
-    page: bool = False
-    operands: bool = True
     cache: str = ""
+    stamped: bool = False
+    drawn: bool = False
+    silenced: bool = False
+    facts: bool = False
+    operands: bool = True
+    every: bool = False
+
+
+#: A check without any option.
+DEFAULT = Settings()
 
 
 @record
@@ -236,23 +242,7 @@ def _stamped(found: Outcome, path: str) -> Outcome:
 def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
     from irlint.run.one_file import inspected
 
-    shapes, by = given(settings, path)
-    file, findings = inspected(
-        path,
-        data,
-        shapes,
-        given_by=by,
-        draw=settings.draw,
-        every=settings.every,
-        policy=settings.policy,
-        weights=settings.weights,
-        targets=settings.targets,
-        ignores=settings.ignores,
-        silenced=settings.silenced,
-        page=settings.page,
-        operands=settings.operands,
-    )
-    return Outcome(file, findings)
+    return Outcome(*inspected(path, data, settings))
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
@@ -374,8 +364,7 @@ def _raised_at(error: Exception) -> str:
     """The innermost place in irlint that an exception came through."""
     found, trace = "", error.__traceback__
     while trace is not None:
-        # Of what is compiled the path begins with the package.
-        file = f"/{trace.tb_frame.f_code.co_filename}".replace(os.sep, "/")
+        file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
         if "/irlint/" in file:
             found = f" (irlint/{file.rpartition('/irlint/')[2]}, line {trace.tb_lineno})"
         trace = trace.tb_next

@@ -108,7 +108,7 @@ def fixed(
 
     Raises OSError where it cannot be opened.
     """
-    quick = replaced(settings, draw=False, operands=True, cache="")
+    quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     state = _state(os.fstat(stream.fileno())) if data is None else None
     before = _version(path, stream, quick)

@@ -46,24 +46,40 @@ def meant(name: str, model: Model) -> Meant:
     In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port; with the path
     of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the operator of one node. Raises NotOneValue.
     """
-    values, nodes, whole = _by_value(model), _by_node(model), names_of(model)
+    values, nodes, every = _by_value(model), _by_node(model), names_of(model)
+
+    def is_name(text: str, each: Meant) -> bool:
+        return text == name
+
+    def is_name_in_main_graph(text: str, each: Meant) -> bool:
+        return text == name and not each.graph.path
+
+    def ends_in_part(text: str, each: Meant) -> bool:
+        return text.endswith(name) and text[-len(name) - 1] in SEPARATORS
+
+    def ends(text: str, each: Meant) -> bool:
+        return text.endswith(name)
+
+    def is_operator(text: str, each: Meant) -> bool:
+        return each.node is not None and each.node.op.lower() == name.lower()
+
     tiers = (
-        (each for text, each in values if text == name and not each.graph.path),
-        (each for text, each in nodes if text == name and not each.graph.path),
-        (each for text, each in whole if text == name),
-        (each for text, each in values if text == name),
-        (each for text, each in nodes if text == name),
-        (each for text, each in whole if text.endswith(name) and text[-len(name) - 1] in SEPARATORS),
-        (each for text, each in whole if text.endswith(name)),
-        (each for _, each in nodes if each.node is not None and each.node.op.lower() == name.lower()),
+        (values, is_name_in_main_graph),
+        (nodes, is_name_in_main_graph),
+        (every, is_name),
+        (values, is_name),
+        (nodes, is_name),
+        (every, ends_in_part),
+        (every, ends),
+        (nodes, is_operator),
     )
-    for tier in tiers if name else ():
-        found = list({each.value: each for each in tier}.values())
+    for named, fits in tiers if name else ():
+        found = list({each.value: each for text, each in named if fits(text, each)}.values())
         if len(found) == 1:
             return found[0]
         if found:
             raise NotOneValue(f"{name!r} may stand for {len(found)} values", _listed(found))
-    raise NotOneValue(f"no value or node is called {name!r}", proposals(name, [text for text, _ in whole]))
+    raise NotOneValue(f"no value or node is called {name!r}", proposals(name, [text for text, _ in every]))
 
 
 def names_of(model: Model) -> list[tuple[str, Meant]]:

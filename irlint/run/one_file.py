@@ -15,7 +15,8 @@ from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, MOST_LISTED, Graph, Model, Node, Place, Problem
 from irlint.parsers.opening import whole
-from irlint.records import NOTHING, replaced
+from irlint.records import replaced
+from irlint.run.files import DEFAULT, Settings, given
 
 if TYPE_CHECKING:
     from irlint.fixes.suggestions import Suggestions
@@ -34,57 +35,48 @@ NOWHERE: Span = (None, None, None, None)
 
 
 def inspected(
-    path: str,
-    data: bytes | None = None,
-    shapes: Mapping[str, Shape] | None = None,
-    *,
-    given_by: Mapping[str, str] = NOTHING,
-    draw: bool = False,
-    every: bool = False,
-    policy: Policy | None = None,
-    weights: bool = False,
-    targets: Sequence[str] = (),
-    ignores: bool = True,
-    silenced: bool = False,
-    page: bool = False,
-    operands: bool = True,
+    path: str, data: bytes | None = None, settings: Settings = DEFAULT
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The findings of one file that ``policy`` and the model leave, in document order; with ``draw`` each carries what the
-    text report shows of it, the first ones of each rule or, with ``every``, all of them.
+    """The entry of one file and its findings in document order, without those that ``settings`` or the model suppress.
 
-    With ``weights`` large constants are looked through, and ``targets`` are releases of runtimes that have to take the model. Without ``ignores`` it
-    does not count what the model lists as not to be reported. ``given_by`` says where the configuration states some of ``shapes``. Names
-    in these that the model has no input for stand in the file's entry, with ``silenced`` what is not reported, and with ``page`` what is known of the model. Findings have their ``operands`` unless
-    nobody asks for them. Raises OSError where the file cannot be opened.
+    Raises OSError where the file cannot be opened.
     """
-    model = parsers.read(path, data, weights=weights)
-    missing = _missing(model, shapes or {})
-    known = inferred(model, *(_without(each, missing) for each in (shapes or {}, given_by)))
-    found = _in_document_order(model, _every_problem(known, targets))
-    suggestions = _suggestions(known, found, data, shapes or {})
+    model = parsers.read(path, data, weights=settings.weights)
+    asked = given(settings, path)
+    missing = _missing(model, asked[0])
+    known = inferred(model, *(_without(each, missing) for each in asked))
+    found = _in_document_order(model, _every_problem(known, settings.targets))
+    suggestions = _suggestions(known, found, data, asked[0])
     if suggestions is not None:
         found = suggestions.rooted()
-    findings = _findings(model, known, found, data, with_operands=operands)
+    findings = _findings(model, known, found, data, with_operands=settings.operands)
     if model.graph is not None and any(problem.fault.rule.fixable for problem in found):
         findings = _with_fixes(known, found, findings, data)
     checked = _checked(model, missing)
-    ignores = ignores and _ignores(model)
-    if policy is not None or ignores:
-        found, findings, checked = _remaining(model, found, findings, checked, policy, ignores)
-        checked = checked if silenced else replaced(checked, silenced=())
-    if suggestions is not None and (draw or operands):
+    ignores = settings.ignores and _ignores(model)
+    if settings.policy is not None or ignores:
+        found, findings, checked = _remaining(model, found, findings, checked, settings.policy, ignores)
+    if suggestions is not None and (settings.drawn or settings.operands):
         if len(found) < len(suggestions.problems):
             suggestions.again()
         findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
-    if findings and draw:
+    if findings and settings.drawn:
         from irlint.pictures.finding import drawn
 
-        findings = drawn(model, known, found, findings, data, None if every else DRAWN, around=page)
-    if page and model.graph is not None:
+        limit = None if settings.every else DRAWN
+        findings = drawn(model, known, found, findings, data, limit, around=settings.facts)
+    return _with_details(checked, known, settings), tuple(findings)
+
+
+def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
+    """A file's entry with what is known of its model, and with its suppressed findings, where ``settings`` ask for these."""
+    if checked.silenced and not settings.silenced:
+        checked = replaced(checked, silenced=())
+    if settings.facts and known.model.graph is not None:
         from irlint.run.facts import facts
 
-        checked = replaced(checked, facts=facts(known, path))
-    return checked, tuple(findings)
+        checked = replaced(checked, facts=facts(known, known.model.path))
+    return checked
 
 
 def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:

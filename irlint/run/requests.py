@@ -36,7 +36,7 @@ def answered(
     given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
         named_shapes(shapes or {}),
-        draw=True,
+        drawn=True,
         policy=_policy(select, ignore, given),
         models=None if given is None else given.models,
         skip_pointers=given is not None and given.skips_pointers,

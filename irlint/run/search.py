@@ -165,12 +165,8 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
         seen.add((status.st_dev, status.st_ino))
         for entry in entries:
             path = os.path.normpath(entry.path)
-            if entry.name.startswith(".") or excluded(path):
-                continue
             is_folder = os.path.isdir(path)
-            if not is_folder and not entry.name.lower().endswith(SUFFIXES):
-                continue
-            if excluded.git is not None and excluded.git.ignores(path, is_folder):
+            if _is_passed(entry.name, path, is_folder, excluded):
                 continue
             is_link = _is_link(entry)
             leads_to = os.path.realpath(path) if is_link else os.path.join(real, entry.name)
@@ -183,6 +179,13 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
             elif excluded.links is not None:
                 excluded.links.add(path)
     return found
+
+
+def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
+    """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no model."""
+    if name.startswith(".") or not (is_folder or name.lower().endswith(SUFFIXES)) or excluded(path):
+        return True
+    return excluded.git is not None and excluded.git.ignores(path, is_folder)
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:

@@ -12,8 +12,11 @@ import pytest
 from irlint.command import check as session
 from irlint.command import cli
 from irlint.command.arguments import plain_check
-from irlint.command.options import CHECK, DEFAULTS, OWN
+from irlint.command.options import CHECK, DEFAULTS, KINDS, OWN
 from irlint.policy.keys import KEYS
+
+#: Kinds of options whose values are texts as they are.
+TEXTS = set(KINDS) - {"flag", "switch", "choice", "number", "axis"}
 
 PLAIN = [
     ["m.onnx"],
@@ -22,6 +25,8 @@ PLAIN = [
     ["a.onnx", "b.xml", "--format", "sarif", "--format", "json"],
     *([*option.spellings[:1], "m.onnx"] for option in CHECK if option.kind == "flag"),
     *([option.flag, value, "m.onnx"] for option in CHECK if option.kind == "choice" for value in option.values),
+    *([option.flag, "a,b", option.flag, "-v", "m"] for option in CHECK if option.kind in TEXTS),
+    *([spelling, "m.onnx"] for option in CHECK if option.kind == "switch" for spelling in (option.flag, option.twin)),
 ]
 
 
@@ -42,7 +47,16 @@ def test_plain_check_is_read_as_click_reads_it(arguments: list[str], monkeypatch
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["rules"], ["-qv", "m"], ["--select", "IRL2", "m"], ["--format=json", "m"], ["--format", "x", "m"]],
+    [
+        [],
+        ["rules"],
+        ["-qv", "m"],
+        ["--jobs", "2", "m"],
+        ["m", "--select"],
+        ["-", "m"],
+        ["--format=json", "m"],
+        ["--format", "x", "m"],
+    ],
 )
 def test_left_to_click(arguments: list[str]) -> None:
     assert plain_check(arguments) is None

@@ -145,9 +145,10 @@ def test_the_report_for_scripts_has_the_fingerprint_of_the_root(tmp_path: Path) 
 def test_what_follows_from_a_rule_that_is_not_selected_stands_for_itself(tmp_path: Path) -> None:
     path = written(CASES["an output is lost"][0], tmp_path)
     from irlint.policy.suppressions import Policy, selection
+    from irlint.run.files import Settings
     from irlint.run.one_file import inspected
 
-    _, findings = inspected(str(path), policy=Policy((selection(None, ["IRL508"], []),)))[:2]
+    _, findings = inspected(str(path), settings=Settings(policy=Policy((selection(None, ["IRL508"], []),))))[:2]
     assert [(finding.rule.code, finding.because) for finding in findings] == [("IRL101", "")]
 
 

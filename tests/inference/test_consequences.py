@@ -10,6 +10,7 @@ from cases.models import text_model
 from cases.notation import FOLDER, Text, cases, lines
 
 from irlint.findings.faults import Severity
+from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
 CHAIN = """<ir_version: 10, opset_import: ["" : 21]> chain (v0) => (v6) {
@@ -18,7 +19,7 @@ v4 = MatMul (v2, v3) v5 = Softmax <axis = 1> (v4) v6 = Add (v5, v4) }"""
 
 
 def found(model: onnx.ModelProto) -> list[tuple[str, str | None, str]]:
-    findings = inspected("model.onnx", model.SerializeToString(), operands=False)[1]
+    findings = inspected("model.onnx", model.SerializeToString(), Settings(operands=False))[1]
     return [
         (each.rule.code, each.node, each.message)
         for each in findings

@@ -169,7 +169,7 @@ def readme(text: str) -> str:
 
     folder = os.getcwd()
     os.chdir(ROOT.parent)
-    screen = rendered(checked([SCREEN], settings=Settings({}, draw=True)), color=False)
+    screen = rendered(checked([SCREEN], settings=Settings({}, drawn=True)), color=False)
     os.chdir(folder)
     text = _between(text, "screen", f"```text\n$ irlint {SCREEN}\n{screen}```\n")
     return _between(text, "rules", markdown(every_rule()))

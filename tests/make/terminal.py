@@ -41,7 +41,7 @@ def picture() -> str:
 
     folder = os.getcwd()
     os.chdir(ROOT)
-    printed = rendered(checked([MODEL], settings=Settings({}, draw=True)), color=True)
+    printed = rendered(checked([MODEL], settings=Settings({}, drawn=True)), color=True)
     os.chdir(folder)
     return drawn(f"$ irlint {MODEL}\n{printed}", f"irlint {MODEL}")
 

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import irlint
 from irlint.parsers import weights as lying
+from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
 SHAPE = (300, 7)
@@ -32,7 +33,7 @@ def model(tensor: TensorProto, op: str, dtype: int, **attributes: int) -> onnx.M
 
 
 def said(path: Path, *, read: bool = True) -> list[str]:
-    return [finding.rule.code for finding in inspected(str(path), weights=read)[1]]
+    return [finding.rule.code for finding in inspected(str(path), settings=Settings(weights=read))[1]]
 
 
 @pytest.mark.parametrize("where", ["raw", "field", "external", "constant"])
@@ -80,7 +81,7 @@ def test_divisors(tmp_path: Path) -> None:
 def test_bytes_that_are_given(tmp_path: Path) -> None:
     tensor = numpy_helper.from_array(weights(float("nan")), "w")
     data = model(tensor, "Identity", TensorProto.FLOAT).SerializeToString()
-    assert [finding.rule.code for finding in inspected("m.onnx", data, weights=True)[1]] == ["IRL734"]
+    assert [finding.rule.code for finding in inspected("m.onnx", data, Settings(weights=True))[1]] == ["IRL734"]
     assert inspected("m.onnx", data)[1] == ()
 
 

@@ -42,7 +42,7 @@ HOSTILE = (
 
 
 def page_of(*paths: Path) -> Any:
-    report = checked([str(path) for path in paths], settings=Settings({}, draw=True, page=True))
+    report = checked([str(path) for path in paths], settings=Settings({}, drawn=True, facts=True))
     return markup.fromstring(html.rendered(report.folded()))
 
 
@@ -151,7 +151,7 @@ def test_no_name_of_a_model_becomes_markup(tmp_path: Path) -> None:
     model.graph.node[-1].op_type = HOSTILE[4]
     path = tmp_path / "a<b>&'c.onnx"
     path.write_bytes(model.SerializeToString())
-    report = checked([str(path)], settings=Settings({}, draw=True, every=True, page=True))
+    report = checked([str(path)], settings=Settings({}, drawn=True, every=True, facts=True))
     root = assert_only_the_page_speaks(html.rendered(report.folded()))
     assert report.findings
     for name in HOSTILE[:4]:

@@ -13,6 +13,7 @@ from irlint.findings.report import Report
 from irlint.reporters import text
 from irlint.reporters.canvas import display
 from irlint.reporters.names import scope_of, told_apart, without_scope
+from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
 PARTS = st.sampled_from(["attn", "layers.0", "layers.1", "MatMul_output_0", "q_proj", "a", "...", "#2", "卷积", ""])
@@ -92,7 +93,7 @@ def attention(folder: Path) -> Report:
     graph = helper.make_graph(nodes, "main_graph", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     (folder / "m.onnx").write_bytes(model.SerializeToString())
-    file, findings = inspected("m.onnx", draw=True)
+    file, findings = inspected("m.onnx", settings=Settings(drawn=True))
     return Report((file,), findings, "0")
 
 

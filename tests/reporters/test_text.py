@@ -23,6 +23,7 @@ from irlint.model import Problem
 from irlint.parsers import read
 from irlint.pictures.finding import Pictures, drawn, related
 from irlint.reporters import ansi, text
+from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -211,7 +212,7 @@ def checked(folder: Path, files: Files, monkeypatch: pytest.MonkeyPatch) -> Repo
     monkeypatch.chdir(folder)
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    found = [inspected(name, draw=True) for name in files if not name.endswith(".bin")]
+    found = [inspected(name, settings=Settings(drawn=True)) for name in files if not name.endswith(".bin")]
     return Report(tuple(file for file, _ in found), tuple(f for _, findings in found for f in findings), "0")
 
 

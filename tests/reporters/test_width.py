@@ -15,6 +15,7 @@ from irlint.policy.rulebook import every_rule
 from irlint.reporters import listing, text
 from irlint.reporters.canvas import cut, display, fitting, wrapped
 from irlint.reporters.pages import page, table
+from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
 WIDTHS = (60, 80, 100, 120)
@@ -59,7 +60,7 @@ def report(folder: Path, names: tuple[str, str], shapes: tuple[list[int | str], 
     graph = helper.make_graph(nodes, left, inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     (folder / "m.onnx").write_bytes(model.SerializeToString())
-    file, findings = inspected("m.onnx", draw=True)
+    file, findings = inspected("m.onnx", settings=Settings(drawn=True))
     return Report((file,), findings, "0")
 
 

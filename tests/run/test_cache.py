@@ -219,7 +219,7 @@ def test_what_is_read_again_is_what_was_written(folder: Path) -> None:
 
     kept = 0
     for path in (*sorted(FIXTURES.glob("*/bad/*.onnx"))[::9], *sorted(FIXTURES.glob("*/bad/*.xml"))[::9]):
-        settings = Settings({}, draw=True, cache=str(folder / "kept"))
+        settings = Settings({}, drawn=True, cache=str(folder / "kept"))
         first = cache.remembered(settings, str(path))
         entry = cache._read(cache._file(settings.cache, str(path)))
         kept += entry is not None
@@ -232,7 +232,7 @@ def test_another_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     asked = cache._asked(Settings({}))
     assert cache._asked(Settings({})) == asked
-    assert cache._asked(Settings({}, draw=True)) != asked
+    assert cache._asked(Settings({}, drawn=True)) != asked
     monkeypatch.setattr(cache, "_program", lambda: iter([("irlint", 1, 2)]))
     assert cache._asked(Settings({})) != asked
 
