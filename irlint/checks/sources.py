@@ -12,7 +12,7 @@ from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
-from irlint.model.order import graphs, used_values
+from irlint.model.order import downstream, graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
 from irlint.parsers.openvino.types import renamed_type
@@ -245,23 +245,6 @@ def declared_text(port: Port) -> str:
 def fits(value: Value, declared: Tensor, known: Known) -> bool:
     """Whether a value has the type that a port declares, and its own declaration is the truth."""
     return _is_of(value.type, declared) and not contradicts(known.types.get(value), value)
-
-
-def downstream(node: Node, graph: Graph) -> set[Node]:
-    """A node and all that use what it gives, directly or through others: edges from these would make a cycle."""
-    users: dict[Value, list[Node]] = {}
-    for each in graph.nodes:
-        for value in each.inputs:
-            if value is not None:
-                users.setdefault(value, []).append(each)
-    found, waiting = {node}, [node]
-    while waiting:
-        for value in waiting.pop().outputs:
-            for user in users.get(value, ()) if value is not None else ():
-                if user not in found:
-                    found.add(user)
-                    waiting.append(user)
-    return found
 
 
 def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:

@@ -1,189 +1,110 @@
-"""Edges of an IR that lead from the wrong layer: an input port declares another type than its edge brings, and another layer gives it."""
+"""What follows from an edge of an IR that leads from the wrong layer: the problems that disappear with the edge that the ports declare."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
-from irlint.checks.sources import declared_text, downstream, fits, named
+from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.statements import Requirement
-from irlint.fixes.trials import DECLARED, Change, Trials
-from irlint.inference.causes import contradicts, differ
+from irlint.fixes.document import PORTS, Input
+from irlint.fixes.trials import DECLARED, Trials
+from irlint.fixes.wiring import Wiring
+from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
-from irlint.model import Graph, Node, Port, Problem, Value
-from irlint.model.order import used_values
+from irlint.model import Graph, Node, Problem, Value
 from irlint.records import record, replaced
 
-#: So many ports of a file are looked at, with so many questions to operators in all; more that differ are of an old writer.
-PORTS = 8
+#: So many questions to operators are asked for the edges of a file, so many layers are tried for a port, and so many may fit.
 QUESTIONS = 1200
-
-#: So many layers are tried for one port, and so many that fit are named.
 CANDIDATES = 16
-TOLD = 2
+FITTING = 2
 
 
 @record(eq=False)
-class Stray:
-    """An input port that gets another type than it declares."""
-
-    node: Node
-    index: int
-    value: Value
-
-    @property
-    def port(self) -> Port:
-        return self.node.input_ports[self.index]
-
-
-@record(eq=False)
-class Mended:
-    """A wrong edge: the problem that it is told at, the help, and the problems that are gone with the edge that is meant."""
+class Followed:
+    """The problem that a wrong edge is reported at, and all that disappear with the right one."""
 
     root: Problem
-    help: str
     gone: Sequence[Problem]
 
 
-def with_meant_edges(problems: list[Problem], known: Known, misled: Container[str]) -> list[Problem]:
-    """The problems; of a wrong edge one that says which edge is meant, from which the others follow."""
+def with_roots(problems: list[Problem], known: Known, misled: Container[str]) -> list[Problem]:
+    """The problems; those that a wrong edge brings follow from the one that it is reported at."""
     graph = known.model.graph
-    counted = [each for each in problems if each.node is not None and not each.graph and _counts(each)]
+    counted = [each for each in problems if each.node and not each.graph and each.fault.severity is not Severity.NOTE]
     nodes = {each.node for each in counted if each.fault.rule.family in misled}
     if graph is None or not nodes:
         return problems
-    asked = (node for node in graph.nodes if node in known.calls)
-    strays = [each for node in asked for each in _strays(node, known)]
-    touched = [each for each in strays if each.node in nodes]
-    if not touched or len(touched) > PORTS:
+    wiring = Wiring(known, graph)
+    touched = [(input, value) for input, value in wiring.strays if input[0] in nodes and input[0] in known.calls]
+    if not 0 < len(touched) <= PORTS:
         return problems
-    search = _Search(known, graph, counted, strays)
-    found: list[Mended] = []
-    for stray in touched:
-        reference = search.reference(stray)
-        if reference is None or any(reference is each for mended in found for each in mended.gone):
-            continue
-        mended = search.mended(stray, reference)
-        if mended is not None:
-            found.append(mended)
-    return _with_roots(problems, found)
+    edges = _Edges(known, graph, counted)
+    found: list[Followed] = []
+    for several in _guesses(wiring, touched):
+        tried = [each for each in map(edges.followed, several) if each is not None]
+        if 0 < len(tried) <= FITTING and not any(tried[0].root is each for one in found for each in one.gone):
+            found.append(tried[0])
+    return _following(problems, found)
 
 
-def _counts(problem: Problem) -> bool:
-    return problem.fault.severity is not Severity.NOTE
+def _guesses(wiring: Wiring, touched: Sequence[tuple[Input, Value]]) -> Iterator[list[tuple[Edit, ...]]]:
+    """The edges that the ports declare: each two exchanged, and for each port those from layers that lead nowhere."""
+    for edits in wiring.exchanged(wiring.strays):
+        if any((edits[0].index, edits[0].input) == (node.index, at) for (node, at), _ in touched):
+            yield [edits]
+    for target, _ in touched:
+        yield list(wiring.fed(target, wiring.unused))[:CANDIDATES]
 
 
-def _strays(node: Node, known: Known) -> Iterator[Stray]:
-    """The ports of a node that was asked: those of layers on cycles, and of layers that cannot be read, tell nothing."""
-    for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
-        if value is None or value.type == port.type:
-            continue
-        given = known.types.get(value)
-        if differ(given, port.type, known.format) and not contradicts(given, value):
-            yield Stray(node, index, value)
+class _Edges:
+    """Tries other edges in the main graph of a model."""
 
-
-class _Search:
-    """Looks for the edges that are meant in the main graph of a model."""
-
-    def __init__(self, known: Known, graph: Graph, problems: Sequence[Problem], strays: Sequence[Stray]) -> None:
+    def __init__(self, known: Known, graph: Graph, problems: Sequence[Problem]) -> None:
         self.known = known
-        self.graph = graph
         self.problems = problems
-        self.strays = strays
-        self.makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
-        self._trials: Trials | None = None
+        self.trials = Trials(known, graph, problems, QUESTIONS, _any)
 
-    @property
-    def trials(self) -> Trials:
-        if self._trials is None:
-            self._trials = Trials(self.known, self.graph, self.problems, QUESTIONS, _any)
-        return self._trials
+    def followed(self, edits: Sequence[Edit]) -> Followed | None:
+        """What disappears with other edges; None where nothing does, or other problems appear."""
+        change = self.trials.change(edits)
+        inputs = {node: dict(given) for node, given in change.inputs.items()} if change is not None else {}
+        node = next(iter(inputs), None)
+        root = self._root(node, next(iter(inputs[node]))) if node is not None else None
+        if change is None or root is None:
+            return None
+        outcome = self.trials.outcome_of(change, root) if root.by_rule else None
+        if outcome is None and not all(self._is_sound(each, given) for each, given in inputs.items()):
+            return None
+        ports = {(each, each.located(each.input_ports[at].place)) for each, given in inputs.items() for at in given}
+        fixed = {id(each) for each in (outcome.fixed if outcome is not None else ())} | {id(root)}
+        return Followed(
+            root,
+            [
+                each
+                for each in self.problems
+                if id(each) in fixed or (each.fault.rule.family == DECLARED and (each.node, each.place) in ports)
+            ],
+        )
 
-    def reference(self, stray: Stray) -> Problem | None:
-        """What the wrong edge is told at: what the operator says, else what is said of the port, else of an output."""
-        own = [each for each in self.problems if each.node is stray.node and each.because is None]
-        by_rule = [each for each in own if each.by_rule]
-        by_rule.sort(key=lambda each: -each.fault.severity.rank)
-        place = stray.node.located(stray.port.place)
+    def _root(self, node: Node, at: int) -> Problem | None:
+        """What a wrong edge is reported at: what the operator finds, else what is found at the port."""
+        own = [each for each in self.problems if each.node is node and each.because is None]
+        by_rule = sorted((each for each in own if each.by_rule), key=lambda each: -each.fault.severity.rank)
+        place = node.located(node.input_ports[at].place)
         of_port = [each for each in own if each.fault.rule.family == DECLARED and each.place == place]
         return next(iter((*by_rule, *of_port)), None)
-
-    def mended(self, stray: Stray, reference: Problem) -> Mended | None:
-        """The edge that is meant, where one is found with which the problem is gone."""
-        for other in self.strays:
-            if other is stray or other.value is stray.value:
-                continue
-            if self._fits(other.value, stray) and self._fits(stray.value, other):
-                gone = self._gone(reference, (stray, other.value), (other, stray.value))
-                if gone is not None:
-                    return Mended(reference, self._swapped(stray, other, gone), gone)
-        used = used_values(self.graph)
-        spare = [each for each in self.makers if each not in used and self._fits(each, stray)]
-        tried = [(each, self._gone(reference, (stray, each))) for each in spare[:CANDIDATES]]
-        fitting = [(each, gone) for each, gone in tried if gone is not None]
-        if not 0 < len(fitting) <= TOLD:
-            return None
-        return Mended(reference, self._led(stray, [each for each, _ in fitting], fitting[0][1]), fitting[0][1])
-
-    def _fits(self, value: Value, stray: Stray) -> bool:
-        maker = self.makers.get(value)
-        if maker is None or maker is stray.node or not fits(value, stray.port.type, self.known):
-            return False
-        return not maker.inputs or maker not in downstream(stray.node, self.graph)
-
-    def _gone(self, reference: Problem, *edges: tuple[Stray, Value]) -> list[Problem] | None:
-        """What is gone with other edges; None where the problem is not, or others come."""
-        inputs: dict[Node, dict[int, Value]] = {}
-        for stray, value in edges:
-            inputs.setdefault(stray.node, {})[stray.index] = value
-        outcome = self.trials.outcome_of(Change(inputs=inputs), reference) if reference.by_rule else None
-        if outcome is None and not all(self._is_sound(node, given) for node, given in inputs.items()):
-            return None
-        ports = {(stray.node, stray.node.located(stray.port.place)) for stray, _ in edges}
-        return [
-            each
-            for each in self.problems
-            if each is reference
-            or any(each is gone for gone in (outcome.fixed if outcome is not None else ()))
-            or (each.fault.rule.family == DECLARED and (each.node, each.place) in ports)
-        ]
 
     def _is_sound(self, node: Node, given: dict[int, Value]) -> bool:
         """Whether a node alone has no fault with other inputs, and gives what it declares."""
         values = [given.get(index, value) for index, value in enumerate(node.inputs)]
-        answer = asked_again(
-            self.known, node, [None if each is None else self.known.types.get(each) for each in values]
-        )
+        types = [None if each is None else self.known.types.get(each) for each in values]
+        answer = asked_again(self.known, node, types)
         if answer is None or answer.outputs is None or any(each.severity.rank for each in answer.faults):
             return False
         return not any(value and contradicts(made, value) for value, made in zip(node.outputs, answer.outputs))
-
-    # --- words --------------------------------------------------------------------------------------------------------
-
-    def _swapped(self, one: Stray, other: Stray, gone: Sequence[Problem]) -> str:
-        first, second = self.makers[one.value], self.makers[other.value]
-        return (
-            f"the edges from layers {first.id} and {second.id} are swapped: input port {one.port.id} of layer {one.node.id} "
-            f"declares the {declared_text(one.port)} that {named(second)} gives, and input port {other.port.id} of layer "
-            f"{other.node.id} the {declared_text(other.port)} of {named(first)}; with {self._edge(other.value, one)} and "
-            f"{self._edge(one.value, other)} {_gone_text(gone)}"
-        )
-
-    def _led(self, stray: Stray, values: Sequence[Value], gone: Sequence[Problem]) -> str:
-        wrong = self.makers[stray.value]
-        edges = ", or with ".join(self._edge(each, stray) for each in values)
-        makers = " and ".join(named(self.makers[each]) for each in values)
-        verb = "gives" if len(values) == 1 else "give"
-        return (
-            f"the edge from layer {wrong.id} is the wrong one: input port {stray.port.id} declares "
-            f"{declared_text(stray.port)}, as {makers}, which nothing uses, {verb}; with {edges} {_gone_text(gone)}"
-        )
-
-    def _edge(self, value: Value, stray: Stray) -> str:
-        maker = self.makers[value]
-        return f'from-layer="{maker.id}" from-port="{value.port}" to-layer="{stray.node.id}" to-port="{stray.port.id}"'
 
 
 def _any(requirement: Requirement) -> bool:
@@ -191,25 +112,19 @@ def _any(requirement: Requirement) -> bool:
     return True
 
 
-def _gone_text(gone: Sequence[Problem]) -> str:
-    return "this and what follows from it are gone" if len(gone) > 1 else "this is gone"
-
-
-def _with_roots(problems: list[Problem], found: Sequence[Mended]) -> list[Problem]:
-    """The problems, those that are gone with an edge that is meant as following from the one that tells of it."""
-    if not found:
+def _following(problems: list[Problem], found: Iterable[Followed]) -> list[Problem]:
+    """The problems, those that disappear with another edge as following from the one that it is reported at."""
+    roots = {id(each): one.root for one in found for each in one.gone}
+    if not roots:
         return problems
-    roots = {id(each): mended for mended in found for each in mended.gone}
     renewed: dict[int, Problem] = {}
 
     def new(problem: Problem) -> Problem:
         if id(problem) not in renewed:
-            mended, fault, because = roots.get(id(problem)), problem.fault, problem.because
-            if mended is not None and mended.root is problem:
-                fault, because = fault.changed(help=mended.help, role="connection"), None
-            elif mended is not None:
-                because = mended.root
+            root, fault = roots.get(id(problem)), problem.fault
+            because = problem.because if root is None else None if root is problem else root
             because = None if because is None else new(because)
+            fault = fault.changed(role="connection") if root is problem else fault
             same = fault is problem.fault and because is problem.because
             renewed[id(problem)] = problem if same else replaced(problem, fault=fault, because=because)
         return renewed[id(problem)]

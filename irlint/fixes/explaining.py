@@ -41,7 +41,7 @@ MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations"})
 
 
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of edges that are missing or lead from the wrong layer tell which are meant."""
+    """The problems; those of missing edges name the layers that fit, and what follows from an edge from the wrong layer follows from it."""
     counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
     if any(fault.severity is Severity.ERROR for fault in counted):
         from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
@@ -52,7 +52,7 @@ def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
 
             problems = with_sources(problems, known, unfed)
     if any(fault.rule.family in MISLED for fault in counted):
-        from irlint.fixes.edges import with_meant_edges
+        from irlint.fixes.edges import with_roots
 
-        problems = with_meant_edges(problems, known, MISLED)
+        problems = with_roots(problems, known, MISLED)
     return problems

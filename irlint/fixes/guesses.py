@@ -329,7 +329,9 @@ class Guesses:
                 yield value
 
     def _with_its_bytes(self, constant: Value) -> list[Value]:
-        """The other constants whose contents are the same bytes of a file."""
+        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of one of them."""
+        if self.known.format.ports_declare:
+            return []
         if self._sharing is None:
             self._sharing = {}
             for value, each in self.graph.constants.items():

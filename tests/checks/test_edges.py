@@ -85,46 +85,41 @@ def _findings(text: str, tmp_path: Path, size: int = 144) -> list[irlint.Finding
 
 
 @pytest.mark.parametrize(
-    ("layers", "edges", "wrong", "help"),
+    ("layers", "edges", "wrong", "fix"),
     [
         (
             PRODUCTS,
             PRODUCTS_WIRED,
             PRODUCTS_SWAPPED,
-            "the edges from layers 3 and 1 are swapped: input port 1 of layer 2 declares the float32[3, 6] that Const 'a' "
-            "(layer 1) gives, and input port 1 of layer 4 the float32[6, 3] of Const 'b' (layer 3); with from-layer=\"1\" "
-            'from-port="0" to-layer="2" to-port="1" and from-layer="3" from-port="0" to-layer="4" to-port="1" this and what '
-            "follows from it are gone",
+            'connect layer 1 "a" as input 1, and connect layer 3 "b" as input 1 in MatMul (layer 4); this also fixes 1 more',
         ),
         (
             RESHAPED,
             RESHAPED_WIRED,
             RESHAPED_WRONG,
-            "the edge from layer 5 is the wrong one: input port 1 declares float32[1, 2], as Const 'scale' (layer 3), which "
-            'nothing uses, gives; with from-layer="3" from-port="0" to-layer="4" to-port="1" this is gone',
+            'connect layer 3 "scale" as input 1',
         ),
     ],
 )
 def test_an_edge_from_the_wrong_layer_is_told_with_the_one_that_is_meant(
-    layers: list[str], edges: str, wrong: str, help: str, tmp_path: Path
+    layers: list[str], edges: str, wrong: str, fix: str, tmp_path: Path
 ) -> None:
     assert not _findings(_net(layers, edges), tmp_path)
     first, *others = _findings(_net(layers, wrong), tmp_path)
-    assert first.help == help
-    assert first.lever == ""
+    assert first.lever == fix
     assert all(each.because == first.fingerprint for each in others)
 
 
-def test_a_layer_that_fits_and_is_used_is_not_proposed(tmp_path: Path) -> None:
+def test_the_only_layer_that_fits_is_proposed_where_others_use_it(tmp_path: Path) -> None:
     used = [*RESHAPED, _layer(8, "used", "Result", "1,2", "")]
     (found,) = _findings(_net(used, f"{RESHAPED_WRONG} 3:0-8:0"), tmp_path)
-    assert "wrong one" not in found.help
+    assert found.lever == 'connect layer 3 "scale" as input 1'
 
 
 def test_of_three_layers_that_fit_none_is_proposed(tmp_path: Path) -> None:
     spare = [*RESHAPED, _const(8, "s", "1,2", 64), _const(9, "t", "1,2", 64)]
     (found,) = _findings(_net(spare, RESHAPED_WRONG), tmp_path)
-    assert "wrong one" not in found.help
+    assert "connect" not in found.lever
 
 
 def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
@@ -136,7 +131,7 @@ def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
         _layer(4, "y", "Result", "2,3", ""),
     ]
     (found,) = _findings(_net(layers, "0:0-2:0 1:0-2:1 2:2-3:0 2:2-4:0"), tmp_path)
-    assert "wrong one" not in found.help
+    assert "connect" not in found.lever
 
 
 def test_ports_on_a_cycle_tell_nothing(tmp_path: Path) -> None:
