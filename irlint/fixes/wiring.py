@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from irlint.binding.calls import INPUT_COUNT
+from irlint.checks.meant import plain
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires
@@ -98,6 +99,7 @@ class Wiring:
             yield ((self._connected(value, target),) for value in self._values(several))
         if not broken and not doubled and not self._is_layer_missing:
             for target in self.wires.free[:FEW]:
+                yield self._as_elsewhere(target)
                 yield self._whole(self.fed(target, self.unused))
             for target in self.wires.free[:FEW]:
                 yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
@@ -145,6 +147,16 @@ class Wiring:
     def fed(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
         """A value that fits for an input."""
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
+
+    def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
+        """The last value that fits for an input and is made as what comes there at layers of the same name in other blocks."""
+        node, at = target
+        others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
+        given = [each.inputs[at] for each in others if at < len(each.inputs)]
+        kinds = {_kind(self.wires.makers[value.name][0]) for value in given if value is not None}
+        if len(kinds) == 1:
+            values = [value for maker, _, value in self.wires.makers.values() if _kind(maker) in kinds]
+            yield from list(self.fed(target, values))[-1:]
 
     def _ports(self, broken: Sequence[Wire]) -> Iterator[Edits]:
         """The ports that edges name and layers lack."""
@@ -273,6 +285,11 @@ class Wiring:
         maker, (node, at) = self.wires.makers[value.name][0], target
         called = f"layer {maker.id}" + f' "{maker.name}"' * bool(maker.name)
         return _edit(node, "input", "node", value=value.name, input=at, called=called)
+
+
+def _kind(node: Node) -> tuple[str, str]:
+    """The type and the name of a layer without what tells blocks apart."""
+    return node.op, plain(node.name)
 
 
 def _is_of(given: Type | None, declared: Tensor) -> bool:

@@ -173,19 +173,13 @@ BLOCKS_WIRED = (
 def test_a_missing_edge_is_told_as_other_blocks_have_it(tmp_path: Path) -> None:
     assert not _findings(_net(BLOCKS, BLOCKS_WIRED), tmp_path)
     (found,) = _findings(_net(BLOCKS, BLOCKS_WIRED.replace(" 4:1-6:1", "")), tmp_path)
-    assert found.help == (
-        'add <edge from-layer="4" from-port="1" to-layer="6" to-port="1"/>: Relu \'b2/in\' (layer 4) gives the float32[2, 3] '
-        "that the port declares, and Add 'b1/add' (layer 3) has its input 1 from a layer of that kind"
-    )
+    assert found.lever == 'connect layer 4 "b2/in" as input 1'
 
 
-def test_a_missing_edge_of_a_single_block_is_told_with_all_that_fit(tmp_path: Path) -> None:
+def test_a_missing_edge_has_no_fix_where_three_layers_fit(tmp_path: Path) -> None:
     layers = [PARAMETER, *_block(1, 1), _layer(10, "y", "Result", "2,3", "")]
     (found,) = _findings(_net(layers, "0:0-1:0 1:1-2:0 2:1-3:0 3:2-10:0"), tmp_path)
-    assert found.help == (
-        "add an edge with to-layer=\"3\" to-port=\"1\": Parameter 'x' (layer 0), Relu 'b1/in' (layer 1) give the float32[2, 3] "
-        "that the port declares"
-    )
+    assert (found.lever, found.fix) == ("", None)
 
 
 def test_a_port_may_go_where_the_operation_works_without_it(tmp_path: Path) -> None:
