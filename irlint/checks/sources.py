@@ -1,4 +1,4 @@
-"""Which layers the input ports of an IR are meant to get their values from: those whose values have the types that the ports declare."""
+"""What may be done about input ports of an IR to which no value comes, and about the bytes of its weights that no constant has."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ SHOWN = 3
 #: The graphs are searched for the sources of this many ports.
 SEARCHED = 10
 
-#: Of this many layers that give what a port declares, each is tried at the port; of more, none is named.
-TRIED = 200
-
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
     """The problems; those of the rules about ports that no value is brought to say what may be done beside connecting one."""
@@ -41,9 +38,8 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     index = _open_port(problem, node)
-    if graph is None or index is None:
+    if index is None:
         return problem
     if fault.rule is DANGLING_EDGE:
         help = _restored(node, index, known) or _missing(node.input_ports[index])
