@@ -36,8 +36,8 @@ from irlint.parsers.weights import byte_size
 if TYPE_CHECKING:
     from irlint.fixes.wiring import Wiring
 
-#: The versions of the format, the usual one first.
-VERSIONS = ("11", "10")
+#: The versions of the format, and what writers of each have put into a file: the later one first, in whose files the other may be, too.
+VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
 #: So many types whose names are alike are tried, and those of which one begins like the other.
 ALIKE, TYPES = 0.6, 8
@@ -70,8 +70,7 @@ class Intended:
     def stages(self, problem: Problem) -> Stages:
         """The edits that may remove a problem, the likely kinds first."""
         if problem.fault.rule is UNSUPPORTED_IR_VERSION:
-            for version in VERSIONS:
-                yield iter([(Edit("ir_version", "graph", name="version", value=version),)])
+            yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
             return
         node = problem.node
         if problem.graph or self.known.model.graph is None:
@@ -80,6 +79,12 @@ class Intended:
             yield from self._of_layer(problem, node)
         if self.wiring is not None:
             yield from self.wiring.stages(problem)
+
+    def _formats(self) -> list[str]:
+        """The version whose writer wrote the file, as far as that can be seen; else both, with which a model may compute differently."""
+        if b"Runtime_version" in self.data:
+            return ["11"]
+        return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
 
     def _of_layer(self, problem: Problem, node: Node) -> Stages:
         rule, name = problem.fault.rule, problem.fault.attribute

@@ -102,7 +102,7 @@ class Wiring:
                 yield self._as_elsewhere(target)
                 yield self._whole(self.fed(target, self.unused))
             for target in self.wires.free[:FEW]:
-                yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
+                yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
 
     def _together(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
         """One way for each of several edges."""
