@@ -99,7 +99,7 @@ class Wiring:
             yield ((self._connected(value, target),) for value in self._values(several))
         if not broken and not doubled and not self._is_layer_missing:
             for target in self.wires.free[:FEW]:
-                yield self._as_elsewhere(target)
+                yield self._whole(self._as_elsewhere(target))
                 yield self._whole(self.fed(target, self.unused))
             for target in self.wires.free[:FEW]:
                 yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
