@@ -184,7 +184,8 @@ class Guesses:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
-                count = count or int(other == default)
+                written = "axis" in name and self.known.format.ports_declare
+                count = count or int(other == default and not written)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:

@@ -145,7 +145,7 @@ class Suggestions:
             for edits in islice(stage, left):
                 left -= 1
                 outcome = self.rechecked.outcome(edits, problem)
-                if outcome is not None and any(each.is_error for each in outcome.fixed):
+                if outcome is not None and not outcome.new and any(each.is_error for each in outcome.fixed):
                     found.append((edits, outcome))
             if found:
                 return _best(problem, found)
