@@ -1,18 +1,16 @@
-"""Which layers the input ports of an IR are meant to get their values from: those whose values have the types that the ports declare."""
+"""What may be done about input ports of an IR to which no value comes, and about the bytes of its weights that no constant has."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from irlint.binding import Binder
-from irlint.checks.meant import plain
 from irlint.dims import Shape, elements
 from irlint.findings.faults import Rule
-from irlint.inference.causes import contradicts
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Port, Problem, Value
-from irlint.model.order import graphs, used_values
+from irlint.model.order import downstream, graphs, used_values
 from irlint.model.tensor import BITS, UNKNOWN, Tensor, Type, shape_text, type_text
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE
 from irlint.parsers.openvino.types import renamed_type
@@ -25,12 +23,9 @@ SHOWN = 3
 #: The graphs are searched for the sources of this many ports.
 SEARCHED = 10
 
-#: Of this many layers that give what a port declares, each is tried at the port; of more, none is named.
-TRIED = 200
-
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
-    """The problems; those of the rules about ports that no value is brought to name the layers that give what the port declares."""
+    """The problems; those of the rules about ports that no value is brought to say what may be done beside connecting one."""
     searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
     return (
         [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
@@ -43,16 +38,13 @@ def _with_source(problem: Problem, known: Known) -> Problem:
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     index = _open_port(problem, node)
-    if graph is None or index is None:
+    if index is None:
         return problem
     if fault.rule is DANGLING_EDGE:
-        help = _restored(node, index, known) or _connect(node, index, graph) or _missing(node.input_ports[index])
+        help = _restored(node, index, known) or _missing(node.input_ports[index])
     else:
-        help = _connect(node, index, graph) or _used(node, index, graph, known) or fault.help
-        if _works_without(node, index, known):
-            help += ", or remove the port"
+        help = fault.help + ", or remove the port" * _works_without(node, index, known)
     return replaced(problem, fault=fault.changed(help=help))
 
 
@@ -67,10 +59,6 @@ def _open_port(problem: Problem, node: Node) -> int | None:
     if index is None or index >= len(node.input_ports) or node.inputs[index : index + 1] != (None,):
         return None
     return index
-
-
-def _connect(node: Node, index: int, graph: Graph) -> str:
-    return unused(node, index, makers_of_unused(graph), graph)
 
 
 def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
@@ -96,66 +84,6 @@ def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, V
     if not 0 < len(fitting) <= SHOWN:
         return ""
     return f"connect {' or '.join(map(named, fitting))}, which leads nowhere and gives what input {index} declares"
-
-
-def _used(node: Node, index: int, graph: Graph, known: Known) -> str:
-    """The edge that is missing: from a layer that gives what the port declares, and that other users share; first as it is in
-    other blocks of the model, where nodes of the same name have theirs from one of a name like it."""
-    port, behind = node.input_ports[index], downstream(node, graph)
-    inputs = set(node.inputs)
-    alike = [
-        (maker, value)
-        for maker, value in _made(graph)
-        if maker not in behind and value not in inputs and fits(value, port.type, known)
-    ]
-    fitting = (
-        [(maker, value) for maker, value in alike if _takes(node, index, value, known)] if len(alike) <= TRIED else []
-    )
-    if not fitting:
-        return ""
-    likely = _as_elsewhere(node, index, fitting, graph)
-    if likely is not None:
-        maker, value, other = likely
-        return (
-            f"add {edge(maker, value, node, port)}: {named(maker)} gives the {declared_text(port)} that the port declares, "
-            f"and {named(other)} has its input {index} from a layer of that kind"
-        )
-    some = [named(maker) for maker, _ in fitting[:SHOWN]]
-    more = f" and {len(fitting) - SHOWN} more" if len(fitting) > SHOWN else ""
-    verb = "gives" if len(fitting) == 1 else "give"
-    return (
-        f'add an edge with to-layer="{node.id}" to-port="{port.id}": {", ".join(some)}{more} {verb} '
-        f"the {declared_text(port)} that the port declares"
-    )
-
-
-def _as_elsewhere(
-    node: Node, index: int, fitting: list[tuple[Node, Value]], graph: Graph
-) -> tuple[Node, Value, Node] | None:
-    """The last candidate that is named as what brings this input to most nodes of this name in other blocks, and one of them."""
-    makers = {value: maker for maker, value in _made(graph)}
-    users: dict[tuple[str, str], list[Node]] = {}
-    for other in graph.nodes if node.name else ():
-        if other is node or (other.op, plain(other.name)) != (node.op, plain(node.name)):
-            continue
-        given = other.inputs[index] if index < len(other.inputs) else None
-        if given in makers:
-            users.setdefault(_kind(makers[given]), []).append(other)
-    for kind, others in sorted(users.items(), key=lambda each: -len(each[1])):
-        alike = [each for each in fitting if _kind(each[0]) == kind]
-        if alike:
-            return (*alike[-1], others[0])
-    return None
-
-
-def _kind(node: Node) -> tuple[str, str]:
-    return node.op, plain(node.name)
-
-
-def _takes(node: Node, index: int, value: Value, known: Known) -> bool:
-    """Whether nothing speaks against the value at the port."""
-    inputs = (*node.inputs[:index], value, *node.inputs[index + 1 :])
-    return None in inputs or _is_sound_with(node, inputs, known) is not False
 
 
 def _works_without(node: Node, index: int, known: Known) -> bool:
@@ -227,11 +155,6 @@ def holes(known: Known) -> Iterator[tuple[str, int, int]]:
 # --- what edges and layers are called, and what fits ------------------------------------------------------------------
 
 
-def edge(maker: Node, value: Value, node: Node, port: Port) -> str:
-    """An edge as it is written."""
-    return f'<edge from-layer="{maker.id}" from-port="{value.port}" to-layer="{node.id}" to-port="{port.id}"/>'
-
-
 def named(node: Node) -> str:
     """``Const 'w' (layer 3)``."""
     return f"{node.op} {node.label!r} (layer {node.id})"
@@ -240,28 +163,6 @@ def named(node: Node) -> str:
 def declared_text(port: Port) -> str:
     """What a port declares: ``float32[2, 3]``, or ``[2, 3]``."""
     return shape_text(port.type.shape) if port.type.dtype is None else type_text(port.type)
-
-
-def fits(value: Value, declared: Tensor, known: Known) -> bool:
-    """Whether a value has the type that a port declares, and its own declaration is the truth."""
-    return _is_of(value.type, declared) and not contradicts(known.types.get(value), value)
-
-
-def downstream(node: Node, graph: Graph) -> set[Node]:
-    """A node and all that use what it gives, directly or through others: edges from these would make a cycle."""
-    users: dict[Value, list[Node]] = {}
-    for each in graph.nodes:
-        for value in each.inputs:
-            if value is not None:
-                users.setdefault(value, []).append(each)
-    found, waiting = {node}, [node]
-    while waiting:
-        for value in waiting.pop().outputs:
-            for user in users.get(value, ()) if value is not None else ():
-                if user not in found:
-                    found.add(user)
-                    waiting.append(user)
-    return found
 
 
 def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:

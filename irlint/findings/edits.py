@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: What of a model an edit changes, beside a node: the last four are of a node, of a constant or of a declared value.
+#: What of a model an edit changes, beside a node: ``attribute`` and those behind it are of a node, of a constant or of a declared value, the
+#: last two what a layer of an IR has beside its attributes.
 Of = Literal[
     "node",
     "input",
@@ -31,6 +32,8 @@ Of = Literal[
     "entries",
     "shape",
     "type",
+    "layer",
+    "port",
 ]
 
 #: So many edits are written out; two exchange inputs.
@@ -152,7 +155,7 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
         where = "" if first.index == node else f" in {first.place}"
         return f"swap inputs {edits[0].input} and {edits[1].input}{where}"
     if len(edits) <= _SHOWN and all(
-        edit.kind == first.kind == "attribute" and edit.index == first.index for edit in edits
+        edit.kind == first.kind == "attribute" and edit.of == "node" and edit.index == first.index for edit in edits
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
@@ -172,6 +175,9 @@ def _swap(edits: Sequence[Edit]) -> bool:
 
 
 def _attribute(edit: Edit) -> str:
+    if edit.of in ("layer", "port"):
+        port = f" at input {edit.input}" if edit.of == "port" else ""
+        return f'set {edit.name}="{edit.value}"{port}'
     if edit.value is None:
         return f"remove the attribute `{edit.name}`"
     return f"set {written(edit.name, edit.value, edit.layer)}"
@@ -226,6 +232,8 @@ def _declaration(edit: Edit) -> str:
 
 
 def _inserted(edit: Edit) -> str:
+    if edit.of == "port":
+        return f"insert {'output' if edit.input is None else 'input'} port {edit.value}"
     article = "an" if edit.name[:1] in "AEIOU" else "a"
     given = f" with {listed([written(name, value, edit.layer) for name, value in edit.value])}" if edit.value else ""
     of = f", {edit.called}," if edit.called else ""
@@ -280,6 +288,8 @@ def _opset(edit: Edit) -> str:
 
 
 def _ir_version(edit: Edit) -> str:
+    if edit.name:
+        return f'set {edit.name}="{edit.value}" in <net>'
     return f"set ir_version = {edit.value}"
 
 

@@ -73,9 +73,7 @@ FAMILIES = (
 RULES: dict[str, Rule] = {}
 
 
-Role = Literal[
-    "", "wiring", "edge", "attribute", "absence", "undefined", "opset", "connection", "declaration", "given", "size"
-]
+Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
 
 #: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a body that
 #: a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime takes away what constants

@@ -36,12 +36,8 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
     return with_what_else(problems, known)
 
 
-#: The families of the rules that an edge from the wrong layer breaks.
-MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations"})
-
-
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of edges that are missing or lead from the wrong layer tell which are meant."""
+    """The problems; those of missing edges name the layers that fit."""
     counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
     if any(fault.severity is Severity.ERROR for fault in counted):
         from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT
@@ -51,8 +47,4 @@ def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
             from irlint.checks.sources import with_sources
 
             problems = with_sources(problems, known, unfed)
-    if any(fault.rule.family in MISLED for fault in counted):
-        from irlint.fixes.edges import with_meant_edges
-
-        problems = with_meant_edges(problems, known, MISLED)
     return problems

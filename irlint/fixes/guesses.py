@@ -184,7 +184,8 @@ class Guesses:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
-                count = count or int(other == default)
+                written = "axis" in name and self.known.format.ports_declare
+                count = count or int(other == default and not written)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
@@ -329,7 +330,9 @@ class Guesses:
                 yield value
 
     def _with_its_bytes(self, constant: Value) -> list[Value]:
-        """The other constants whose contents are the same bytes of a file."""
+        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of one of them."""
+        if self.known.format.ports_declare:
+            return []
         if self._sharing is None:
             self._sharing = {}
             for value, each in self.graph.constants.items():

@@ -13,6 +13,7 @@ from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
+from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 
@@ -56,14 +57,15 @@ class Inputs:
             and names.get(value.name, 1) == 1
         ][:UNUSED]
         for node in nodes if spare else ():
+            behind = downstream(node, self.graph)
             for port, given in enumerate(inputs_of(node, self.known)):
                 for value, known in spare:
-                    if value in node.outputs or (
+                    maker = self.makers.of(value)
+                    if (maker is not None and maker.node in behind) or (
                         port != missing[node] if node in missing else not _alike(known, given)
                     ):
                         continue
                     makers = self._named_after(node.inputs[port]) if node in missing else []
-                    maker = self.makers.of(value)
                     if makers and (maker is None or maker.node is None or maker.node.op != makers[0].op):
                         yield from self._behind(value, makers, node, port)
                         continue

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from irlint.findings.edits import Edit, Replacement
+from irlint.fixes.document import ENDS, ROOT, Wires, wires_of
 from irlint.fixes.outline import Element, Outline
 from irlint.fixes.wire import Piece, Unwritable
-from irlint.model import Graph, Model, Node, Place, Port
+from irlint.model import Model, Node, Place, Port
 from irlint.model.formats import OPENVINO
 from irlint.parsers.openvino.positions import Offsets, line_and_column, line_starts
-from irlint.parsers.openvino.types import BLANKS, natural, renamed_type
+from irlint.parsers.openvino.types import BLANKS, renamed_type
 from irlint.parsers.openvino.xml import Decoded, decoded
 from irlint.records import record
 
@@ -27,9 +27,6 @@ _REFERENCES = {
     "\n": "&#10;",
     "\r": "&#13;",
 }
-
-#: The ordinal of ``<net>``.
-_ROOT = 0
 
 
 @record
@@ -47,7 +44,7 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
         raise Unwritable("some bytes of the document are no characters of its encoding")
     edits = tuple(edits)
-    return list(_pieces(source, _Writer(source.text, model, edits).changed(edits), len(data)))
+    return list(_pieces(source, Writer(source.text, model, edits).changed(edits), len(data)))
 
 
 def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -> list[tuple[Replacement, ...]]:
@@ -56,7 +53,7 @@ def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -
     lines = line_starts(text)
     found: list[tuple[Replacement, ...]] = [()] * len(several)
     with suppress(Unwritable):
-        writer = _Writer(text, model, [edit for edits in several for edit in edits])
+        writer = Writer(text, model, [edit for edits in several for edit in edits])
         for at, edits in enumerate(several):
             with suppress(Unwritable):
                 found[at] = tuple([_replacement(each, lines) for each in writer.changed(edits)])
@@ -94,76 +91,34 @@ def _pieces(source: Decoded, found: Sequence[Change], size: int) -> Iterator[Pie
         yield behind, size
 
 
-#: The ids of a layer and of a port.
-_End = tuple[int, int]
-
-
-class _Wires:
-    """A graph with its layers by their indices, and with its edges: by the layers at their ends, and with their beginnings by the ports
-    that they lead into."""
-
-    def __init__(self, graph: Graph, ordinal: int) -> None:
-        self.graph = graph
-        self.ordinal = ordinal
-        self.nodes = {node.index: node for node in graph.nodes}
-        self.ids = Counter(node.id for node in graph.nodes)
-        self.values = {
-            value.name: (node, port)
-            for node in graph.nodes
-            for port, value in zip(node.output_ports, node.outputs)
-            if value is not None
-        }
-        self.of_layer: dict[int, list[Element]] = {}
-        self.into: dict[_End, list[tuple[Element, _End]]] = {}
-
-    def read(self, outline: Outline) -> None:
-        """Takes the edges from a document."""
-        edges = outline.edges.get(self.ordinal)
-        for each in edges.named("edge") if edges is not None else ():
-            try:
-                first, out, last, end = (natural(outline.value(each, name)) for name in _ENDS)
-            except ValueError:
-                continue
-            self.into.setdefault((last, end), []).append((each, (first, out)))
-            for layer in {first, last}:
-                self.of_layer.setdefault(layer, []).append(each)
-
-    def key(self, node: Node) -> int:
-        """The id by which edges name a layer. Raises Unwritable where another one has it, too."""
-        if node.id is None or not node.id.isdecimal() or self.ids[node.id] > 1:
-            raise Unwritable("the layer has no id of its own")
-        return int(node.id)
-
-    def end(self, name: str) -> _End:
-        """The end of an edge at a value. Raises Unwritable where there is no such value."""
-        if name not in self.values:
-            raise Unwritable("there is no such value")
-        node, port = self.values[name]
-        return self.key(node), port.id
-
-
-class _Writer:
+class Writer:
     """One document; ``changes`` are by the element and what of it they change, so that of two of one thing the last counts."""
 
     def __init__(self, text: str, model: Model, edits: Iterable[Edit]) -> None:
-        assert model.graph is not None
         self.text = text
+        self.model = model
+        self.fresh = 0
         self.changes: dict[tuple[int, object], Change] = {}
-        ordinals: dict[str, list[tuple[Graph, int]]] = {}
-        for graph, ordinal in _graphs(model.graph, _ROOT):
-            ordinals.setdefault(graph.path, []).append((graph, ordinal))
         paths = {edit.graph for edit in edits}
-        self.wires = {path: _Wires(*found[0]) for path, found in ordinals.items() if path in paths and len(found) == 1}
-        places = [self.node(edit).place for edit in edits]
+        self.wires = wires_of(model.graph, paths) if model.graph is not None else {}
+        places = [self.node(edit).place for edit in edits if edit.index is not None]
+        makers = [
+            self.wires[edit.graph].makers.get(edit.name)
+            for edit in edits
+            if edit.kind == "constant" and edit.graph in self.wires
+        ]
+        places += [each[0].place for each in makers if each is not None]
         wanted = {place.element for place in places if place is not None}
-        rewired = [self.graph(edit) for edit in edits if edit.kind in ("input", "remove")]
+        rewired = [self.graph(edit) for edit in edits if (edit.kind, edit.of) in _REWIRING]
+        if any(edit.kind == "ir_version" for edit in edits):
+            wanted.add(ROOT)
         self.outline = Outline(text, wanted, {each.ordinal for each in rewired})
         for each in {each.ordinal: each for each in rewired}.values():
             each.read(self.outline)
 
     def changed(self, edits: Iterable[Edit]) -> list[Change]:
         """What edits change, in ascending order. Raises Unwritable."""
-        self.changes = {}
+        self.changes, self.fresh = {}, 0
         for edit in edits:
             written = _EDITS.get((edit.kind, edit.of))
             if written is None:
@@ -171,7 +126,7 @@ class _Writer:
             written(self, edit)
         return _sorted(self.changes.values())
 
-    def graph(self, edit: Edit) -> _Wires:
+    def graph(self, edit: Edit) -> Wires:
         """The graph that an edit names."""
         if edit.graph not in self.wires:
             raise Unwritable(f"not one graph has the path {edit.graph!r}")
@@ -235,7 +190,7 @@ class _Writer:
     def insert_inside(self, element: Element, inserted: Sequence[str]) -> None:
         """Puts elements before all that an element has inside, each on a line of its own where these are."""
         outer = self.outline.blank_before(element.tag.start)
-        inner = self.outline.blank_before(element.children[0].tag.start) if element.children else _deeper(outer)
+        inner = self.outline.blank_before(element.children[0].tag.start) if element.children else deeper(outer)
         text = "".join(inner + each for each in inserted)
         if not element.is_empty:
             self.change(element, "inside", element.tag.end, element.tag.end, text)
@@ -249,7 +204,7 @@ class _Writer:
         node, port = self.port(edit)
         element = self.element(node.located(port.place))
         if edit.dtype:
-            self.set_attribute(element, "precision", _type_name(edit.dtype, port=True))
+            self.set_attribute(element, "precision", type_name(edit.dtype, port=True))
         if edit.shape is not None:
             self.set_dims(element, edit.shape)
         if node.op == OPENVINO.input_node and edit.input is None:
@@ -262,17 +217,17 @@ class _Writer:
             if edit.input >= len(node.input_ports):
                 raise Unwritable("the layer has no such input")
             return node, node.input_ports[edit.input]
-        maker, port = self.graph(edit).values.get(edit.name, (None, None))
-        if maker is not node or port is None:
+        maker, id, _ = self.graph(edit).makers.get(edit.name, (None, 0, None))
+        if maker is not node:
             raise Unwritable("the layer has no such output")
-        return node, port
+        return node, next(port for port in node.output_ports if port.id == id)
 
     def set_parameter(self, layer: Element, edit: Edit) -> None:
         data = next(iter(layer.named("data")), None)
         if data is None:
             raise Unwritable("the Parameter states no shape")
         if edit.dtype:
-            self.set_attribute(data, "element_type", _type_name(edit.dtype, port=False))
+            self.set_attribute(data, "element_type", type_name(edit.dtype, port=False))
         if edit.shape is not None:
             written = self.outline.value(data, "shape").strip(BLANKS).removeprefix("[").removesuffix("]")
             old = [each.strip(BLANKS) for each in written.split(",")]
@@ -287,7 +242,7 @@ class _Writer:
         """Writes the dims of a port, but those that are texts and written already."""
         written = port.named("dim")
         for dim, size in zip(written, shape):
-            text = _size(size)
+            text = size_text(size)
             if isinstance(size, str):
                 continue
             if dim.is_empty:
@@ -296,7 +251,7 @@ class _Writer:
                 self.change(dim, "size", dim.tag.end, dim.inside_end, text)
         for dim in written[len(shape) :]:
             self.change(dim, "size", dim.tag.start - len(self.outline.blank_before(dim.tag.start)), dim.end, "")
-        more = [f"<dim>{_size(size)}</dim>" for size in shape[len(written) :]]
+        more = [f"<dim>{size_text(size)}</dim>" for size in shape[len(written) :]]
         if more and written:
             last = written[-1]
             blank = self.outline.blank_before(last.tag.start)
@@ -313,73 +268,137 @@ class _Writer:
         if edit.graph and node.op in (OPENVINO.input_node, OPENVINO.output_node):
             raise Unwritable("what uses the body counts on the layer")
         self.remove(self.layer(edit))
-        for each in wires.of_layer.get(wires.key(node), ()):
-            self.remove(each)
+        for each in wires.of_layer(wires.key(node)):
+            self.remove(each.element)
 
     def remove(self, element: Element) -> None:
         start = element.tag.start
         self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
 
     def connect(self, edit: Edit) -> None:
-        """Lets an edge lead into an input port from another value."""
+        """Lets one edge lead into an input port, from a value: that which does, one that leads nowhere, or a new one."""
         node, port = self.port(edit)
         wires = self.graph(edit)
         end, source = (wires.key(node), port.id), wires.end(str(edit.value))
-        found = [each for each, _ in wires.into.get(end, ())]
-        if len(found) > 1:
-            raise Unwritable("several edges lead into the port")
-        texts = dict(zip(_ENDS, map(str, (*source, *end))))
-        if found:
-            for name in _ENDS[:2]:
-                self.set_attribute(found[0], name, texts[name])
+        found = wires.into(end)
+        kept = next(
+            (each for each in found if each.source == source), found[0] if found else wires.nearest(source, end)
+        )
+        for each in found:
+            if each is not kept:
+                self.remove(each.element)
+        texts = dict(zip(ENDS, map(str, (*source, *end))))
+        if kept is None:
+            self.add_edge(wires, texts)
+        elif kept.ids != (*source, *end):
+            self.rewire(kept.element, texts)
+
+    def rewire(self, edge: Element, texts: Mapping[str, str]) -> None:
+        """Writes the ends of an edge, of one that lacks one of their names as a new element."""
+        names = {name for name, *_ in self.outline.attributes(edge)}
+        if not names >= texts.keys():
+            self.change(edge, "gone", edge.tag.start, edge.end, _edge(texts))
             return
+        for name, text in texts.items():
+            if self.outline.value(edge, name) != text:
+                self.set_attribute(edge, name, text)
+
+    def add_edge(self, wires: Wires, texts: Mapping[str, str]) -> None:
         edges = self.outline.edges.get(wires.ordinal)
         if edges is None:
             raise Unwritable("the graph has no edges")
-        text = "<edge " + " ".join(f'{name}="{value}"' for name, value in texts.items()) + "/>"
         if not edges.children:
-            self.insert_inside(edges, [text])
+            self.insert_inside(edges, [_edge(texts)])
             return
         last = edges.children[-1]
-        self.change(edges, end, last.end, last.end, self.outline.blank_before(last.tag.start) + text)
+        self.change(
+            edges, tuple(texts.items()), last.end, last.end, self.outline.blank_before(last.tag.start) + _edge(texts)
+        )
+
+    def layer_attribute(self, edit: Edit) -> None:
+        """Writes an attribute of a layer itself."""
+        self.set_attribute(self.layer(edit), edit.name, str(edit.value))
+
+    def port_id(self, edit: Edit) -> None:
+        """Writes the id of an input port."""
+        node, port = self.port(edit)
+        self.set_attribute(self.element(node.located(port.place)), "id", str(edit.value))
+
+    def insert_port(self, edit: Edit) -> None:
+        from irlint.fixes.new_layers import insert_port
+
+        insert_port(self, edit)
+
+    def insert_layer(self, edit: Edit) -> None:
+        from irlint.fixes.new_layers import insert_layer
+
+        insert_layer(self, edit)
+
+    def entries(self, edit: Edit) -> None:
+        """Lets a constant begin where the weights hold its new entries."""
+        from irlint.fixes.stored import offset_of
+
+        graph = self.model.graph
+        value, constant = (
+            next(((value, each) for value, each in graph.constants.items() if value.name == edit.name), (None, None))
+            if graph is not None and not edit.graph
+            else (None, None)
+        )
+        if value is None or constant is None or len(edit.value) != len(constant.tensor.value or ()):
+            raise Unwritable("there is no such constant")
+        offset = offset_of(self.model, edit.value, constant.tensor.dtype or "")
+        node = self.graph(edit).makers[edit.name][0]
+        layer = self.element(node.place)
+        data = next(iter(layer.named("data")), None)
+        if offset is None or data is None:
+            raise Unwritable("the weights do not hold these entries")
+        self.set_attribute(data, "offset", str(offset))
+
+    def version(self, edit: Edit) -> None:
+        """Writes the version of the file."""
+        net = self.outline.elements.get(ROOT)
+        if net is None:
+            raise Unwritable("the document has no root")
+        self.set_attribute(net, "version", str(edit.value))
 
 
-_ENDS = ("from-layer", "from-port", "to-layer", "to-port")
+#: The edits that are about edges.
+_REWIRING = {("input", "node"), ("remove", "node"), ("insert", "node")}
 
-_EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
-    ("attribute", "node"): _Writer.attribute,
-    ("declaration", "node"): _Writer.declaration,
-    ("input", "node"): _Writer.connect,
-    ("rename", "attribute"): _Writer.rename_attribute,
-    ("rename", "operator"): _Writer.rename_operator,
-    ("rename", "node"): _Writer.rename,
-    ("remove", "node"): _Writer.remove_layer,
+_EDITS: dict[tuple[str, str], Callable[[Writer, Edit], None]] = {
+    ("attribute", "node"): Writer.attribute,
+    ("declaration", "node"): Writer.declaration,
+    ("input", "node"): Writer.connect,
+    ("rename", "attribute"): Writer.rename_attribute,
+    ("rename", "operator"): Writer.rename_operator,
+    ("rename", "node"): Writer.rename,
+    ("remove", "node"): Writer.remove_layer,
+    ("attribute", "layer"): Writer.layer_attribute,
+    ("attribute", "port"): Writer.port_id,
+    ("insert", "port"): Writer.insert_port,
+    ("insert", "node"): Writer.insert_layer,
+    ("constant", "entries"): Writer.entries,
+    ("ir_version", "graph"): Writer.version,
 }
 
 
-def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
-    """A graph and the bodies in it, each with the ordinal of its element."""
-    yield graph, ordinal
-    for node in graph.nodes:
-        for name, body in node.bodies:
-            place = node.located(node.attributes[name].place)
-            if place is not None:
-                yield from _graphs(body, place.element)
+def _edge(texts: Mapping[str, str]) -> str:
+    return "<edge " + " ".join(f'{name}="{text}"' for name, text in texts.items()) + "/>"
 
 
-def _type_name(dtype: str, *, port: bool) -> str:
+def type_name(dtype: str, *, port: bool) -> str:
     name = renamed_type(dtype, port=port)
     if name is None:
         raise Unwritable(f"an IR has no element type {dtype}")
     return name
 
 
-def _size(size: int | str | None) -> str:
+def size_text(size: object) -> str:
     """A dim of a port, which states numbers only."""
     return str(size) if isinstance(size, int) else "-1"
 
 
-def _deeper(blank: str) -> str:
+def deeper(blank: str) -> str:
     """The blanks before what is inside an element, by those before itself."""
     if "\n" not in blank and "\r" not in blank:
         return ""

@@ -9,8 +9,10 @@ from irlint.records import record
 
 @record
 class Outcome:
-    """The problems that disappear, the declarations that are stale then, and what the node of the problem that was asked about takes."""
+    """The problems that disappear, the declarations that are stale then, what the node of the problem that was asked about takes, and how
+    many warnings appear that safe fixes remove."""
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()
     inputs: tuple[Type | None, ...] = ()
+    new: int = 0

@@ -32,28 +32,32 @@ class Element:
 class Outline:
     """The elements of a text that have these ordinals, with all that is inside them, by their ordinals.
 
-    ``edges`` are the first ``<edges>`` of each of the elements that stand for ``graphs``, by the ordinals of these.
+    ``edges`` and ``layers`` are the first ``<edges>`` and ``<layers>`` of each of the elements that stand for ``graphs``, by the ordinals of
+    these.
     """
 
     def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
         self.text = text
         self.elements: dict[int, Element] = {}
         self.edges: dict[int, Element] = {}
+        self.layers: dict[int, Element] = {}
+        parts = {"edges": self.edges, "layers": self.layers}
         ordinal = -1
         around: list[tuple[int, Element | None]] = [(-1, None)]
         for token, end in tokens(text):
             if token["start"]:
                 ordinal += 1
                 within, parent = around[-1]
-                is_edges = token["start"] == "edges" and within in graphs and within not in self.edges
+                part = parts.get(token["start"]) if within in graphs else None
+                is_part = part is not None and within not in part
                 element = None
-                if parent is not None or is_edges or ordinal in wanted:
+                if parent is not None or is_part or ordinal in wanted:
                     tag = StartTag(ordinal, token.start(), end, token.start("attributes"), token["attributes"])
                     element = self.elements[ordinal] = Element(token["start"], tag)
                 if parent is not None and element is not None:
                     parent.children.append(element)
-                if is_edges and element is not None:
-                    self.edges[within] = element
+                if part is not None and is_part and element is not None:
+                    part[within] = element
                 if not token["empty"]:
                     around.append((ordinal, element))
             elif token["end"] and len(around) > 1:

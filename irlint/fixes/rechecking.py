@@ -32,6 +32,7 @@ class Rechecked:
         self.data = data
         self.problems = problems
         self.shapes = shapes
+        self._known: dict[tuple[Edit, ...], list[Problem] | None] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
         """What edits do; None where ``problem`` stays, another appears that no safe fix takes away, or the file cannot be written."""
@@ -47,10 +48,10 @@ class Rechecked:
             else:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
-        new = [each for each in after if left[_key(each)] > 0 and not _may_appear(each, outputs)]
-        if new or not any(each is problem for each in fixed):
+        new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
+        if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
-        return Outcome(tuple(each for each in fixed if each.node is not None or each is problem))
+        return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
         """Whether the file can be written with some edits; of one that is too large to be read again nobody knows it here."""
@@ -58,10 +59,21 @@ class Rechecked:
         return self._is_large() or (form is not None and bool(form.writer) and self._written(edits) is not None)
 
     def _after(self, edits: Sequence[Edit]) -> list[Problem] | None:
+        key = tuple(edits)
+        if key not in self._known:
+            self._known[key] = self._found(edits)
+        return self._known[key]
+
+    def _found(self, edits: Sequence[Edit]) -> list[Problem] | None:
         form = self.model.format
         raw = self._written(edits) if form is not None and form.writer and not self._is_large() else None
         model = parsers.read(self.model.path, raw) if raw is not None else None
         return None if model is None or model.graph is None else every_problem(inferred(model, self.shapes))
+
+    @property
+    def document(self) -> bytes:
+        """The bytes of the file; nothing of one that is too large to be read again."""
+        return b"" if self._is_large() else self.data or b""
 
     def _is_large(self) -> bool:
         """Whether a file is too large to be read again, or cannot be: one on a server, or one that is gone."""

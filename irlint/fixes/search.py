@@ -308,7 +308,7 @@ def may_be_fixed(problem: Problem, known: Known) -> bool:
     if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False
     family = problem.fault.rule.family
-    if problem.fault.severity is Severity.NOTE or problem.fault.role == "connection":
+    if problem.fault.severity is Severity.NOTE:
         return False
     if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
         return len(problem.sizes) <= SIZES

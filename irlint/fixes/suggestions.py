@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from itertools import islice
 
 from irlint.dims import product
@@ -12,7 +13,7 @@ from irlint.findings.wording import counted
 from irlint.fixes.rechecking import Rechecked
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
-from irlint.lazy_typing import TYPE_CHECKING
+from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Problem
 from irlint.records import record, replaced
 
@@ -72,17 +73,30 @@ class Suggestions:
         self._search: Search | None = None
         self._found: list[Suggestion] = []
         self._kinds: set[tuple[str, str, str | None]] = set()
+        self._document: Any = None
 
     def again(self) -> None:
         """Looks for fixes of as many findings more: those that are reported, where others are hidden."""
         self.looked = 0
         self._kinds.clear()
 
+    @property
+    def _most(self) -> int:
+        """So often the whole file may be checked again for one finding."""
+        return max(FEWEST_CHECKS, NODES_CHECKED // max(self.known.model.nodes, 1))
+
+    @property
+    def _in_order(self) -> Sequence[Problem]:
+        """The problems in the order in which fixes are looked for: of a document errors first, which may be all that warnings follow from."""
+        form = self.known.model.format
+        by_document = form is not None and bool(form.intended)
+        return sorted(self.problems, key=lambda each: -each.fault.severity.rank) if by_document else self.problems
+
     def rooted(self) -> list[Problem]:
         """The problems; those that the one fix of another also removes have that other as ``because``."""
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
-        for problem in self.problems:
+        for problem in self._in_order:
             suggestion = None if id(problem) in causes else self.of(problem)
             if suggestion is None or len(suggestion.alternatives) > 1 or not suggestion.sure:
                 continue
@@ -112,7 +126,10 @@ class Suggestions:
         self._kinds.add(kind)
         from irlint.fixes.corrections import may_be_corrected
 
-        suggestion = None if may_be_corrected(problem) else self._searched(problem)
+        suggestion = self._intended(problem)
+        self.looked += suggestion is not None
+        if suggestion is None and not may_be_corrected(problem):
+            suggestion = self._searched(problem)
         suggestion = self._corrected(problem) if suggestion is None else suggestion
         if suggestion is None:
             return None
@@ -121,24 +138,41 @@ class Suggestions:
         self._found.append(suggestion)
         return suggestion
 
+    def _intended(self, problem: Problem) -> Suggestion | None:
+        """What a document was intended to state, by the rest of it: the first of several kinds of edits that removes an error, where it is
+        the only one of its kind that removes as many problems."""
+        form = self.known.model.format
+        if form is None or not form.intended:
+            return None
+        if self._document is None:
+            self._document = import_module(f"irlint.fixes.{form.intended}").Intended(
+                self.known, self.rechecked.document
+            )
+        left = self._most
+        for stage in self._document.stages(problem):
+            found: list[tuple[tuple[Edit, ...], Outcome]] = []
+            for edits in islice(stage, left):
+                left -= 1
+                outcome = self.rechecked.outcome(edits, problem)
+                if outcome is not None and not outcome.new and any(each.is_error for each in outcome.fixed):
+                    found.append((edits, outcome))
+            if found:
+                return _best(problem, found)
+        return None
+
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """What was intended where a name is spelled wrong, or the opset that is imported is another one."""
         from irlint.fixes.corrections import corrections
 
         self.looked += 1
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
-        most = max(FEWEST_CHECKS, NODES_CHECKED // max(self.known.model.nodes, 1))
-        for edits in islice(corrections(problem, self.known), most):
+        for edits in islice(corrections(problem, self.known), self._most):
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
                 if edits[0].kind in ("opset", "rename"):
                     break
-        orders = [(-len(outcome.fixed), len(edits)) for edits, outcome in found]
-        best = [each for each, order in zip(found, orders) if order == min(orders)]
-        if not 0 < len(best) <= SUGGESTED:
-            return None
-        return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
+        return _best(problem, found)
 
     def _searched(self, problem: Problem) -> Suggestion | None:
         graph = self.known.model.graph
@@ -164,8 +198,21 @@ def _index(problem: Problem) -> int | None:
     return problem.node.index if problem.node is not None and not problem.graph else None
 
 
+def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
+    """Of edits those that remove most problems and bring fewest, with the fewest edits; None where too many do."""
+    orders = [(outcome.new - len(outcome.fixed), len(edits)) for edits, outcome in found]
+    best = [each for each, order in zip(found, orders) if order == min(orders)]
+    if not 0 < len(best) <= SUGGESTED:
+        return None
+    return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
+
+
 def _as_data(edit: Edit) -> Edit:
-    """An edit of which sizes that stay dynamic are those that are declared."""
+    """An edit of which sizes that stay dynamic are those that are declared, and element types are those that the format names."""
+    if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
+        from irlint.parsers.openvino.types import renamed_type
+
+        return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
     if edit.shape is None:
         return edit
     shape, before = (

@@ -350,7 +350,7 @@ class _Facts:
         if not problem.by_rule and problem.fault.rule.family != DECLARED:
             return None
         known_twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
-        if known_twice is not None and problem.fault.role != "connection":
+        if known_twice is not None:
             return known_twice
         if problem.fault.rule.family == TYPES and problem.fault.input is not None:
             from irlint.inference.shared_values import first_refused

@@ -30,8 +30,8 @@ class Format:
     have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module of ``targets`` that judges them;
     ``restamps``: a model can be saved with another version of the format and of its opset.
     ``weights`` ends the names of the files beside models that hold their constants, "" where any name may. ``writer`` is the module of
-    ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what changes nothing but what is stated; "" where
-    none does.
+    ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what changes nothing but what is stated, and ``intended``
+    the one that knows what its documents were intended to state; "" where none does.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Format:
     weights: str = ""
     writer: str = ""
     safe_fixes: str = ""
+    intended: str = ""
 
     @property
     def loaded_by(self) -> str:
@@ -125,6 +126,7 @@ OPENVINO = Format(
     weights=".bin",
     writer="openvino",
     safe_fixes="ports",
+    intended="layers",
 )
 
 #: Every format, in the order in which a summary counts their models.

@@ -143,3 +143,20 @@ def graphs(model: Model) -> Iterator[Graph]:
         graph = waiting.pop()
         yield graph
         waiting += reversed(graph.bodies)
+
+
+def downstream(node: Node, graph: Graph) -> set[Node]:
+    """A node and all that use what it gives, directly or through others: edges from these would make a cycle."""
+    users: dict[Value, list[Node]] = {}
+    for each in graph.nodes:
+        for value in each.inputs:
+            if value is not None:
+                users.setdefault(value, []).append(each)
+    found, waiting = {node}, [node]
+    while waiting:
+        for value in waiting.pop().outputs:
+            for user in users.get(value, ()) if value is not None else ():
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+    return found

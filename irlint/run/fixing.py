@@ -27,6 +27,9 @@ UNSAFE: Applicability = "unsafe"
 
 Applied = list[tuple[Finding, Fix]]
 
+#: The family of the rules about what nothing uses.
+HYGIENE = "hygiene"
+
 #: A fix may make room for another one; after so many rounds, what is left is left.
 ROUNDS = 20
 
@@ -264,10 +267,11 @@ def _is_worse(after: Outcome, before: Outcome) -> bool:
 
 
 def _last(outcome: Outcome) -> Collection[Rule]:
-    """The rules that are only looked for where there is no error."""
+    """The rules about what nothing uses that are only looked for where there is no error."""
     form = next(form for form in FORMATS if form.name == outcome.file.format)
     modules = [import_module(f"irlint.checks.{name}") for name in form.last_checks]
-    return {each for module in modules for each in vars(module).values() if isinstance(each, Rule)}
+    found = (each for module in modules for each in vars(module).values() if isinstance(each, Rule))
+    return {each for each in found if each.family == HYGIENE}
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:

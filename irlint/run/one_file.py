@@ -96,7 +96,9 @@ def _suggestions(
     known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
     """What looks for the edits that fix a model; None where it has no problem that an edit may fix."""
-    if known.model.graph is None or not any(map(_may_be_fixed, found)):
+    form = known.model.format
+    by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
+    if not by_document and (known.model.graph is None or not any(map(_may_be_fixed, found))):
         return None
     from irlint.fixes.rechecking import Rechecked
     from irlint.fixes.suggestions import Suggestions

@@ -86,7 +86,7 @@ BREACHES = [
         '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
         "",
         "IRL108",
-        "connect Const 'w' (layer 1), which leads nowhere and gives what input 1 declares",
+        'add an edge with to-layer="2" to-port="1"',
     ),
     (
         'from-layer="2" from-port="2"',

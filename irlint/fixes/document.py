@@ -1,0 +1,175 @@
+"""The graphs of an IR as its document has them: the edges with what is at their ends, and the ports into which none leads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from irlint.findings.edits import Edit
+from irlint.fixes.outline import Element, Outline
+from irlint.fixes.wire import Unwritable
+from irlint.model import Graph, Node, Value
+from irlint.parsers.openvino.types import natural
+from irlint.records import record
+
+#: The attributes of an edge: where it begins, and where it ends.
+ENDS = ("from-layer", "from-port", "to-layer", "to-port")
+
+#: The ordinal of ``<net>``.
+ROOT = 0
+
+#: The ids of a layer and of a port, None where there is no number.
+End = tuple[int | None, int | None]
+
+Edits = tuple[Edit, ...]
+
+#: Kinds of edits, the likely ones first, each with its edits.
+Stages = Iterator[Iterable[Edits]]
+
+#: The families of rules that an edge from the wrong layer breaks.
+MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations", "operators"})
+
+#: More ports that declare another type than comes are of an old writer.
+PORTS = 8
+
+#: An input port: its layer, and which of the inputs it is.
+Input = tuple[Node, int]
+
+
+@record(eq=False)
+class Wire:
+    """An ``<edge>``, and the ids that it names in the order of ``ENDS``, None where it has no number."""
+
+    element: Element
+    ids: tuple[int | None, ...]
+
+    @property
+    def source(self) -> End:
+        """The ids of the layer and of the port where it begins."""
+        return self.ids[0], self.ids[1]
+
+    @property
+    def target(self) -> End:
+        """The ids of the layer and of the port where it ends."""
+        return self.ids[2], self.ids[3]
+
+
+class Wires:
+    """A graph with its layers by their indices, and its edges once these are read from a document."""
+
+    def __init__(self, graph: Graph, ordinal: int) -> None:
+        self.graph = graph
+        self.ordinal = ordinal
+        self.nodes = {node.index: node for node in graph.nodes}
+        self.ids = Counter(node.id for node in graph.nodes)
+        self.makers: dict[str, tuple[Node, int, Value]] = {}
+        self.inputs: dict[End, Input] = {}
+        self.outputs: dict[End, Value] = {}
+        for node in graph.nodes:
+            own = self.own_id(node)
+            for at, port in enumerate(node.input_ports if own is not None else ()):
+                self.inputs[own, port.id] = node, at
+            for port, value in zip(node.output_ports, node.outputs):
+                if value is not None:
+                    self.makers[value.name] = node, port.id, value
+                if value is not None and own is not None:
+                    self.outputs[own, port.id] = value
+        self.every: list[Wire] = []
+
+    def read(self, outline: Outline) -> None:
+        """Takes the edges from a document."""
+        edges = outline.edges.get(self.ordinal)
+        for each in edges.named("edge") if edges is not None else ():
+            self.every.append(Wire(each, tuple(_number(outline.value(each, name)) for name in ENDS)))
+
+    def own_id(self, node: Node) -> int | None:
+        """The id by which edges name a layer, None where it has none of its own."""
+        if node.id is None or not node.id.isdecimal() or self.ids[node.id] > 1:
+            return None
+        return int(node.id)
+
+    def key(self, node: Node) -> int:
+        """The id by which edges name a layer. Raises Unwritable where it has none of its own."""
+        own = self.own_id(node)
+        if own is None:
+            raise Unwritable("the layer has no id of its own")
+        return own
+
+    def end(self, name: str) -> End:
+        """The end of an edge at a value. Raises Unwritable where there is no such value."""
+        if name not in self.makers:
+            raise Unwritable("there is no such value")
+        node, port, _ = self.makers[name]
+        return self.key(node), port
+
+    def value(self, wire: Wire) -> Value | None:
+        """The value that an edge brings, None where it begins nowhere."""
+        return self.outputs.get(wire.source)
+
+    def target(self, wire: Wire) -> Input | None:
+        """The input that an edge leads into, None where it ends nowhere."""
+        return self.inputs.get(wire.target)
+
+    def into(self, end: End) -> list[Wire]:
+        """The edges into a port."""
+        return [each for each in self.every if each.target == end]
+
+    def of_layer(self, id: int) -> list[Wire]:
+        """The edges that begin or end at a layer."""
+        return [each for each in self.every if id in (each.ids[0], each.ids[2])]
+
+    @property
+    def broken(self) -> list[Wire]:
+        """The edges that begin or end nowhere."""
+        return [each for each in self.every if self.value(each) is None or self.target(each) is None]
+
+    @property
+    def free(self) -> list[Input]:
+        """The inputs into which no edge leads."""
+        taken = {each.target for each in self.every}
+        return [found for end, found in self.inputs.items() if end not in taken]
+
+    @property
+    def doubled(self) -> Iterator[tuple[Input, list[Wire]]]:
+        """The inputs into which several edges lead, with these."""
+        found: dict[Input, list[Wire]] = {}
+        for each in self.every:
+            target = self.target(each)
+            if target is not None:
+                found.setdefault(target, []).append(each)
+        return ((target, wires) for target, wires in found.items() if len(wires) > 1)
+
+    def nearest(self, source: End, target: End) -> Wire | None:
+        """The edge that begins or ends nowhere and has most in common with one from ``source`` to ``target``: one end, or a part of both."""
+        wanted = (*source, *target)
+        counted = [(sum(one == other for one, other in zip(each.ids, wanted)), each) for each in self.broken]
+        most = max((count for count, _ in counted), default=0)
+        found = [each for count, each in counted if count == most]
+        return found[0] if most > 1 else None
+
+
+def wires_of(graph: Graph, paths: Iterable[str]) -> dict[str, Wires]:
+    """The graphs of some paths, that of each which is the only one of its path."""
+    wanted = set(paths)
+    found: dict[str, list[tuple[Graph, int]]] = {}
+    for each, ordinal in _graphs(graph, ROOT):
+        if each.path in wanted:
+            found.setdefault(each.path, []).append((each, ordinal))
+    return {path: Wires(*several[0]) for path, several in found.items() if len(several) == 1}
+
+
+def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
+    """A graph and the bodies in it, each with the ordinal of its element."""
+    yield graph, ordinal
+    for node in graph.nodes:
+        for name, body in node.bodies:
+            place = node.located(node.attributes[name].place)
+            if place is not None:
+                yield from _graphs(body, place.element)
+
+
+def _number(text: str) -> int | None:
+    try:
+        return natural(text)
+    except ValueError:
+        return None

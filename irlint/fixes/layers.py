@@ -1,0 +1,249 @@
+"""What the layers of an IR were intended to state, by what stands beside it: versions, types, attributes, and where constants lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cached_property
+
+from irlint.binding.calls import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATOR,
+    MISSING_ATTRIBUTE,
+    OPSET_LACKS_OPERATOR,
+    UNKNOWN_OPERATOR,
+    closest,
+)
+from irlint.binding.openvino_texts import allowed_texts
+from irlint.dims import elements
+from irlint.findings.edits import Edit
+from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
+from irlint.inference.causes import differ
+from irlint.inference.known import Known
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Node, Problem
+from irlint.model.order import graphs
+from irlint.model.tensor import Tensor
+from irlint.ops import index, openvino_versions
+from irlint.ops.signatures import REQUIRED, signature
+from irlint.parsers.faults import UNSUPPORTED_IR_VERSION
+from irlint.parsers.openvino.constants import INVALID_CONST
+from irlint.parsers.openvino.types import renamed_type
+from irlint.parsers.openvino.xml import decoded
+from irlint.parsers.weights import byte_size
+
+if TYPE_CHECKING:
+    from irlint.fixes.wiring import Wiring
+
+#: The versions of the format, and what writers of each have put into a file: the later one first, in whose files the other may be, too.
+VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
+
+#: So many types whose names are alike are tried, and those of which one begins like the other.
+ALIKE, TYPES = 0.6, 8
+
+#: Brackets around the numbers of a list.
+BRACKETS = "[](){}"
+
+#: The attributes that say what a constant is, and where it lies.
+STORED = ("element_type", "shape", "offset", "size")
+
+
+class Intended:
+    """What a document states, and what the rest of it says that it should."""
+
+    def __init__(self, known: Known, data: bytes) -> None:
+        self.known = known
+        self.data = data
+
+    @cached_property
+    def wiring(self) -> Wiring | None:
+        """The edges of the main graph."""
+        graph = self.known.model.graph
+        if graph is None or not self.data:
+            return None
+        from irlint.fixes.outline import Outline
+        from irlint.fixes.wiring import Wiring
+
+        return Wiring(self.known, graph, Outline(decoded(self.data).text, (), (ROOT,)))
+
+    def stages(self, problem: Problem) -> Stages:
+        """The edits that may remove a problem, the likely kinds first."""
+        if problem.fault.rule is UNSUPPORTED_IR_VERSION:
+            yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
+            return
+        node = problem.node
+        if problem.graph or self.known.model.graph is None:
+            return
+        if node is not None:
+            yield from self._of_layer(problem, node)
+        if self.wiring is not None:
+            yield from self.wiring.stages(problem)
+
+    def _formats(self) -> list[str]:
+        """The version whose writer wrote the file, as far as that can be seen; else both, with which a model may compute differently."""
+        if b"Runtime_version" in self.data:
+            return ["11"]
+        return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
+
+    def _of_layer(self, problem: Problem, node: Node) -> Stages:
+        rule, name = problem.fault.rule, problem.fault.attribute
+        if node.version is None or rule in (UNKNOWN_OPERATOR, CUSTOM_OPERATOR, OPSET_LACKS_OPERATOR):
+            yield from ([(_of_layer(node, "version", each),)] for each in self._versions(node))
+            if problem.fault.intended:
+                yield [(_renamed(node, problem.fault.intended),)]
+            yield ((_renamed(node, each),) for each in self._types(node))
+        if rule in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE) and name:
+            yield from ([(_set(node, name, each),)] for each in self._values(node, name))
+        if not node.name:
+            yield [(_of_layer(node, "name", f"{node.op}_{node.index}"),)]
+        if rule is INVALID_CONST:
+            yield [(_renamed(node, node.op),)]
+        if node.op in (self.known.format.constant_node, self.known.format.input_node):
+            yield from self._stored(node)
+        elif rule.family in MISLED and problem.is_error:
+            for each in self._contradicted:
+                yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
+
+    @cached_property
+    def _contradicted(self) -> list[Node]:
+        """The constants and parameters whose ports declare another type than they have; none of many, which an old writer has left."""
+        graph = self.known.model.graph
+        stated = (self.known.format.constant_node, self.known.format.input_node)
+        found = [
+            node
+            for node in (graph.nodes if graph is not None else ())
+            if node.op in stated
+            and any(
+                differ(self.known.types.get(value), value.type, self.known.format) for value in node.outputs if value
+            )
+        ]
+        return found if len(found) <= PORTS else []
+
+    def _versions(self, node: Node) -> Iterator[str]:
+        """The versions that layers of the type have, and those in which the operation has the attributes of this one, the latest first."""
+        usual = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
+        yield from (each for each, _ in usual.most_common() if each != node.version)
+        for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
+            known = signature(operator.function).attributes
+            written = {operator.spelled.get(name, name): default for name, (_, default) in known.items()}
+            required = {name for name, default in written.items() if default is REQUIRED}
+            if node.attributes.keys() <= written.keys() and required <= node.attributes.keys():
+                yield f"opset{operator.since}"
+
+    def _types(self, node: Node) -> Iterator[str]:
+        """The operations whose names are like the type of a layer."""
+        names = list(index.OPENVINO)
+        lowered = {name.lower(): name for name in names}
+        close = get_close_matches(node.op.lower(), list(lowered), TYPES, ALIKE)
+        begun = [name for name in names if name.startswith(node.op[:1]) and _is_short_for(node.op, name)]
+        ends = [self.known.format.output_node, self.known.format.input_node, self.known.format.constant_node]
+        found = dict.fromkeys((*begun, *(lowered[each] for each in close), *filter(None, ends)))
+        yield from (each for each in found if each != node.op)
+
+    def _values(self, node: Node, name: str) -> Iterator[str]:
+        """The text of an attribute without what is no part of it, the word that is closest to it, the element type of the output, and what
+        other layers of the type have."""
+        held = node.attributes.get(name)
+        text = str(held.value) if held is not None else ""
+        cleaned = _cleaned(text)
+        if cleaned and cleaned != text:
+            yield cleaned
+        call = self.known.calls.get(node)
+        operator = call.operator if call is not None else None
+        annotations = signature(operator.function).attributes if operator is not None else {}
+        annotation = annotations.get(name, ("", None))[0]
+        if operator is not None and annotation.startswith("DType") and node.output_ports:
+            yield renamed_type(node.output_ports[-1].type.dtype or "") or "i64"
+        words = allowed_texts(text, annotation, operator) if operator is not None and annotation else []
+        if text and (word := closest(text, words)) is not None:
+            yield word
+        others = (each.attributes.get(name) for each in self._of_type(node) if each is not node)
+        yield from dict.fromkeys(str(each.value) for each in others if each is not None)
+        yield from words
+        if annotation.startswith("bool"):
+            yield from ("false", "true")
+
+    def _of_type(self, node: Node) -> Iterator[Node]:
+        return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
+
+    def _stored(self, node: Node) -> Stages:
+        """The attributes of a constant or a parameter as its ports have it, and as its bytes lie: one of them, and two."""
+        for unknown in node.attributes:
+            for name in (each for each in STORED if each not in node.attributes and unknown not in STORED):
+                yield [
+                    (
+                        Edit(
+                            "rename",
+                            "attribute",
+                            "",
+                            node.label,
+                            node.index,
+                            unknown,
+                            name,
+                            op=node.op,
+                            layer=node.id or "",
+                        ),
+                    )
+                ]
+        wanted = self._wanted(node)
+        single = [(_set(node, name, value),) for name, value in wanted.items()]
+        yield single
+        yield (
+            (*one, *other)
+            for at, one in enumerate(single)
+            for other in single[at + 1 :]
+            if node.op == self.known.format.constant_node
+        )
+
+    def _wanted(self, node: Node) -> dict[str, str]:
+        """What the attributes should be by the ports, where they are not."""
+        port = node.output_ports[0].type if node.output_ports else Tensor(None, None)
+        stated = {name: str(node.attributes[name].value) for name in STORED if name in node.attributes}
+        found: dict[str, str] = {}
+        name = renamed_type(port.dtype or "")
+        if name and name != stated.get("element_type"):
+            found["element_type"] = name
+        sizes = None if port.shape is None else ["?" if dim is None else str(dim) for dim in port.shape]
+        if sizes is not None and sizes != [each.strip() for each in stated.get("shape", "").split(",")]:
+            found["shape"] = ",".join(sizes)
+        if node.op != self.known.format.constant_node or sizes is None or "?" in sizes or not port.dtype:
+            return found
+        from irlint.checks.sources import holes
+
+        needed = byte_size(port.dtype, elements([int(each) for each in sizes]))
+        if needed is not None and str(needed) != stated.get("size"):
+            found["size"] = str(needed)
+        places = [offset for _, offset, size in holes(self.known) if size == needed]
+        if len(places) == 1:
+            found["offset"] = str(places[0])
+        return found
+
+
+def _of_layer(node: Node, name: str, value: str) -> Edit:
+    return Edit("attribute", "layer", "", node.label, node.index, name, value, op=node.op, layer=node.id or "")
+
+
+def _set(node: Node, name: str, value: str) -> Edit:
+    return Edit("attribute", "node", "", node.label, node.index, name, value, op=node.op, layer=node.id or "")
+
+
+def _renamed(node: Node, name: str) -> Edit:
+    return Edit("rename", "operator", "", node.label, node.index, node.op, name, op=node.op, layer=node.id or "")
+
+
+def _is_short_for(short: str, name: str) -> bool:
+    """Whether a name has the letters of a shorter one in their order, and begins as it does."""
+    rest = iter(name.lower())
+    return (
+        len(short) > 1
+        and name.lower().startswith(short[:2].lower())
+        and all(letter in rest for letter in short.lower())
+    )
+
+
+def _cleaned(text: str) -> str:
+    """A list of numbers with commas between them alone."""
+    for each in BRACKETS:
+        text = text.replace(each, " ")
+    return ",".join(text.replace(";", " ").replace(",", " ").split())

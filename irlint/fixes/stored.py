@@ -1,0 +1,52 @@
+"""Where the weights of an IR hold the entries that an edit wants: at another constant, or in bytes that belong to none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.lazy_typing import Any
+from irlint.model import Constant, Model, Value
+from irlint.model.order import graphs
+from irlint.parsers.weights import byte_size, contents
+
+#: So many bytes that belong to no constant are looked at.
+UNUSED = 1 << 16
+
+
+def constants_with(model: Model, values: Sequence[Any], dtypes: Sequence[str]) -> Iterator[tuple[Value, Constant]]:
+    """The constants of the main graph that hold some entries as their only axis, in one of some element types."""
+    for value, each in model.graph.constants.items() if model.graph is not None else ():
+        held = each.tensor
+        if held.dtype in dtypes and held.shape in ((len(values),), ()) and tuple(held.value or ()) == tuple(values):
+            yield value, each
+
+
+def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
+    """Where the weights hold some entries; None where they do not, or cannot be read."""
+    from irlint.parsers.openvino.constants import weights_beside
+
+    size = byte_size(dtype, len(values))
+    if not size or model.graph is None:
+        return None
+    weights = weights_beside(model.path)
+    try:
+        for at in _places(model, size):
+            if contents(dtype, len(values), weights.bytes_at(at, size)) == tuple(values):
+                return at
+    finally:
+        weights.close()
+    return None
+
+
+def _places(model: Model, size: int) -> Iterator[int]:
+    """Where the constants begin and end, and each place for ``size`` bytes in those that belong to none."""
+    every = [each.stored for graph in graphs(model) for each in graph.constants.values()]
+    spans = sorted((each.offset, each.size) for each in every if each is not None and each.size)
+    yield from dict.fromkeys((*(offset for offset, held in spans if held >= size), *(sum(each) for each in spans)))
+    available = next((each.offset + each.available for each in every if each is not None and each.available), 0)
+    behind, left = 0, UNUSED
+    for offset, held in (*spans, (available, 0)):
+        gap = range(behind - behind % -size, offset - size + 1, size)[: left // size]
+        left -= len(gap) * size
+        yield from gap
+        behind = max(behind, offset + held)

@@ -1,0 +1,303 @@
+"""Where the edges of an IR were intended to lead: by the ports that declare what comes, the values that nothing uses, and the ids that edges name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import combinations, product
+
+from irlint.binding.calls import INPUT_COUNT
+from irlint.checks.meant import plain
+from irlint.findings.edits import Edit
+from irlint.findings.faults import Rule
+from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires
+from irlint.fixes.new_layers import CONVERT, LISTED
+from irlint.fixes.outline import Outline
+from irlint.inference.causes import contradicts, differ
+from irlint.inference.known import Known
+from irlint.model import Graph, Node, Port, Problem, Value
+from irlint.model.order import downstream, used_values
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT
+from irlint.parsers.openvino.layers import INVALID_PORT, MISSING_ATTRIBUTE
+from irlint.parsers.openvino.types import renamed_type
+
+#: The rules about edges, and about what is not there without one.
+OF_EDGES: frozenset[Rule] = frozenset(
+    (DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT, INVALID_PORT, MISSING_ATTRIBUTE, INPUT_COUNT)
+)
+
+#: Of more layers, ids or edges than these none is intended.
+FEW = 6
+
+#: What the list of each operation is called that takes one.
+LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape": "pattern"}
+
+#: So many ids that no layer has are those of layers that were removed.
+GAPS = 2
+
+
+class Wiring:
+    """The edges of the main graph of a model."""
+
+    def __init__(self, known: Known, graph: Graph, outline: Outline | None = None) -> None:
+        self.known = known
+        self.graph = graph
+        self.wires = Wires(graph, ROOT)
+        if outline is not None:
+            self.wires.read(outline)
+
+    def stages(self, problem: Problem) -> Stages:
+        """The edits that may remove a problem."""
+        if problem.fault.rule in OF_EDGES:
+            yield from self._ids()
+            yield self._ids_of_ports()
+            yield from self._edges()
+        elif problem.fault.rule.family in MISLED and problem.is_error:
+            yield from self._misled()
+
+    # --- ids ----------------------------------------------------------------------------------------------------------
+
+    def _ids(self) -> Stages:
+        """The ids that edges name and no layer has, for layers without an id of their own: first for those between whose neighbors they lie."""
+        nodes = self.graph.nodes
+        ids = [int(node.id) if node.id and node.id.isdecimal() else None for node in nodes]
+        named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
+        lacking = [at for at, node in enumerate(nodes) if self.wires.own_id(node) is None]
+        missing = sorted(named.difference(ids))
+        if len(missing) > FEW or len(lacking) > FEW:
+            return
+        found = [(at, id) for at, id in product(lacking, missing)]
+        between = [(at, id) for at, id in found if id - 1 in ids[at - 1 : at] or id + 1 in ids[at + 1 : at + 2]]
+        for several in (between, found):
+            yield [(_edit(nodes[at], "attribute", "layer", name="id", value=str(id)),) for at, id in several]
+
+    def _ids_of_ports(self) -> Iterator[Edits]:
+        """The ids that edges name and no port has, for input ports that have the id of another one."""
+        for wire in self.wires.broken:
+            layer, port = wire.target
+            for node in self.graph.nodes if port is not None else ():
+                ids = [each.id for each in node.input_ports]
+                if self.wires.own_id(node) != layer or port in ids:
+                    continue
+                for at, id in enumerate(ids):
+                    if ids.count(id) > 1:
+                        yield (_edit(node, "attribute", "port", name="id", value=str(port), input=at, before=id),)
+
+    # --- edges --------------------------------------------------------------------------------------------------------
+
+    def _edges(self) -> Stages:
+        """The edges that begin or end nowhere, those of which several end at one port, and those that are missing."""
+        broken, doubled = self.wires.broken, list(self.wires.doubled)
+        if len(broken) <= FEW:
+            alone = [list(self._led(each)) for each in broken]
+            yield self._whole(self._together(alone))
+            yield (edits for each in alone for edits in each)
+            yield self._ports(broken)
+        for target, several in doubled[:FEW]:
+            yield self._whole(self._parted(target, several))
+            yield ((self._connected(value, target),) for value in self._values(several))
+        if not broken and not doubled and not self._is_layer_missing:
+            for target in self.wires.free[:FEW]:
+                yield self._whole(self._as_elsewhere(target))
+                yield self._whole(self.fed(target, self.unused))
+            for target in self.wires.free[:FEW]:
+                yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
+
+    def _together(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
+        """One way for each of several edges."""
+        for each in product(*several) if 0 < len(several) <= 3 else ():
+            edits = tuple(dict.fromkeys(edit for edits in each for edit in edits))
+            if len({(edit.index, edit.input) for edit in edits}) == len(edits):
+                yield edits
+
+    def _led(self, wire: Wire) -> Iterator[Edits]:
+        """An edge from what it begins at to an input that nothing leads into, or from a value that fits to what it ends at."""
+        value, target = self.wires.value(wire), self.wires.target(wire)
+        if value is not None:
+            for each in self._near(wire, self.wires.free):
+                if _is_of(value.type, self._port(each).type):
+                    yield (self._connected(value, each),)
+        elif target is not None:
+            named = [each for end, each in self.wires.outputs.items() if end[0] == wire.ids[0]]
+            for other in dict.fromkeys((*named, *self.unused)):
+                if other in named or self._fits(other, target):
+                    yield (self._connected(other, target),)
+
+    def _near(self, wire: Wire, inputs: Sequence[Input]) -> list[Input]:
+        """The inputs of the layer that an edge names; where it has none, all."""
+        own = [each for each in inputs if self.wires.own_id(each[0]) == wire.ids[2]]
+        return own or list(inputs)
+
+    def _parted(self, target: Input, several: Sequence[Wire]) -> Iterator[Edits]:
+        """Of two edges into a port one, and the other into a port that none leads into; or one alone."""
+        values = self._values(several)
+        for value in values:
+            kept = self._connected(value, target)
+            for other in (each for each in values if each is not value):
+                for free in self.wires.free[:FEW]:
+                    if _is_of(other.type, self._port(free).type):
+                        yield kept, self._connected(other, free)
+            if not self.wires.free:
+                yield (kept,)
+
+    def _values(self, several: Sequence[Wire]) -> list[Value]:
+        return [each for each in dict.fromkeys(map(self.wires.value, several)) if each is not None]
+
+    def fed(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
+        """A value that fits for an input."""
+        return ((self._connected(each, target),) for each in values if self._fits(each, target))
+
+    def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
+        """The last value that fits for an input and is made as what comes there at layers of the same name in other blocks."""
+        node, at = target
+        others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
+        given = [each.inputs[at] for each in others if at < len(each.inputs)]
+        kinds = {_kind(self.wires.makers[value.name][0]) for value in given if value is not None}
+        if len(kinds) == 1:
+            values = [value for maker, _, value in self.wires.makers.values() if _kind(maker) in kinds]
+            yield from list(self.fed(target, values))[-1:]
+
+    def _ports(self, broken: Sequence[Wire]) -> Iterator[Edits]:
+        """The ports that edges name and layers lack."""
+        nodes = {self.wires.own_id(node): node for node in self.graph.nodes}
+        edits: dict[tuple[object, ...], Edit] = {}
+        for wire in broken:
+            value, target = self.wires.value(wire), self.wires.target(wire)
+            if value is None and target is not None and wire.ids[1] is not None and wire.ids[0] in nodes:
+                node, port = nodes[wire.ids[0]], self._port(target)
+                edits[node, "output", wire.ids[1]] = self._inserted(node, None, wire.ids[1], port.type)
+            elif target is None and value is not None and wire.ids[3] is not None and wire.ids[2] in nodes:
+                node, id = nodes[wire.ids[2]], wire.ids[3]
+                at = sum(each.id < id for each in node.input_ports)
+                type = value.type if isinstance(value.type, Tensor) else Tensor(None, None)
+                edits[node, "input", id] = self._inserted(node, at, id, type)
+        if edits:
+            yield tuple(edits.values())
+
+    def _inserted(self, node: Node, at: int | None, id: int, type: Tensor) -> Edit:
+        dtype = type.dtype or ("float32" if at is None else "")
+        shape = tuple(dim if isinstance(dim, int) else None for dim in type.shape or ())
+        return _edit(node, "insert", "port", value=str(id), input=at, shape=shape, dtype=dtype)
+
+    # --- edges from the wrong layer -----------------------------------------------------------------------------------
+
+    def _misled(self) -> Stages:
+        """Other edges for the ports that declare another type than comes."""
+        strays = self.strays
+        if not 0 < len(strays) <= PORTS:
+            return
+        yield self._whole(self.exchanged(strays))
+        for target, _ in strays:
+            yield self._whole(self.fed(target, self.unused))
+        yield from self._bypassed(strays)
+        if not self.unused:
+            for target, _ in strays:
+                yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
+
+    def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
+        """A layer before the ports that declare alike what comes otherwise: one that converts, or one that takes a constant that nothing uses."""
+        for value in dict.fromkeys(value for _, value in strays):
+            given = self.known.types.get(value)
+            targets = [target for target, each in strays if each is value]
+            port = self._port(targets[0])
+            alike = [each for each in targets if self._port(each).type == port.type]
+            if not isinstance(given, Tensor):
+                continue
+            if port.type.dtype not in (None, given.dtype):
+                yield [self._before(alike, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]
+                continue
+            lists = [known.value for each in self.unused if (known := self._list(each)) is not None]
+            yield (self._before(alike, op, LISTS[op], entries) for entries in lists for op in LISTED)
+
+    def _list(self, value: Value) -> Tensor | None:
+        """A constant of a few whole numbers."""
+        known = self.known.types.get(value)
+        is_list = isinstance(known, Tensor) and known.dtype in INTEGERS and known.value is not None
+        return known if is_list and value in self.graph.constants and isinstance(known, Tensor) else None
+
+    def _before(self, targets: Sequence[Input], op: str, name: str, value: object) -> Edits:
+        return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
+
+    def exchanged(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
+        """Each two edges that bring what the port of the other declares, exchanged."""
+        for (one, first), (other, second) in combinations(strays, 2):
+            if first is not second and self._fits(second, one) and self._fits(first, other):
+                yield self._connected(second, one), self._connected(first, other)
+
+    @cached_property
+    def strays(self) -> list[tuple[Input, Value]]:
+        """The inputs into which another type comes than they declare, each with its value."""
+        found: list[tuple[Input, Value]] = []
+        for node in self.graph.nodes:
+            for at, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
+                if value is None or value.type == port.type or self.wires.own_id(node) is None:
+                    continue
+                given = self.known.types.get(value)
+                if differ(given, port.type, self.known.format) and not contradicts(given, value):
+                    found.append(((node, at), value))
+        return found
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def unused(self) -> list[Value]:
+        """The values that no layer uses, of layers of which none is used."""
+        used = used_values(self.graph)
+        nodes = (node for node in self.graph.nodes if not any(value in used for value in node.outputs))
+        return [value for node in nodes for value in node.outputs if value is not None]
+
+    @cached_property
+    def _is_layer_missing(self) -> bool:
+        """Whether the ids say that a layer was removed: they have no other gaps."""
+        ids = {int(node.id) for node in self.graph.nodes if node.id and node.id.isdecimal()}
+        return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
+
+    def _whole(self, several: Iterable[Edits]) -> Iterator[Edits]:
+        """Those of several edits after which every layer that has outputs has a user."""
+        for edits in several:
+            names = {edit.value for edit in edits if edit.kind == "input"}
+            ports = {(edit.index, edit.input) for edit in edits}
+            kept = {
+                value.name
+                for node in self.graph.nodes
+                for at, value in enumerate(node.inputs)
+                if value is not None and (node.index, at) not in ports
+            }
+            if all(
+                not node.outputs or any(value and value.name in names | kept for value in node.outputs)
+                for node in self.graph.nodes
+            ):
+                yield edits
+
+    def _port(self, input: Input) -> Port:
+        node, at = input
+        return node.input_ports[at]
+
+    def _fits(self, value: Value, target: Input) -> bool:
+        """Whether a value has the type that a port declares, and comes from no layer behind it."""
+        maker = self.wires.makers[value.name][0]
+        if not _is_of(value.type, self._port(target).type) or maker is target[0]:
+            return False
+        return not maker.inputs or maker not in downstream(target[0], self.graph)
+
+    def _connected(self, value: Value, target: Input) -> Edit:
+        maker, (node, at) = self.wires.makers[value.name][0], target
+        called = f"layer {maker.id}" + f' "{maker.name}"' * bool(maker.name)
+        return _edit(node, "input", "node", value=value.name, input=at, called=called)
+
+
+def _kind(node: Node) -> tuple[str, str]:
+    """The type and the name of a layer without what tells blocks apart."""
+    return node.op, plain(node.name)
+
+
+def _is_of(given: Type | None, declared: Tensor) -> bool:
+    """Whether a value has the shape that a port declares, and not another element type."""
+    if not isinstance(given, Tensor):
+        return False
+    return given.shape == declared.shape and (None in (given.dtype, declared.dtype) or given.dtype == declared.dtype)
+
+
+def _edit(node: Node, kind: str, of: str, **rest: object) -> Edit:
+    return Edit(kind, of, "", node.label, node.index, op=node.op, layer=node.id or "", **rest)  # type: ignore[arg-type]
