@@ -41,6 +41,8 @@ EXCEPTIONS = (
         "they are the boundary of an IR's graphs, which the parser makes",
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten", "fixes/inserted.py", "they are the nodes that fixes insert"),
+    ("Reshape Convert", "fixes/new_layers.py", "they are the layers that fixes insert"),
+    ("Transpose Squeeze Unsqueeze Reshape", "fixes/wiring.py", "each layer that fixes insert calls its list otherwise"),
     (
         "Max Min Mod",
         "dims/expressions.py",

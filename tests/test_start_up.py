@@ -49,7 +49,7 @@ IR = """<net version="11"><layers>
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 90),
     "custom": ('type="Special" version="extension"', "layout.creation", 108),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 143),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 148),
 }
 
 CODE = """import sys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from irlint.findings.edits import Edit
 from irlint.fixes.outline import Element, Outline
@@ -75,18 +76,19 @@ class Wires:
                 if value is not None and own is not None:
                     self.outputs[own, port.id] = value
         self.every: list[Wire] = []
+        self._by_target: dict[End, list[Wire]] = {}
 
     def read(self, outline: Outline) -> None:
         """Takes the edges from a document."""
         edges = outline.edges.get(self.ordinal)
         for each in edges.named("edge") if edges is not None else ():
-            self.every.append(Wire(each, tuple(_number(outline.value(each, name)) for name in ENDS)))
+            wire = Wire(each, tuple(number(outline.value(each, name)) for name in ENDS))
+            self.every.append(wire)
+            self._by_target.setdefault(wire.target, []).append(wire)
 
     def own_id(self, node: Node) -> int | None:
         """The id by which edges name a layer, None where it has none of its own."""
-        if node.id is None or not node.id.isdecimal() or self.ids[node.id] > 1:
-            return None
-        return int(node.id)
+        return None if self.ids[node.id] > 1 else number(node.id or "")
 
     def key(self, node: Node) -> int:
         """The id by which edges name a layer. Raises Unwritable where it has none of its own."""
@@ -112,22 +114,21 @@ class Wires:
 
     def into(self, end: End) -> list[Wire]:
         """The edges into a port."""
-        return [each for each in self.every if each.target == end]
+        return self._by_target.get(end, [])
 
     def of_layer(self, id: int) -> list[Wire]:
         """The edges that begin or end at a layer."""
         return [each for each in self.every if id in (each.ids[0], each.ids[2])]
 
-    @property
+    @cached_property
     def broken(self) -> list[Wire]:
         """The edges that begin or end nowhere."""
         return [each for each in self.every if self.value(each) is None or self.target(each) is None]
 
-    @property
+    @cached_property
     def free(self) -> list[Input]:
         """The inputs into which no edge leads."""
-        taken = {each.target for each in self.every}
-        return [found for end, found in self.inputs.items() if end not in taken]
+        return [found for end, found in self.inputs.items() if end not in self._by_target]
 
     @property
     def doubled(self) -> Iterator[tuple[Input, list[Wire]]]:
@@ -168,7 +169,8 @@ def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
                 yield from _graphs(body, place.element)
 
 
-def _number(text: str) -> int | None:
+def number(text: str) -> int | None:
+    """The number of at least 0 in a text, None where there is none."""
     try:
         return natural(text)
     except ValueError:

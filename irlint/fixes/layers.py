@@ -207,11 +207,12 @@ class Intended:
         sizes = None if port.shape is None else ["?" if dim is None else str(dim) for dim in port.shape]
         if sizes is not None and sizes != [each.strip() for each in stated.get("shape", "").split(",")]:
             found["shape"] = ",".join(sizes)
-        if node.op != self.known.format.constant_node or sizes is None or "?" in sizes or not port.dtype:
+        shape = [each for each in port.shape or () if isinstance(each, int)]
+        if node.op != self.known.format.constant_node or sizes is None or len(shape) < len(sizes) or not port.dtype:
             return found
         from irlint.checks.sources import holes
 
-        needed = byte_size(port.dtype, elements([int(each) for each in sizes]))
+        needed = byte_size(port.dtype, elements(shape))
         if needed is not None and str(needed) != stated.get("size"):
             found["size"] = str(needed)
         places = [offset for _, offset, size in holes(self.known) if size == needed]

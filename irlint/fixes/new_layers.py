@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from irlint.findings.edits import Edit
-from irlint.fixes.document import ENDS, End
+from irlint.fixes.document import ENDS, End, number
 from irlint.fixes.inserted import CAST, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.openvino import deeper, size_text, type_name
 from irlint.fixes.stored import constants_with
@@ -61,7 +61,7 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
         sources.append(wires.end(held.name))
     else:
         raise Unwritable("layers of this type are not inserted")
-    writer.fresh = max(writer.fresh, *(int(each) for each in wires.ids if each and each.isdecimal())) + 1
+    writer.fresh = max(writer.fresh, *(number(each or "") or 0 for each in wires.ids)) + 1
     outline = writer.outline.layers.get(wires.ordinal)
     if outline is None or not outline.children:
         raise Unwritable("the graph has no layers")

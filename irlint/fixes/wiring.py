@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 from irlint.binding.calls import INPUT_COUNT
 from irlint.checks.meant import plain
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
-from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires
+from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires, number
 from irlint.fixes.new_layers import CONVERT, LISTED
 from irlint.fixes.outline import Outline
 from irlint.inference.causes import contradicts, differ
@@ -33,6 +34,9 @@ FEW = 6
 #: What the list of each operation is called that takes one.
 LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape": "pattern"}
 
+#: Of so many ways to connect several edges the first that leave no layer without a user are taken.
+WAYS = 4_096
+
 #: So many ids that no layer has are those of layers that were removed.
 GAPS = 2
 
@@ -44,6 +48,7 @@ class Wiring:
         self.known = known
         self.graph = graph
         self.wires = Wires(graph, ROOT)
+        self._found_behind: dict[Node, Set[Node]] = {}
         if outline is not None:
             self.wires.read(outline)
 
@@ -61,7 +66,7 @@ class Wiring:
     def _ids(self) -> Stages:
         """The ids that edges name and no layer has, for layers without an id of their own: first for those between whose neighbors they lie."""
         nodes = self.graph.nodes
-        ids = [int(node.id) if node.id and node.id.isdecimal() else None for node in nodes]
+        ids = [number(node.id or "") for node in nodes]
         named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
         lacking = [at for at, node in enumerate(nodes) if self.wires.own_id(node) is None]
         missing = sorted(named.difference(ids))
@@ -74,11 +79,11 @@ class Wiring:
 
     def _ids_of_ports(self) -> Iterator[Edits]:
         """The ids that edges name and no port has, for input ports that have the id of another one."""
-        for wire in self.wires.broken:
-            layer, port = wire.target
-            for node in self.graph.nodes if port is not None else ():
+        nodes = {self.wires.own_id(node): node for node in self.graph.nodes}
+        for layer, port in dict.fromkeys(wire.target for wire in self.wires.broken[:FEW]):
+            for node in (nodes[layer],) if port is not None and layer in nodes else ():
                 ids = [each.id for each in node.input_ports]
-                if self.wires.own_id(node) != layer or port in ids:
+                if port in ids:
                     continue
                 for at, id in enumerate(ids):
                     if ids.count(id) > 1:
@@ -250,36 +255,60 @@ class Wiring:
     @cached_property
     def _is_layer_missing(self) -> bool:
         """Whether the ids say that a layer was removed: they have no other gaps."""
-        ids = {int(node.id) for node in self.graph.nodes if node.id and node.id.isdecimal()}
+        ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 
     def _whole(self, several: Iterable[Edits]) -> Iterator[Edits]:
         """Those of several edits after which every layer that has outputs has a user."""
-        for edits in several:
-            names = {edit.value for edit in edits if edit.kind == "input"}
-            ports = {(edit.index, edit.input) for edit in edits}
-            kept = {
-                value.name
-                for node in self.graph.nodes
-                for at, value in enumerate(node.inputs)
-                if value is not None and (node.index, at) not in ports
-            }
-            if all(
-                not node.outputs or any(value and value.name in names | kept for value in node.outputs)
-                for node in self.graph.nodes
-            ):
-                yield edits
+        return filter(self._is_whole, islice(several, WAYS))
+
+    def _is_whole(self, edits: Edits) -> bool:
+        names = {edit.value for edit in edits if edit.kind == "input"}
+        if len(self._idle) > len(names):
+            return False
+        taken: list[Value] = []
+        for edit in edits:
+            node = self.wires.nodes.get(edit.index or 0)
+            given = node.inputs if node is not None and edit.input is not None else ()
+            taken += [value for value in given[edit.input or 0 :][:1] if value is not None]
+        lost = Counter(value.name for value in taken)
+        changed = [self.wires.makers[name][0] for name in lost if name in self.wires.makers]
+        return all(
+            any(value and (value.name in names or self._uses[value.name] > lost[value.name]) for value in node.outputs)
+            for node in (*self._idle, *changed)
+        )
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        """How often each value is used."""
+        return Counter(value.name for node in self.graph.nodes for value in node.inputs if value is not None)
+
+    @cached_property
+    def _idle(self) -> list[Node]:
+        """The layers that have outputs of which none is used."""
+        uses = self._uses
+        return [
+            node
+            for node in self.graph.nodes
+            if node.outputs and not any(value and uses[value.name] for value in node.outputs)
+        ]
 
     def _port(self, input: Input) -> Port:
         node, at = input
         return node.input_ports[at]
+
+    def _behind(self, node: Node) -> Set[Node]:
+        """A layer and all that need it."""
+        if node not in self._found_behind:
+            self._found_behind[node] = downstream(node, self.graph)
+        return self._found_behind[node]
 
     def _fits(self, value: Value, target: Input) -> bool:
         """Whether a value has the type that a port declares, and comes from no layer behind it."""
         maker = self.wires.makers[value.name][0]
         if not _is_of(value.type, self._port(target).type) or maker is target[0]:
             return False
-        return not maker.inputs or maker not in downstream(target[0], self.graph)
+        return not maker.inputs or maker not in self._behind(target[0])
 
     def _connected(self, value: Value, target: Input) -> Edit:
         maker, (node, at) = self.wires.makers[value.name][0], target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import prod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import onnx.parser
@@ -173,7 +174,8 @@ def test_roots_are_no_followers_and_errors_follow_from_errors(monkeypatch: pytes
     fixed = {id(b): (b, c), id(a): (a, b), id(w): (w,), id(e): (w, e)}
     edits = (Edit("attribute", index=0, name="axis", value=1),)
     monkeypatch.setattr(Suggestions, "of", lambda _, each: Suggestion(each, (edits,), Outcome(fixed[id(each)])))
-    found = Suggestions(Any, [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
+    known: Any = SimpleNamespace(model=SimpleNamespace(format=None))
+    found = Suggestions(known, [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
     assert found[:4] == [b, replaced(a, because=b), w, e]
     assert found[4].because is b
 
