@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import product
 
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
@@ -44,6 +45,9 @@ ALIKE, TYPES = 0.6, 8
 
 #: Brackets around the numbers of a list.
 BRACKETS = "[](){}"
+
+#: Of more attributes that a layer should not have none is misspelled.
+UNKNOWN = 4
 
 #: The attributes that say what a constant is, and where it lies.
 STORED = ("element_type", "shape", "offset", "size")
@@ -169,23 +173,11 @@ class Intended:
 
     def _stored(self, node: Node) -> Stages:
         """The attributes of a constant or a parameter as its ports have it, and as its bytes lie: one of them, and two."""
-        for unknown in node.attributes:
-            for name in (each for each in STORED if each not in node.attributes and unknown not in STORED):
-                yield [
-                    (
-                        Edit(
-                            "rename",
-                            "attribute",
-                            "",
-                            node.label,
-                            node.index,
-                            unknown,
-                            name,
-                            op=node.op,
-                            layer=node.id or "",
-                        ),
-                    )
-                ]
+        unknown = [each for each in node.attributes if each not in STORED]
+        lacking = [each for each in STORED if each not in node.attributes]
+        for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
+            place = {"label": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
+            yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         wanted = self._wanted(node)
         single = [(_set(node, name, value),) for name, value in wanted.items()]
         yield single

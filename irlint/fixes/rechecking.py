@@ -75,6 +75,11 @@ class Rechecked:
         """The bytes of the file; nothing of one that is too large to be read again."""
         return b"" if self._is_large() else self.data or b""
 
+    @property
+    def size(self) -> int:
+        """The bytes of the file that are read again."""
+        return len(self.document)
+
     def _is_large(self) -> bool:
         """Whether a file is too large to be read again, or cannot be: one on a server, or one that is gone."""
         if self.data is None:

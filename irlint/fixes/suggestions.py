@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 FINDINGS = 3
 SUGGESTED = 2
 
-#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at.
-FEWEST_CHECKS = 2
+#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at; so many bytes cost as much as a node.
+FEWEST_CHECKS, MOST_CHECKS = 2, 200
 NODES_CHECKED = 6_000
+BYTES = 2_000
 
 
 @record
@@ -83,7 +84,8 @@ class Suggestions:
     @property
     def _most(self) -> int:
         """So often the whole file may be checked again for one finding."""
-        return max(FEWEST_CHECKS, NODES_CHECKED // max(self.known.model.nodes, 1))
+        cost = self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
+        return min(max(FEWEST_CHECKS, NODES_CHECKED // max(cost, 1)), MOST_CHECKS)
 
     @property
     def _in_order(self) -> Sequence[Problem]:
